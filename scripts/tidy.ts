@@ -1,6 +1,6 @@
 /**
- * Polices the repository: `npm run tidy`. Prints what is wrong and exits 1, or prints one line and exits 0.
- * What a linter can see for itself (unused code, long functions, floating promises) is in .oxlintrc.json instead.
+ * Enforces the rules of the repository: `npm run tidy`. Prints the errors and exits 1, or prints one line and exits 0. Rules that a linter
+ * supports (unused code, long functions, floating promises) are in .oxlintrc.json instead.
  */
 import { fileURLToPath } from "node:url";
 import { requirementsPage } from "./requirements.ts";

@@ -1,4 +1,4 @@
-/** Rules for what is written about the code: links and task paths exist, and every dependency has its reason. */
+/** Rules for documents: links and task paths exist, and every dependency has its reason. */
 import { posix } from "node:path";
 import { lineOf } from "./code.ts";
 import type { Finding, Tree } from "./tree.ts";

@@ -87,7 +87,7 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
       await file(hostileName, "<script>alert(1)</script> harbour"),
     ]);
     await row(page, "large.pdf").getByText("The file is 51.0 MB; the limit is 50 MB. It was not uploaded.").waitFor();
-    await row(page, "program.exe").getByText("files of this type are not taken").waitFor();
+    await row(page, "program.exe").getByText("this file type is not accepted").waitFor();
     await row(page, "empty.txt").getByText("is empty").waitFor();
     await row(page, "broken.pdf").getByText("damaged or incomplete").waitFor();
     await row(page, hostileName).getByText("Indexed and searchable").waitFor();

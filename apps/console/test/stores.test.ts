@@ -106,7 +106,7 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
     const findings = page.getByRole("table", { name: "Findings" });
     await findings.getByText("Record without its file").click();
     const finding = page.getByRole("dialog");
-    await finding.getByText(/names it, and it is not there/).waitFor();
+    await finding.getByText(/names it, but it does not exist/).waitFor();
     await expectAccessible(page);
     await closeByEscape(finding);
     await page.getByLabel("Repair findings").check();

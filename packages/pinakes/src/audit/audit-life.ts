@@ -1,4 +1,4 @@
-/** One repository and one life of a collection, with everything that is looked at. */
+/** Audits one repository, or one incarnation of a collection. */
 import { CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import { isLive } from "../knowledge/records/catalog-records.ts";
 import type { CollectionRecord, RepositoryRecord } from "../knowledge/records/records.ts";
@@ -18,11 +18,11 @@ export async function auditRepository(run: AuditRun, repository: RepositoryRecor
   await checkCollectionCount(run, repository);
 }
 
-/** What is in the trash is looked at when it comes back: until then nothing of it may change. */
+/** A collection in the trash is audited after a restore: until then nothing of it may change. */
 export async function auditCollection(run: AuditRun, collection: CollectionRecord): Promise<void> {
   run.findings.checked.collections += 1;
   if (!isLive(collection)) return checkEnding(run, collection);
-  // A migration fills it, and counts what it filled itself.
+  // A migration that fills it verifies its own counts.
   if (collection.hold !== undefined) return;
   const life: IncarnationRun = {
     ...run,
@@ -33,7 +33,7 @@ export async function auditCollection(run: AuditRun, collection: CollectionRecor
   await lookAt(run.repair && !run.forced ? { ...life, refused: await refusals(life) } : life);
 }
 
-/** A look without repairs first: with the wrong object store everything seems to be missing, and nothing may be changed. */
+/** A dry run first: with the wrong object store everything seems to be missing, and nothing may be changed. */
 async function refusals(life: IncarnationRun): Promise<ReadonlySet<FindingKind>> {
   const findings = new Findings();
   await lookAt({ ...life, repair: false, findings });
@@ -45,7 +45,7 @@ async function refusals(life: IncarnationRun): Promise<ReadonlySet<FindingKind>>
 async function lookAt(life: IncarnationRun): Promise<void> {
   for (const check of [checkRemovals, checkManifests, checkObjects, checkPassages, checkTriples, checkStats]) {
     life.signal.throwIfAborted();
-    // Deleted or archived meanwhile: another round looks at what it is then.
+    // Deleted or archived concurrently: another round audits its new state.
     if (!(await isAsItWas(life))) return;
     await check(life);
   }

@@ -1,4 +1,4 @@
-/** What an audit works with: the pieces of the knowledge side, and what this run is asked to do. */
+/** The context of an audit: its dependencies and options. */
 import type { Scope } from "../domain/scope.ts";
 import type { Lifecycle } from "../lifecycle/index.ts";
 import type { Operation } from "../ports/item-store.ts";
@@ -27,12 +27,12 @@ export interface AuditDependencies {
 export interface AuditRun extends AuditDependencies {
   readonly scope: Scope;
   readonly repair: boolean;
-  /** Repair also where most seems to be missing or unknown. */
+  /** Repair even if most data seems to be missing or unknown. */
   readonly forced: boolean;
-  /** Every passage is looked at, and every byte of the vectors is read. */
+  /** Checks every chunk, and reads every byte of the vectors. */
   readonly deep: boolean;
   readonly findings: Findings;
-  /** The job whose repair it is; null in the background. */
+  /** The job that repairs; null in the background. */
   readonly jobId: string | null;
   readonly suspects: Suspects;
   readonly signal: AbortSignal;
@@ -53,11 +53,11 @@ export function beginAudit(
   return { deps, catalog, queue, registry, jobs, lifecycle, deletion, scope, suspects, ...options };
 }
 
-/** One life of a collection. */
+/** One incarnation of a collection. */
 export interface IncarnationRun extends AuditRun {
   readonly collection: CollectionRecord;
   readonly partition: CollectionPartition;
-  /** Not repaired here, because most seems to be missing or unknown. */
+  /** Not repaired, because most data seems to be missing or unknown. */
   readonly refused: ReadonlySet<FindingKind>;
 }
 
@@ -65,7 +65,7 @@ export function mayRepair({ repair, refused }: IncarnationRun, kind: FindingKind
   return repair && !refused.has(kind);
 }
 
-/** Of what a repair removes, for the quarantine. */
+/** Metadata of a repair's removal, for the quarantine. */
 export function keeping(
   { scope, collection, jobId }: IncarnationRun,
   documentId: string | null,
@@ -74,7 +74,7 @@ export function keeping(
   return { scope, life: placeOf(collection), documentId, jobId, detail };
 }
 
-/** Tells of something in this life; what ended meanwhile is no business of an audit any more. */
+/** Reports a finding of this incarnation, unless its collection has ended concurrently. */
 export async function found(
   run: IncarnationRun,
   finding: Omit<Finding, "repository_id" | "collection_id" | "incarnation">,
@@ -86,7 +86,7 @@ export async function isAsItWas({ catalog, scope, collection }: IncarnationRun):
   return (await catalog.life(scope, collection))?.record.status === collection.status;
 }
 
-/** For batches that write: only while the life is one. */
+/** Precondition of batches: only while the incarnation is live. */
 export const whileItLives: Operation = {
   op: "check",
   id: itemIds.fence,

@@ -1,7 +1,8 @@
 /**
- * The audit of a workspace over all its stores (RFC 0007, "Reconciliation"): what records name is there, what is there is named, counters
- * count, and what had to end has ended. It is right while others write: what looks wrong is looked at again, records last, and what may
- * be of work under way is left for later. With `repair` it puts right what it finds; each repair can be repeated and stopped anywhere.
+ * Audits a workspace across all its stores (RFC 0007, "Reconciliation"): what records name exists, what exists is named, counters match,
+ * and what should have ended has ended. Correct during concurrent writes: a suspected finding is checked again, records last, and what may
+ * belong to work in progress is left for later. With `repair` findings are fixed; every repair is idempotent and can be interrupted
+ * anywhere.
  */
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, invalid } from "../domain/errors.ts";
@@ -16,6 +17,7 @@ import { isoTime } from "../knowledge/records/times.ts";
 import { jobView, type JobView } from "../knowledge/views.ts";
 import { auditCollection, auditRepository } from "./audit-life.ts";
 import { beginAudit, type AuditDependencies } from "./audit-run.ts";
+import { checkFiles } from "./check-files.ts";
 import { auditLives } from "./check-lives.ts";
 import { Findings, type Finding } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
@@ -27,7 +29,7 @@ export interface FsckInput {
   readonly collection?: string | undefined;
   readonly repair?: boolean | undefined;
   readonly deep?: boolean | undefined;
-  /** Repair also where most of a collection seems to be missing or unknown, which is refused otherwise. */
+  /** Repair even if most of a collection seems to be missing or unknown, which is refused by default. */
   readonly force_missing?: boolean | undefined;
 }
 
@@ -41,14 +43,14 @@ export class Audit {
     services.jobs.register("fsck", (scope, job, tools) => this.#run(scope, job, tools));
   }
 
-  /** Admins only. As a job, whose result is the report. */
+  /** Admins only. Runs as a job whose result is the report. */
   async fsck(
     caller: Caller,
     { repository, collection, repair = false, deep = false, force_missing = false }: FsckInput = {},
   ): Promise<JobView> {
     const scope = admin(caller);
     if (collection !== undefined && repository === undefined)
-      throw invalid("collection: needs the repository it is in.");
+      throw invalid("collection: needs the repository that contains it.");
     if (repository !== undefined) await this.#target(scope, repository, collection);
     const input = {
       repair,
@@ -57,7 +59,7 @@ export class Audit {
       ...(repository === undefined ? {} : { repository }),
       ...(collection === undefined ? {} : { collection }),
     };
-    // No repository is called so: the job is for admins.
+    // Not a valid repository id: only admins can see the job.
     const job = await this.#services.jobs.start(scope, {
       kind: "fsck",
       repository_id: "*",
@@ -68,7 +70,7 @@ export class Audit {
     return jobView(job);
   }
 
-  /** Admins only. Everything that an audit listed, where the job's own result has only the first. */
+  /** Admins only. All listed findings; the job's own result contains only the first. */
   async findings(caller: Caller, jobId: string): Promise<readonly Finding[]> {
     const scope = admin(caller);
     const { jobs, deps } = this.#services;
@@ -77,7 +79,7 @@ export class Audit {
     if (job.result?.["truncated"] !== true) return (job.result?.["findings"] ?? []) as readonly Finding[];
     const bytes = await deps.objects.get(scope, fileKey(jobId));
     if (bytes === undefined)
-      throw new PinakesError("GONE", `The findings of audit "${jobId}" are not kept any more; run it again.`);
+      throw new PinakesError("GONE", `The findings of audit "${jobId}" have expired; run it again.`);
     const lines = Buffer.from(bytes).toString("utf8").split("\n");
     return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Finding);
   }
@@ -94,12 +96,15 @@ export class Audit {
       for await (const one of allCollections(this.#services.deps.items, scope, record.repository_id)) {
         if (collection !== undefined && one.collection_id !== collection) continue;
         done += 1;
-        // How many there are is known at the end.
+        // The total is known at the end.
         await tell({ done, total: done });
         await auditCollection(run, one);
       }
     }
-    if (repository === undefined) await auditLives(run);
+    if (repository === undefined) {
+      await auditLives(run);
+      await checkFiles(run);
+    }
     await this.#keep(scope, job_id, findings);
     return findings.report({ began_at, finished_at: isoTime(clock.now()), repair, deep });
   }
@@ -113,7 +118,7 @@ export class Audit {
     }
   }
 
-  /** Where the job has no room for all of them. Files of audits long ago go. */
+  /** If the job has no room for all findings. Files of old audits are deleted. */
   async #keep(scope: Scope, jobId: string, { kept }: Findings): Promise<void> {
     const { objects, clock } = this.#services.deps;
     if (kept.length > auditLimits.findingsInJobMax)
@@ -146,6 +151,6 @@ function fileKey(jobId: string): string {
 
 function admin(caller: Caller): Scope {
   const scope = requireCaller(caller);
-  if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Audits are for admins.");
+  if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Only admins can run audits.");
   return scope;
 }

@@ -1,4 +1,3 @@
-/** Counters beside what counting gives, each at one moment: what changes while it is counted is counted again. */
 import type { JsonObject } from "../domain/json.ts";
 import { succeeds } from "../runtime/expected-errors.ts";
 import type { Operation } from "../ports/item-store.ts";
@@ -14,7 +13,10 @@ import {
 import { found, isAsItWas, whileItLives, type AuditRun, type IncarnationRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 
-/** Documents, their bytes and passages, by status: they change in the batch that changes a document. */
+/**
+ * Compares the counters of documents, bytes and chunks by status with a full count, at one moment: if they change during the count, it is
+ * repeated.
+ */
 export async function checkStats(run: IncarnationRun): Promise<void> {
   const { deps, partition } = run;
   for (let tries = 0; tries < auditLimits.countTriesMax; tries += 1) {
@@ -31,12 +33,12 @@ export async function checkStats(run: IncarnationRun): Promise<void> {
       after === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: after.etag };
     if (!(await isAsItWas(run))) return;
     if (run.repair && !(await written(partition.clean([whileItLives, write])))) continue;
-    const detail = `${after === undefined ? "There are none" : `They say ${brief(kept)}`}; counting gives ${brief(counted)}.`;
+    const detail = `${after === undefined ? "There are no counters" : `The counters say ${brief(kept)}`}; the count is ${brief(counted)}.`;
     return found(run, { kind: "counter_off", store: "documents", key: itemIds.stats, detail, repaired: run.repair });
   }
 }
 
-/** How many collections a repository has. */
+/** The number of collections of a repository. */
 export async function checkCollectionCount(run: AuditRun, { repository_id }: RepositoryRecord): Promise<void> {
   const { deps, scope } = run;
   const key = { partition: [repository_id], id: itemIds.count };
@@ -47,7 +49,7 @@ export async function checkCollectionCount(run: AuditRun, { repository_id }: Rep
     if (before?.etag !== after?.etag) continue;
     const kept = after?.document["collections"];
     if (kept === counted) return;
-    // It is being deleted, or gone.
+    // It is being deleted, or no longer exists.
     if ((await run.catalog.repository(scope, repository_id))?.record.status !== "ACTIVE") return;
     const document: JsonObject = countDocument(repository_id, counted);
     const write = {
@@ -56,7 +58,7 @@ export async function checkCollectionCount(run: AuditRun, { repository_id }: Rep
     };
     if (run.repair && !(await written(deps.items.write(scope, collectionsContainer.name, [repository_id], write))))
       continue;
-    const detail = `It says ${JSON.stringify(kept ?? null)}; there are ${counted} collections.`;
+    const detail = `The counter says ${JSON.stringify(kept ?? null)}; there are ${counted} collections.`;
     return run.findings.add({
       kind: "counter_off",
       store: "collections",
@@ -83,7 +85,7 @@ async function countLive({ deps, scope }: AuditRun, repository_id: string): Prom
   }
 }
 
-/** False: somebody else changed it, so it has to be counted again. */
+/** False: it was changed concurrently, so count again. */
 async function written(write: Promise<unknown>): Promise<boolean> {
   return succeeds(write, "PRECONDITION_FAILED", "NOT_FOUND", "CONFLICT");
 }
@@ -94,5 +96,5 @@ function same(a: Counted, b: Counted): boolean {
 
 function brief({ document_count, total_size_bytes, chunk_count, by_status }: Counted): string {
   const statuses = Object.entries(by_status).map(([status, count]) => `${count} ${status}`);
-  return `${document_count} documents (${statuses.join(", ")}), ${total_size_bytes} bytes, ${chunk_count} passages`;
+  return `${document_count} documents (${statuses.join(", ")}), ${total_size_bytes} bytes, ${chunk_count} chunks`;
 }

@@ -1,4 +1,4 @@
-/** Data of lives that no record names, in each store of this process. It goes into quarantine after a day in which it was unknown all the time. */
+/** Data of incarnations that no record names, in each store of this process. It is quarantined after it has been unknown for a day. */
 import { isoTime } from "../knowledge/records/times.ts";
 import type { AuditRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
@@ -14,7 +14,7 @@ export async function auditLives(run: AuditRun): Promise<void> {
   }
 }
 
-/** Tells where the next page begins; undefined at the end. */
+/** Returns the cursor of the next page; undefined at the end. */
 export async function auditLivesPage(
   run: AuditRun,
   at: { readonly store: string; readonly cursor: string | undefined; readonly remove: boolean },
@@ -23,14 +23,14 @@ export async function auditLivesPage(
   const page = await reconciled(run, at);
   findings.checked.lives += page.lives;
   for (const { store, incarnation, rows, since, removed, quarantined } of page.orphans) {
-    // Its record may be so young that an index does not show it yet.
+    // Its record may be so recent that an index does not show it yet.
     if (deps.clock.now() - since < auditLimits.suspectMs && !removed && !quarantined) {
       findings.wait();
       continue;
     }
     const repaired = removed || quarantined;
     if (quarantined) findings.quarantine();
-    const goes = repaired ? "" : ` It goes into quarantine when it was unknown for a day, since ${isoTime(since)}.`;
+    const goes = repaired ? "" : ` It is quarantined after it has been unknown for a day, since ${isoTime(since)}.`;
     findings.add({
       kind: "unknown_incarnation",
       store,
@@ -42,7 +42,7 @@ export async function auditLivesPage(
   return page.cursor;
 }
 
-/** Most collections of a store unknown: rather the records are those of another time than the data is left over. */
+/** If most collections of a store are unknown, the records are more likely from another time than the data orphaned. */
 async function reconciled(
   { lifecycle, scope, findings, forced }: AuditRun,
   at: { readonly store: string; readonly cursor: string | undefined; readonly remove: boolean },
@@ -51,7 +51,7 @@ async function reconciled(
   const look = await lifecycle.reconcilePage(scope, { ...at, remove: false });
   if (look.orphans.length === 0) return look;
   if (!isTooMuch(look.orphans.length, look.lives)) return lifecycle.reconcilePage(scope, at);
-  const detail = `${look.orphans.length} of ${look.lives} collections in the store are named by no record, which is too many to remove.`;
+  const detail = `${look.orphans.length} of ${look.lives} collections in the store are named by no record: too many to remove.`;
   findings.refuse({ store: at.store, kinds: ["unknown_incarnation"], detail });
   return look;
 }

@@ -1,6 +1,6 @@
 /**
- * The vectors of a life in themselves: versions, log, files. Passages that cannot be read are made anew from the text of their documents;
- * rows that callers sent are in no other place, so nothing is done to them without being asked.
+ * The integrity of an incarnation's vectors: versions, log, files. Unreadable chunks are rebuilt from the text of their documents; rows
+ * that callers sent exist nowhere else, so they are only repaired explicitly.
  */
 import { hasCode } from "../domain/errors.ts";
 import { ifMissing, tolerate } from "../runtime/expected-errors.ts";
@@ -16,7 +16,7 @@ interface Broken {
   readonly detail: string;
 }
 
-/** What the bucket itself can put right: its items are older than its objects. */
+/** Kinds that the bucket itself can repair: its items are older than its objects. */
 const ofItems: readonly string[] = ["diverged", "chain", "log"];
 
 export async function checkManifests(run: IncarnationRun): Promise<void> {
@@ -50,7 +50,7 @@ async function checkVectors(
   }
 }
 
-/** What is broken in every look: compactions and collections of garbage go on meanwhile, and take away what a look had listed. */
+/** Findings present in every check: concurrent compactions and garbage collections remove what an earlier check had listed. */
 async function look(run: IncarnationRun, name: string): Promise<readonly Broken[]> {
   let broken: readonly Broken[] | undefined;
   for (let looks = 0; looks < auditLimits.manifestLooksMax; looks += 1) {
@@ -79,7 +79,7 @@ async function once({ deps, scope, deep }: IncarnationRun, name: string): Promis
   }
 }
 
-/** Undefined: it is whole again. */
+/** Undefined: repaired. */
 async function repairPassages(
   run: IncarnationRun,
   name: string,
@@ -100,10 +100,10 @@ async function repairPassages(
     created_by: "fsck",
   });
   const { status, error } = await jobs.run(scope, job.job_id);
-  return status === "succeeded" ? undefined : `Making the passages anew failed: ${error ?? status}.`;
+  return status === "succeeded" ? undefined : `Rebuilding the chunks failed: ${error ?? status}.`;
 }
 
-/** Documents that could not be made anew, and are not marked yet: what searches show of them would be lost. */
+/** Number of documents that could not be rebuilt and are not marked yet: their searchable chunks would be lost. */
 async function withoutBytes({ deps, scope, partition, signal }: IncarnationRun): Promise<number> {
   let count = 0;
   for await (const page of walkDocuments(deps.items, partition, auditLimits.pageItemsMax)) {
@@ -120,11 +120,11 @@ async function withoutBytes({ deps, scope, partition, signal }: IncarnationRun):
 
 async function repairOwn(run: IncarnationRun, name: string, broken: readonly Broken[]): Promise<string | undefined> {
   if ((await fromBucket(run, name, broken)) === undefined) return undefined;
-  return `These rows are nowhere else: see pinakes vectors history, restore and repair ${name}, or send them again.`;
+  return `These rows exist nowhere else: see pinakes vectors history, restore and repair ${name}, or send them again.`;
 }
 
 async function fromBucket(run: IncarnationRun, name: string, broken: readonly Broken[]): Promise<string | undefined> {
-  const failed = "The bucket alone cannot put it right.";
+  const failed = "The bucket alone cannot repair it.";
   if (broken.some(({ kind }) => !ofItems.includes(kind))) return failed;
   if ((await tolerate(run.deps.vectors.repair(run.scope, name), "CORRUPT", "NOT_FOUND")) === undefined) return failed;
   return (await once(run, name)).length === 0 ? undefined : failed;

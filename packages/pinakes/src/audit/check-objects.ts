@@ -1,4 +1,4 @@
-/** The files of a life beside its records, both ways: what a record names is there, and what is there a record names. */
+/** Compares the files of an incarnation with its records, in both directions. */
 import { itemIds, type DocumentRecord } from "../knowledge/records/records.ts";
 import { keepObject } from "./quarantine/index.ts";
 import { found, keeping, mayRepair, type IncarnationRun } from "./audit-run.ts";
@@ -6,7 +6,7 @@ import { auditLimits } from "./limits.ts";
 import { expectedObjects, namesObject, readNamed, walkDocuments } from "./named.ts";
 import { areBack, bringBack, repairObject } from "./repair-object.ts";
 
-/** Documents whose records are read at once. */
+/** Documents whose records are read together. */
 const groupsMax = 100;
 
 interface Listed {
@@ -26,7 +26,7 @@ export async function checkObjects(run: IncarnationRun): Promise<void> {
   for await (const object of listed(run)) {
     run.findings.checked.objects += 1;
     const [documentId] = object.key.slice(run.partition.prefix.length).split("/") as [string];
-    // The files of a document come one after the other.
+    // The files of a document are consecutive.
     if (groups.at(-1)?.documentId !== documentId) {
       if (groups.length >= groupsMax) {
         await checkGroups(run, groups);
@@ -38,7 +38,7 @@ export async function checkObjects(run: IncarnationRun): Promise<void> {
     groups.at(-1)?.files.push(object);
   }
   await checkGroups(run, groups);
-  // Those that have no file at all.
+  // Documents without any file.
   for await (const page of walkDocuments(run.deps.items, run.partition, auditLimits.pageItemsMax)) {
     run.signal.throwIfAborted();
     run.findings.checked.documents += page.length;
@@ -62,7 +62,7 @@ async function checkGroups(run: IncarnationRun, groups: readonly Group[]): Promi
   }
 }
 
-/** Young ones may be of an upload or an ingestion that is just being refused, and takes back what it wrote. */
+/** Recent files may belong to an upload or ingestion that is being refused and removes what it wrote. */
 async function checkLeft(
   run: IncarnationRun,
   documentId: string,
@@ -72,7 +72,7 @@ async function checkLeft(
   const { deps, findings, scope, partition } = run;
   if (namesObject(await readNamed(deps.items, partition, documentId), key, rest)) return;
   if (deps.clock.now() - modifiedAt < auditLimits.objectYoungMs) return findings.wait();
-  // The object once more, then what might name it.
+  // Check the object again, then what may name it.
   const head = await deps.objects.head(scope, key);
   if (head === undefined || head.modifiedAt !== modifiedAt) return;
   if (namesObject(await readNamed(deps.items, partition, documentId), key, rest)) return;
@@ -82,7 +82,7 @@ async function checkLeft(
   await found(run, { kind: "object_without_record", store: "objects", document_id: documentId, key, detail, repaired });
 }
 
-/** Copied into the quarantine first, which takes its time: so everything is looked at once more. */
+/** It is first copied to the quarantine, which takes time, so everything is checked again before the delete. */
 async function removeLeft(
   run: IncarnationRun,
   documentId: string,
@@ -99,7 +99,10 @@ async function removeLeft(
   return true;
 }
 
-/** A version is named only after its bytes are here, and they go only after it is not named any more: missing is missing. */
+/**
+ * A version is named only after its bytes are stored, and its bytes are deleted only after it is no longer named: so missing bytes are an
+ * error.
+ */
 async function checkExpected(run: IncarnationRun, record: DocumentRecord, there: ReadonlySet<string>): Promise<void> {
   if (record.missing !== undefined && (await areBack(run, record))) await checkBack(run, record.document_id);
   for (const rest of expectedObjects(record)) {
@@ -112,7 +115,7 @@ async function checkExpected(run: IncarnationRun, record: DocumentRecord, there:
       ? await repairObject(run, now, rest)
       : { repaired: false, detail: undefined };
     const detail =
-      outcome.detail ?? `The record ${itemIds.document(record.document_id)} names it, and it is not there.`;
+      outcome.detail ?? `The record ${itemIds.document(record.document_id)} names it, but it does not exist.`;
     await found(run, {
       kind: "record_without_object",
       store: "objects",
@@ -124,7 +127,7 @@ async function checkExpected(run: IncarnationRun, record: DocumentRecord, there:
   }
 }
 
-/** What a repair marked as missing is there again. */
+/** Bytes that a repair marked as missing are back. */
 async function checkBack(run: IncarnationRun, documentId: string): Promise<void> {
   const now = await run.partition.read(documentId);
   if (now === undefined || !(await areBack(run, now.record))) return;

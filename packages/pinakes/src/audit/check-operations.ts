@@ -1,4 +1,4 @@
-/** What had to end and did not: operations on all stores that do not get on, collections whose time is over, removals nobody carried out. */
+/** Work that should have ended: stuck operations, overdue collections, removals never executed. */
 import { operationItemId, type Incarnation, type Operation } from "../lifecycle/index.ts";
 import { removeLeftovers } from "../knowledge/documents/removals.ts";
 import { isLive } from "../knowledge/records/catalog-records.ts";
@@ -38,7 +38,7 @@ async function checkOperation(run: AuditRun, listed: Operation): Promise<void> {
   const reasons = waiting.map(({ store, error }) =>
     error === null ? store : `${store} (${error.type}: ${error.message})`,
   );
-  const detail = `${now.action} ${now.operation_id} is ${now.status}; not confirmed by ${reasons.join(", ") || "nobody: it only has to end"}.`;
+  const detail = `${now.action} ${now.operation_id} is ${now.status}; not confirmed by ${reasons.join(", ") || "any store: it only has to finish"}.`;
   const repaired = run.repair && (await sendAgain(run, now, true));
   run.findings.add({
     kind: "stuck_operation",
@@ -50,7 +50,7 @@ async function checkOperation(run: AuditRun, listed: Operation): Promise<void> {
   });
 }
 
-/** A record whose end began, or was due long ago, and that no operation carries on. */
+/** A collection whose deletion began or was due long ago, without an operation. */
 export async function checkEnding(run: AuditRun, listed: CollectionRecord): Promise<void> {
   if (!isOverdue(run, listed)) return;
   if ((await run.lifecycle.read(run.scope, listed))?.operation.action === "delete-collection") return;
@@ -63,7 +63,7 @@ export async function checkEnding(run: AuditRun, listed: CollectionRecord): Prom
     const begun = await run.deletion.begin(run.scope, life, { createdBy: "fsck", withDefault: true, dueAt });
     repaired = begun === undefined || (await sendAgain(run, begun, false));
   }
-  const detail = `The collection is ${now.record.status} since ${now.record.deleted_at}, and no operation removes it.`;
+  const detail = `The collection is ${now.record.status} since ${now.record.deleted_at}, and no operation deletes it.`;
   run.findings.add({ kind: "stuck_operation", store: "collections", ...life, detail, repaired });
 }
 
@@ -79,7 +79,7 @@ export async function checkRemovals(run: IncarnationRun): Promise<void> {
       id,
     });
     if (still === undefined && !run.repair) continue;
-    const detail = `What had to go since ${at} is not removed yet.`;
+    const detail = `Garbage since ${at} has not been removed yet.`;
     await found(run, {
       kind: "removal_left",
       store: "documents",
@@ -114,7 +114,7 @@ async function lateRemovals({
   }
 }
 
-/** Marked first, so that the sweep goes on with it whatever happens here; then as far as it can be carried now. */
+/** Marked first, so that the sweep continues in any case; then driven as far as possible now. */
 async function sendAgain(
   { scope, registry, lifecycle, deps }: AuditRun,
   life: Incarnation,
@@ -127,7 +127,7 @@ async function sendAgain(
   return operation === undefined || operation.status === "done";
 }
 
-/** It failed; or it is old, and nothing was heard of it, or only what went wrong. One that takes long because there is much gets on. */
+/** It failed, or it is old without progress, or with errors only. A slow operation with much to do makes progress. */
 function isStuck({ deps }: AuditRun, { status, created_at, updated_at, stores }: Operation): boolean {
   if (status !== "running") return status === "failed";
   const before = deps.clock.now() - auditLimits.operationSilentMs;

@@ -1,4 +1,4 @@
-/** The passages of a life beside its documents, both ways, in the generation that searches read. */
+/** Compares the chunks of an incarnation with its documents, in both directions, in the generation that searches read. */
 import { hasCode } from "../domain/errors.ts";
 import { ifMissing, tolerate } from "../runtime/expected-errors.ts";
 import { appendRows, chunkId } from "../knowledge/documents/passages.ts";
@@ -14,7 +14,7 @@ interface Group {
   readonly documentId: string;
   readonly run: number;
   rows: number;
-  /** The highest index of them. */
+  /** Their highest index. */
   last: number;
 }
 
@@ -27,7 +27,7 @@ export async function checkPassages(run: IncarnationRun): Promise<void> {
   await checkGenerations(run, fence);
   if (!run.deep && (await sumsFit(run, fence.generation))) return;
   const groups = await readGroups(run, fence.generation);
-  // They cannot be read, which is told of as what it is.
+  // Unreadable vectors are reported by checkManifests.
   if (groups === undefined) return;
   await checkRows(run, [...groups.values()], fence.generation);
   for await (const page of walkDocuments(run.deps.items, run.partition, auditLimits.pageItemsMax)) {
@@ -41,7 +41,7 @@ export async function checkPassages(run: IncarnationRun): Promise<void> {
   }
 }
 
-/** Nothing is on its way, and there are as many passages as the counters say: good enough, unless everything is to be looked at. */
+/** Nothing is being ingested, and the number of chunks matches the counters: sufficient unless the audit is deep. */
 async function sumsFit({ deps, partition, scope, findings }: IncarnationRun, generation: number): Promise<boolean> {
   const before = await partition.stats();
   const { chunk_count = 0, by_status } = before?.record ?? {};
@@ -88,7 +88,7 @@ async function checkRows(run: IncarnationRun, groups: readonly Group[], generati
   }
 }
 
-/** Rows that are still there after everything that could name them was read. */
+/** Rows that still exist after everything that could name them was read. */
 async function checkLeft(
   run: IncarnationRun,
   { documentId, run: number, last }: Group,
@@ -102,7 +102,7 @@ async function checkLeft(
   const what = `${partition.vectors(generation)} ${documentId}.${number}`;
   if (!quiet && !(await suspects.isOld(scope.tenant, "vectors_without_document", what))) return run.findings.wait();
   const name = partition.vectors(generation);
-  const detail = `${ids.length} passages of run ${number} that no record names.`;
+  const detail = `${ids.length} chunks of run ${number} that no record names.`;
   const repaired =
     mayRepair(run, "vectors_without_document") && (await keepRows(run, keeping(run, documentId, detail), name, ids));
   if (repaired) {
@@ -120,7 +120,7 @@ async function checkLeft(
   });
 }
 
-/** What is shown has all its rows from the moment on that it is shown: fewer are too few, unless the record changed meanwhile. */
+/** A live version has all its rows from the moment it is live: missing rows are an error, unless the record changed concurrently. */
 async function checkShown(
   run: IncarnationRun,
   { document_id }: DocumentRecord,
@@ -129,7 +129,7 @@ async function checkShown(
   const { partition } = run;
   const before = await partition.read(document_id);
   const shown = before === undefined ? null : shownIn(before.record, generation);
-  // One that is on its way gets all of them anew.
+  // A document being ingested gets all of them again.
   if (before === undefined || shown === null || isUnderWay(before.record) || isMarked(before.record)) return;
   const there = await present(run, generation, indexes(document_id, shown.run, 0, shown.chunk_count));
   const missing = shown.chunk_count - there.length;
@@ -139,7 +139,7 @@ async function checkShown(
   const outcome = mayRepair(run, "document_without_vectors")
     ? await repairPassages(run, now)
     : { repaired: false, detail: undefined };
-  const detail = `${missing} of its ${shown.chunk_count} passages are not there.${outcome.detail === undefined ? "" : ` ${outcome.detail}`}`;
+  const detail = `${missing} of its ${shown.chunk_count} chunks are missing.${outcome.detail === undefined ? "" : ` ${outcome.detail}`}`;
   await found(run, {
     kind: "document_without_vectors",
     store: "vectors",
@@ -150,7 +150,7 @@ async function checkShown(
   });
 }
 
-/** A re-index removes the generations before its own when it is done with the documents; what is still there after a while was forgotten. */
+/** A re-index purges earlier generations when it has finished; those that remain after a while were missed. */
 async function checkGenerations(run: IncarnationRun, fence: FenceRecord): Promise<void> {
   const { deps, partition, scope, suspects } = run;
   for (
@@ -165,8 +165,8 @@ async function checkGenerations(run: IncarnationRun, fence: FenceRecord): Promis
       run.findings.wait();
       continue;
     }
-    const detail = `Passages of generation ${generation}; searches read ${fence.generation}.`;
-    // NOT_FOUND: somebody else removed it meanwhile.
+    const detail = `Chunks of generation ${generation}; searches read ${fence.generation}.`;
+    // NOT_FOUND: removed concurrently.
     const kept = run.repair ? await ifMissing(keepGeneration(run, keeping(run, null, detail), name)) : false;
     if (kept === true) run.findings.quarantine();
     await found(run, {

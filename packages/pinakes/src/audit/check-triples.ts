@@ -1,4 +1,4 @@
-/** What supports the triples of a life: the documents and runs that they were found in are there, or about to take them away. */
+/** Checks the sources of an incarnation's triples: each document and run exists, or is about to be removed. */
 import type { Quad } from "../domain/rdf.ts";
 import { tolerate } from "../runtime/expected-errors.ts";
 import { readSource, sourceMark } from "../knowledge/documents/graph-support.ts";
@@ -8,7 +8,7 @@ import { auditLimits } from "./limits.ts";
 import { namesSource, readNamed } from "./named.ts";
 
 export async function checkTriples(run: IncarnationRun): Promise<void> {
-  // Deleted meanwhile: its end takes everything with it.
+  // Deleted concurrently: the purge removes everything.
   await tolerate(walk(run), "CONFLICT");
 }
 
@@ -36,14 +36,14 @@ async function walk(run: IncarnationRun): Promise<void> {
 async function checkSource(run: IncarnationRun, source: string, quad: Quad): Promise<void> {
   const { deps, scope, partition, suspects } = run;
   const read = readSource(source);
-  // Somebody else's way to name where a triple is from.
+  // A source that is not a document's.
   if (read === undefined) return;
   const record = (await partition.read(read.documentId))?.record;
   const mark = sourceMark(read);
   if (namesSource({ record, removals: [], kept: false }, mark)) return;
   const quiet = await suspects.isQuiet(scope.tenant);
   if (namesSource(await readNamed(deps.items, partition, read.documentId), mark)) return;
-  // A re-index that is under way looks after its own generation.
+  // A re-index in progress takes care of its own generation.
   if ((await partition.fence())?.record.next?.generation === read.generation) return;
   const { incarnation } = partition.place;
   const [still] = await deps.triples.supports(scope, incarnation, [quad]);

@@ -1,4 +1,4 @@
-/** What an audit finds, and how it is told: all of it counted, the first listed in the job, many more in a file beside it. */
+/** Findings of an audit and their report: all are counted, the first are listed in the job, many more in a file. */
 import type { AuditReport, Finding, FindingKind, RepairRefusal } from "@pinakes/client";
 import type { JsonObject } from "../domain/json.ts";
 import type { Incarnation } from "../lifecycle/index.ts";
@@ -47,7 +47,7 @@ export class Findings {
     return this.#kept;
   }
 
-  /** By kind, for figures. */
+  /** By kind, for metrics. */
   get counts(): Readonly<Partial<Record<FindingKind, number>>> {
     return Object.fromEntries(Object.entries(this.#summary).map(([kind, { found }]) => [kind, found]));
   }
@@ -72,7 +72,7 @@ export class Findings {
   }
 }
 
-/** Where something was found, without what else a record has. */
+/** The ids of a record's incarnation, without its other fields. */
 export function placeOf({ repository_id, collection_id, incarnation }: Incarnation): Incarnation {
   return { repository_id, collection_id, incarnation };
 }

@@ -1,4 +1,4 @@
-/** Audits: what every store holds beside what the records say. */
+/** Audits: compares every store with the records. */
 export { Audit, type FsckInput } from "./audit.ts";
 export type { AuditReport, Finding, FindingKind } from "./finding.ts";
 export { auditLimits } from "./limits.ts";

@@ -1,46 +1,46 @@
-/** Every limit of the audit, with its unit last. */
+/** Every limit of audits, with its unit last. */
 export const auditLimits = Object.freeze({
-  /** Listed in the job itself; all of them are in the report's file. */
+  /** Listed in the job itself; more are in the report's file. */
   findingsInJobMax: 100,
-  /** Listed in the report's file; those above it are only counted. */
+  /** Listed in the report's file; the rest is only counted. */
   findingsKeptMax: 10_000,
   detailCharsMax: 300,
-  /** A repair is refused where more than this share of a collection is missing or unknown … */
+  /** A repair is refused if more than this share of a collection is missing or unknown … */
   missingShareMax: 0.5,
-  /** … and it is more than a handful. */
+  /** … and more than this many. */
   missingMin: 5,
   /** Listed in the report. */
   refusalsKeptMax: 100,
-  /** An object younger than this is left alone: its upload or its ingestion may be under way. */
+  /** Objects younger than this are skipped: their upload or ingestion may be in progress. */
   objectYoungMs: 3_600_000,
-  /** How long rows and triples that no record names are watched where somebody may still be about to take them back. */
+  /** How long unnamed rows and triples are observed if a worker may still be about to remove them. */
   suspectMs: 600_000,
-  /** Vectors of an earlier generation are watched for so long: the re-index that made the new one may still be tidying up. */
+  /** How long vectors of an earlier generation are observed: the re-index that replaced them may still be cleaning up. */
   generationMs: 3_600_000,
   /** How long a suspicion is remembered, in seconds. */
   suspectSecondsMax: 172_800,
-  /** An operation that failed, or of which nothing was heard for so long, is stuck. */
+  /** A failed operation, or one without progress for this long, is stuck. */
   operationSilentMs: 900_000,
-  /** A removal that was written so long ago and not carried out. */
+  /** Age of a removal that should have been executed. */
   removalLateMs: 600_000,
   /** How long the file of a report is kept. */
   reportMsMax: 7_776_000_000,
-  /** Earlier generations of vectors that are looked for. */
+  /** Number of earlier generations of vectors that are checked. */
   generationsMax: 20,
-  /** Tries to count a collection that changes all the time. */
+  /** Attempts to count a collection that keeps changing. */
   countTriesMax: 10,
-  /** Looks at vectors that somebody may be compacting; what is broken is broken in each. */
+  /** Checks of vectors that may be compacted concurrently; only findings of all checks count. */
   manifestLooksMax: 3,
   pageItemsMax: 200,
   pageKeysMax: 1_000,
   pageQuadsMax: 500,
-  /** In one round of the background. */
+  /** Per background round. */
   roundStepsMax: 50,
   roundMsMax: 10_000,
-  /** A step that failed so often is left out of the pass. */
+  /** A step that failed this often is skipped in this pass. */
   stepTriesMax: 3,
-  /** Who took the round and is silent for so long has died. */
+  /** A process that took the round and is silent for this long has died. */
   roundLeaseMs: 300_000,
-  /** From the end of a pass over everything to the next. */
+  /** Pause between the end of a pass and the next. */
   passPauseMs: 3_600_000,
 });

@@ -1,6 +1,6 @@
 /**
- * What the records of a life name. A thing is made only after a record named it, and a record stops naming it in the batch that writes its
- * removal; so whoever sees a thing, then reads the document, then its removals, and finds it in neither, sees something left over.
+ * What the records of an incarnation name. Data is created only after a record names it, and a record stops naming it in the batch that
+ * writes its removal; so data that is found first, and then named by neither the document nor its removals, is orphaned.
  */
 import type { Scope } from "../domain/scope.ts";
 import type { ItemStore } from "../ports/item-store.ts";
@@ -10,7 +10,7 @@ import { documentsContainer, itemIds, type DocumentRecord, type RemovalRecord } 
 interface Named {
   readonly record: DocumentRecord | undefined;
   readonly removals: readonly RemovalRecord[];
-  /** The document is gone, and its bytes stay: they were there before it. */
+  /** The document was deleted, but its bytes stay: they existed before it. */
   readonly kept: boolean;
 }
 
@@ -42,13 +42,13 @@ interface RowName {
   readonly index: number;
 }
 
-/** Undefined for a row that is no passage. */
+/** Undefined for a row that is not a chunk. */
 export function readRowName(id: string): RowName | undefined {
   const [, documentId, run, index] = /^(.+)\.(\d+)\.(\d+)$/.exec(id) ?? [];
   return documentId === undefined ? undefined : { documentId, run: Number(run), index: Number(index) };
 }
 
-/** How many rows of a run are named: those with a lower index. */
+/** Number of rows of a run that are named: those with a lower index. */
 export function rowsNamed(
   { record, removals }: Pick<Named, "record" | "removals">,
   run: number,
@@ -84,19 +84,19 @@ export function namesObject({ record, removals, kept }: Named, key: string, rest
   return shown.some((number) => number !== undefined && String(number) === version);
 }
 
-/** What must be there: the bytes of each version, and the text that citations point into, as long as its bytes are here. */
+/** Files that must exist: the bytes of each version, and the text that citations refer to, as long as its bytes exist. */
 export function expectedObjects({ versions, live, missing }: DocumentRecord): readonly string[] {
   const here = versions.map(({ version }) => version).filter((version) => missing?.versions.includes(version) !== true);
   const text = live !== null && here.includes(live.version) ? [`${live.version}/text`] : [];
   return [...here.map((version) => `${version}/content`), ...text];
 }
 
-/** A repair marked the newest version as missing: there is nothing to make passages of until it is back. */
+/** A repair marked the newest version as missing: its chunks cannot be rebuilt until it is back. */
 export function isMarked({ versions: [newest], missing }: DocumentRecord): boolean {
   return newest !== undefined && missing?.versions.includes(newest.version) === true;
 }
 
-/** A run of it is on its way, and sees to what is missing. */
+/** A run is in progress, and will restore what is missing. */
 export function isUnderWay({ status }: DocumentRecord): boolean {
   return status === "uploading" || status === "pending" || status === "indexing";
 }
@@ -106,7 +106,7 @@ interface WalkedDocument {
   readonly etag: string;
 }
 
-/** Page after page; reads the partition itself. */
+/** Page by page, from the partition itself. */
 export async function* walkDocuments(
   items: ItemStore,
   partition: CollectionPartition,

@@ -1,4 +1,6 @@
-/** A file that a record names and that is not there: the text is made anew of the bytes; without the bytes the record says so (RFC 0016). */
+/**
+ * Repairs a missing file that a record names: the text is rebuilt from the bytes; missing bytes are recorded in the document (RFC 0016).
+ */
 import { hasCode } from "../domain/errors.ts";
 import { succeeds } from "../runtime/expected-errors.ts";
 import { toIndexAnew } from "../knowledge/documents/index-anew.ts";
@@ -44,17 +46,17 @@ async function restoreText(
     );
   } catch (error) {
     if (!hasCode(error, "INVALID")) throw error;
-    return { repaired: false, detail: `Its text is gone, and its bytes cannot be read any more: ${error.detail}` };
+    return { repaired: false, detail: `Its text is missing, and its bytes can no longer be parsed: ${error.detail}` };
   }
-  // Somebody may have deleted the document meanwhile, and did not know of a text that came back.
+  // A concurrent delete of the document did not know of the restored text.
   if ((await partition.read(document_id)) === undefined)
     await deps.objects.delete(scope, derivedKeys(partition, document_id, version));
-  return { repaired: true, detail: "Its text was gone, and was made anew of its bytes." };
+  return { repaired: true, detail: "Its text was missing, and was rebuilt from its bytes." };
 }
 
 /**
- * The bytes are not there, which may be because the wrong object store is: nothing of the record is lost, it only says so. Searches go on to show
- * what they show. When the bytes are back, `bringBack` makes it what it was.
+ * The bytes are missing, perhaps because this is the wrong object store: nothing of the record is lost, it only gets a mark. Searches
+ * continue to show its chunks. `bringBack` restores it when the bytes are back.
  */
 export async function markMissing(
   { deps, partition }: IncarnationRun,
@@ -63,13 +65,13 @@ export async function markMissing(
 ): Promise<RepairOutcome> {
   const { status } = record;
   if (isUnderWay(record))
-    return { repaired: false, detail: "It is not there; the document is on its way, and will say so itself." };
+    return { repaired: false, detail: "It is missing; the document is being ingested, which will report it." };
   const isNewest = lost.includes(record.versions[0]?.version ?? 0);
   const now = deps.clock.now();
   const { since = isoTime(now), versions = [], ...before } = record.missing ?? { status, error: record.error };
   const missing: MissingBytes = { ...before, since, versions: [...new Set([...versions, ...lost])] };
   const detail = `The bytes of version ${lost.join(", ")} are not in the object store.`;
-  const error = `${detail} Bring them back and run pinakes fsck --repair. Upload it again, with replace=true, where they are lost.`;
+  const error = `${detail} Bring them back and run pinakes fsck --repair. If they are lost, upload it again with replace=true.`;
   const next: DocumentRecord = isNewest
     ? { ...record, missing, status: "failed", error, progress: null, touched_at: now }
     : { ...record, missing };
@@ -81,7 +83,7 @@ export async function markMissing(
   };
 }
 
-/** Every version that was marked, if all of their bytes are there again. */
+/** Whether the bytes of every marked version are back. */
 export async function areBack(
   { deps, scope, partition }: IncarnationRun,
   { document_id, missing }: DocumentRecord,
@@ -92,7 +94,7 @@ export async function areBack(
   return missing !== undefined;
 }
 
-/** As it was before it was marked; indexed anew where its passages are not in what searches read. */
+/** As before it was marked; re-indexed if its chunks are not in the current generation. */
 export async function bringBack(
   { deps, partition, queue }: IncarnationRun,
   { record, etag }: Stored<DocumentRecord>,
@@ -100,7 +102,7 @@ export async function bringBack(
   const { missing, ...rest } = record;
   if (missing === undefined || isUnderWay(record)) return changedMeanwhile;
   const now = deps.clock.now();
-  // A later version may have failed for a reason of its own.
+  // A later version may have failed for its own reason.
   const marked = record.status === "failed" && isMarked(record);
   const fence = (await partition.fence())?.record;
   const isShown = record.live !== null && record.live.generation === fence?.generation;
@@ -109,20 +111,20 @@ export async function bringBack(
       ? { ...rest, status: missing.status, error: missing.error, touched_at: now }
       : rest;
     if (!(await replaced(partition, { record, etag }, next))) return changedMeanwhile;
-    return { repaired: true, detail: `Its bytes are back, and so is the document: it is ${next.status}.` };
+    return { repaired: true, detail: `Its bytes are back, and the document is ${next.status} again.` };
   }
   if (fence?.status !== "ACTIVE")
-    return { repaired: false, detail: "Its bytes are back; unarchive the collection to index it anew." };
+    return { repaired: false, detail: "Its bytes are back; unarchive the collection to index it again." };
   const next = toIndexAnew(rest, now);
   await queue.watch(partition);
   if (!(await replaced(partition, { record, etag }, next))) return changedMeanwhile;
   await queue.send(partition, next);
-  return { repaired: true, detail: "Its bytes are back; it is indexed anew." };
+  return { repaired: true, detail: "Its bytes are back; it is being indexed again." };
 }
 
-const changedMeanwhile: RepairOutcome = { repaired: false, detail: "It changed meanwhile; look again." };
+const changedMeanwhile: RepairOutcome = { repaired: false, detail: "It changed concurrently; audit again." };
 
-/** With the counters. False: somebody else changed it. */
+/** Updates the counters too. False: changed concurrently. */
 async function replaced(
   partition: CollectionPartition,
   { record, etag }: Stored<DocumentRecord>,

@@ -1,4 +1,4 @@
-/** A document whose passages are missing is cut and embedded anew; where its bytes are missing too, it says so. */
+/** Re-indexes a document with missing chunks; if its bytes are missing too, marks it. */
 import { isConflict } from "../runtime/expected-errors.ts";
 import { toIndexAnew } from "../knowledge/documents/index-anew.ts";
 import { contentKey } from "../knowledge/documents/upload.ts";
@@ -16,7 +16,7 @@ export async function repairPassages(run: IncarnationRun, found: Stored<Document
   if (newest === undefined)
     return { repaired: false, detail: "None of its versions has bytes. Upload it again, with replace=true." };
   const bytes = await deps.objects.head(scope, contentKey(partition, record.document_id, newest.version));
-  // Nothing to make passages of: the record keeps what it says, so that everything is as before when the bytes are back.
+  // The chunks cannot be rebuilt: the record keeps everything, so that it is as before when the bytes are back.
   if (bytes === undefined) return markMissing(run, found, [newest.version]);
   await queue.watch(partition);
   try {
@@ -26,9 +26,9 @@ export async function repairPassages(run: IncarnationRun, found: Stored<Document
       partition.move({ from: record.status, to: "pending" }),
     ]);
     await queue.send(partition, next);
-    return { repaired: true, detail: "It is indexed anew." };
+    return { repaired: true, detail: "It is being indexed again." };
   } catch (error) {
     if (!isConflict(error)) throw error;
-    return { repaired: false, detail: "It changed meanwhile; look again." };
+    return { repaired: false, detail: "It changed concurrently; audit again." };
   }
 }

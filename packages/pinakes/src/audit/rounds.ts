@@ -1,7 +1,7 @@
 /**
- * The audit in the background: all workspaces, one small step after the other, without repairs but for data of unknown collections, which
- * goes into quarantine, and for entries of the quarantine that have expired. How far
- * it is, what it found so far and what the last whole pass found lie where every process sees them; one process at a time goes on.
+ * The background audit: all workspaces, one small step at a time, without repairs except for quarantining data of unknown collections and
+ * removing expired quarantine entries. Its progress, its findings and those of the last complete pass are stored where every process sees
+ * them; one process at a time continues.
  */
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
@@ -20,22 +20,22 @@ import { nextCollection, nextRepository } from "./walk.ts";
 
 type Counts = Readonly<Partial<Record<FindingKind, number>>>;
 
-/** Where the next step begins. Absent cursors: at the beginning of their list. */
+/** Where the next step starts. Absent cursors: the start of their list. */
 interface RoundPosition {
-  /** Of the list of workspaces, behind the one that is looked at. */
+  /** Cursor in the list of workspaces, after the current one. */
   readonly workspaces?: string | undefined;
   readonly tenant?: string | undefined;
-  /** Of the sweep of the quarantine, while it is under way. */
+  /** Cursor of the quarantine sweep, while it is in progress. */
   readonly quarantine?: string | undefined;
   readonly swept?: boolean | undefined;
-  /** How many stores are done. */
+  /** Number of stores that are done. */
   readonly stores?: number | undefined;
   readonly lives?: string | undefined;
-  /** Behind the repository that is looked at. */
+  /** Cursor after the current repository. */
   readonly repositories?: string | undefined;
   readonly repository?: string | undefined;
   readonly collections?: string | undefined;
-  /** Of the workspace: there are no more. */
+  /** No more repositories in the workspace. */
   readonly lastRepository?: boolean | undefined;
 }
 
@@ -43,7 +43,7 @@ interface RoundState {
   readonly owner: string;
   readonly until: number;
   readonly place: RoundPosition;
-  /** Of the step that begins there. */
+  /** Of the step that starts there. */
   readonly failures: number;
   readonly began_at: number;
   readonly found: Counts;
@@ -56,9 +56,9 @@ interface Step {
 }
 
 export interface AuditFigures {
-  /** Epoch milliseconds; absent until everything was looked at once. */
+  /** Epoch milliseconds; absent until the first complete pass. */
   readonly lastPassAt: number | undefined;
-  /** Of the last whole pass, or of the first one so far. */
+  /** Of the last complete pass, or of the first one so far. */
   readonly found: Counts;
 }
 
@@ -70,7 +70,7 @@ export interface RoundsOptions {
   readonly log: (line: string) => void;
   readonly lifecycle: { readonly listing: readonly string[] };
   readonly quarantine: Pick<Quarantine, "sweep">;
-  /** The workspace behind a place of the list; undefined at its end. */
+  /** The workspace after a position of the list; undefined at its end. */
   readonly workspaces: (
     after: string | undefined,
   ) => Promise<{ readonly tenant: string; readonly place: string } | undefined>;
@@ -94,7 +94,7 @@ export class AuditRounds {
     return this.#figures;
   }
 
-  /** A bounded number of steps, unless another process is at it or the last pass is not long ago. */
+  /** A bounded number of steps, unless another process is active or the last pass was recent. */
   async round(signal: AbortSignal): Promise<void> {
     const { clock, owner } = this.#deps;
     const began = clock.now();
@@ -134,26 +134,26 @@ export class AuditRounds {
       this.#tell(state);
       if (over) break;
     }
-    // Whoever comes next goes on at once.
+    // The next process may continue immediately.
     if (etag !== undefined) await this.#write({ ...state, owner, until: 0 }, etag);
   }
 
-  /** A step that fails is tried again by the next rounds, and left out when it fails too often: the rest must not wait for it. */
+  /** A failing step is retried in the next rounds, and skipped when it fails too often, so that the rest does not wait for it. */
   async #tried(state: RoundState, etag: string, signal: AbortSignal): Promise<Step> {
     const { place } = state;
     const skip = state.failures >= auditLimits.stepTriesMax;
     try {
-      if (skip) this.#deps.log(`audit: left out after ${state.failures} failures: ${JSON.stringify(place)}`);
+      if (skip) this.#deps.log(`audit: skipped after ${state.failures} failures: ${JSON.stringify(place)}`);
       return await this.#step(place, signal, skip);
     } catch (error) {
-      // Where not even the way on is known any more, it goes on with the next workspace.
+      // If not even the next position is known, continue with the next workspace.
       const next = skip ? { place: { workspaces: place.workspaces }, failures: 0 } : { failures: state.failures + 1 };
       if (!signal.aborted) await this.#write({ ...state, owner: this.#deps.owner, until: 0, ...next }, etag);
       throw error;
     }
   }
 
-  /** One page of lives, one repository or one collection. No place: everything was looked at. */
+  /** One page of incarnations, one repository or one collection. No position: the pass is complete. */
   async #step(place: RoundPosition, signal: AbortSignal, skip: boolean): Promise<Step> {
     const { items, system, lifecycle, workspaces } = this.#deps;
     const findings = new Findings();
@@ -202,10 +202,10 @@ export class AuditRounds {
     return item === undefined ? undefined : { state: item.document as unknown as RoundState, etag: item.etag };
   }
 
-  /** Undefined: another process was faster, and goes on. */
+  /** Undefined: another process was faster, and continues. */
   async #write(state: RoundState, etag: string | undefined): Promise<string | undefined> {
     const { owner, until, place, failures, began_at, found, last } = state;
-    // Only what is there is stored.
+    // Drops undefined properties.
     const document = JSON.parse(
       JSON.stringify({ ...key, owner, until, place, failures, began_at, found, last }),
     ) as JsonObject;

@@ -1,6 +1,6 @@
 /**
- * Things without a time of their own that no record names: a worker that was overtaken may be about to take them back. They are told of
- * when nobody is at work, or when they were seen before, long enough ago; whoever saw them, in whichever process.
+ * Orphaned data without a timestamp: an overtaken worker may be about to remove it. It is reported when no worker is active, or when it was
+ * first seen long enough ago, by any process.
  */
 import { hash } from "node:crypto";
 import type { Scope } from "../domain/scope.ts";
@@ -10,9 +10,9 @@ import type { IngestQueue } from "../knowledge/documents/ingest-queue.ts";
 import type { FindingKind } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
 
-/** No caller can have it: `tenantScope` refuses names that begin so. */
+/** No caller can have this tenant: `tenantScope` refuses names with this prefix. */
 export const auditTenant = "pinakes.audit";
-/** Suspicions, and how far the background is. */
+/** Suspicions, and the progress of the background audit. */
 export const auditContainer: ContainerDefinition = Object.freeze({ name: "audit", partitionKey: ["part"], ttl: -1 });
 
 interface SuspectOptions {
@@ -30,7 +30,7 @@ export class Suspects {
     this.#parts = parts;
   }
 
-  /** Nothing of this tenant is ingested just now: what is there and named by nothing will not be taken back. SQS only estimates, so it never says so. */
+  /** Nothing of this tenant is being ingested now: nobody will remove orphaned data. SQS only estimates, so it never qualifies. */
   async isQuiet(tenant: string): Promise<boolean> {
     const { queue, scope } = this.#parts.queue;
     if (!queue.capabilities.exactStats) return false;
@@ -38,7 +38,7 @@ export class Suspects {
     return stats.every(({ inFlight, truncated }) => inFlight === 0 && truncated !== true);
   }
 
-  /** Whether it was seen before, at least so long ago. Remembers that it was seen now. */
+  /** Whether it was seen before, at least this long ago. Records that it was seen now. */
   async isOld(
     tenant: string,
     kind: FindingKind,

@@ -2,12 +2,12 @@ import { expect, it } from "vitest";
 import { Findings } from "./finding.ts";
 import { isTooMuch, tooMuch } from "./too-much.ts";
 
-it("a handful is never too much, and no more than half: at the limits, and one past them", () => {
+it("a handful is never too much, nor is up to half: at the limits, and one past them", () => {
   expect([isTooMuch(5, 5), isTooMuch(6, 6)]).toEqual([false, true]);
   expect([isTooMuch(50, 100), isTooMuch(51, 100)]).toEqual([false, true]);
 });
 
-it("counts each document once, whatever of it is missing", () => {
+it("counts each document once, whatever is missing of it", () => {
   const looked = (documents: number) => {
     const findings = new Findings();
     findings.checked.documents = documents;

@@ -1,4 +1,4 @@
-/** When so much of a collection is missing or unknown that rather the stores are wrong than the collection (RFC 0016). */
+/** When so much of a collection is missing or unknown that the wrong store is more likely than damage (RFC 0016). */
 import type { FindingKind, Findings } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
 
@@ -7,12 +7,12 @@ interface TooMuch {
   readonly detail: string;
 }
 
-/** More than a handful, and more than the share. */
+/** More than a handful, and more than the allowed share. */
 export function isTooMuch(count: number, all: number): boolean {
   return count > auditLimits.missingMin && count > all * auditLimits.missingShareMax;
 }
 
-/** Of what a look without repairs found in one collection. */
+/** From the findings of a dry run over one collection. */
 export function tooMuch({ kept, counts, checked }: Findings): readonly TooMuch[] {
   const refused: TooMuch[] = [];
   const lost = new Set(
@@ -28,14 +28,14 @@ export function tooMuch({ kept, counts, checked }: Findings): readonly TooMuch[]
   if (isTooMuch(files, checked.objects))
     refused.push({
       kinds: ["object_without_record"],
-      detail: `${files} of ${checked.objects} files are named by no record, which is too many to remove.`,
+      detail: `${files} of ${checked.objects} files are named by no record: too many to remove.`,
     });
   for (const kind of ["vectors_without_document", "triples_without_support_source"] as const) {
     const strays = counts[kind] ?? 0;
     if (isTooMuch(strays, strays + checked.documents))
       refused.push({
         kinds: [kind],
-        detail: `${strays} runs have data that no record names, beside ${checked.documents} documents: too many to remove.`,
+        detail: `${strays} runs have data that no record names, compared with ${checked.documents} documents: too many to remove.`,
       });
   }
   return refused;

@@ -1,4 +1,7 @@
-/** Every repository and collection of a workspace. The list of repositories may be late; a collection is never missed in one that is known. */
+/**
+ * All repositories and collections of a workspace. The list of repositories may be stale; the collections of a known repository are
+ * complete.
+ */
 import type { Scope } from "../domain/scope.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import {
@@ -15,7 +18,7 @@ interface Walked<Record> {
   readonly cursor: string | undefined;
 }
 
-/** One after the other, so that a walk can stop anywhere and go on there. */
+/** One at a time, so that a walk can stop and resume anywhere. */
 export async function nextRepository(
   items: ItemStore,
   scope: Scope,

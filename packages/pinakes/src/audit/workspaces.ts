@@ -1,14 +1,11 @@
-/**
- * The workspaces there are, one after the other: first those that the book of workspaces has, then those that only have objects, because a
- * program acts in them without keys.
- */
+/** All workspaces in order: first the registered ones, then those that only have objects, because a program uses them without keys. */
 import type { SystemScope } from "../domain/scope.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import type { RoundsOptions } from "./rounds.ts";
 
 interface WorkspaceSources {
   readonly book: {
-    /** The first whose id is greater; undefined where there is none. */
+    /** The first with a greater id; undefined if there is none. */
     readonly after: (id: string) => Promise<string | undefined>;
     readonly has: (id: string) => Promise<boolean>;
   };
@@ -33,7 +30,7 @@ export function walkWorkspaces({ book, objects, system }: WorkspaceSources): Rou
       const { keys } = await objects.list(system, root, { limit: 1, after: behind });
       const tenant = keys[0]?.key.slice(root.length).split("/")[0];
       if (tenant === undefined) return undefined;
-      // "0" comes right after "/": behind everything of this one, before any other.
+      // "0" follows "/" directly: after every key of this one, before any other.
       behind = `${root}${tenant}0`;
       if (!tenant.startsWith(systemPrefix) && !(await book.has(tenant)))
         return { tenant, place: objectsPlace + behind };

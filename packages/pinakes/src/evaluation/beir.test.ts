@@ -18,8 +18,8 @@ async function read(changes: Partial<SetFiles>, limits: Partial<BeirLimits> = {}
   return readBeir(await folderOf({ ...tinySet, ...changes }), { limits: { ...beirLimits, ...limits } });
 }
 
-describe("a test set in the layout of BEIR", () => {
-  it("has documents with their titles, and the queries that something relevant is known for", async () => {
+describe("a test set in BEIR layout", () => {
+  it("has documents with their titles, and the queries with a relevant document", async () => {
     const set = await read({});
     expect(set.documents).toHaveLength(10);
     expect(set.documents[0]).toEqual({
@@ -35,7 +35,7 @@ describe("a test set in the layout of BEIR", () => {
     expect(set).toMatchObject({ split: "test", emptyDocuments: 0 });
   });
 
-  it("is read with a byte order mark, CRLF and blank lines; titles may be missing; documents without text are counted", async () => {
+  it("accepts a byte order mark, CRLF and blank lines; titles are optional; empty documents are counted", async () => {
     const corpus = `\uFEFF{"_id":"d1","text":"one"}\r\n\r\n{"_id":"d2","title":"","text":" "}\r\n{"_id":"d3","title":null,"text":"three"}\r\n`;
     const set = await read({ corpus, test: "query-id\tcorpus-id\tscore\r\nq1\td1\t1\r\n" });
     expect(set.documents).toEqual([
@@ -45,7 +45,7 @@ describe("a test set in the layout of BEIR", () => {
     expect(set.emptyDocuments).toBe(1);
   });
 
-  it("has a hash of its documents alone", async () => {
+  it("has a hash of its documents only", async () => {
     const { contentHash } = await read({});
     expect((await read({ test: "query-id\tcorpus-id\tscore\nq1\td1\t1" })).contentHash).toBe(contentHash);
     expect((await read({ corpus: tinySet.corpus.replace("Bees", "Wasps") })).contentHash).not.toBe(contentHash);
@@ -54,12 +54,12 @@ describe("a test set in the layout of BEIR", () => {
     );
   });
 
-  it("judgements without headings are read from the first line", async () => {
+  it("reads judgements without headings from the first line", async () => {
     expect((await read({ test: "q1\td1\t1" })).queries).toHaveLength(1);
   });
 });
 
-describe("a folder that is no test set says what is wrong, and in which line", () => {
+describe("an invalid test set folder names the error and its line", () => {
   it.each<readonly [string, Partial<SetFiles>, RegExp]>([
     ["no JSON", { corpus: '{"_id":"d1","text":"x"}\n{' }, /corpus\.jsonl:2: is not JSON/],
     ["no object", { corpus: "[]" }, /corpus\.jsonl:1: must be an object/],
@@ -67,7 +67,7 @@ describe("a folder that is no test set says what is wrong, and in which line", (
     [
       "an id twice",
       { corpus: '{"_id":"d1","text":"x"}\n{"_id":"d1","text":"y"}' },
-      /corpus\.jsonl:2: the id "d1" is there twice/,
+      /corpus\.jsonl:2: duplicate id "d1"/,
     ],
     ["no text", { corpus: '{"_id":"d1"}' }, /corpus\.jsonl:1: "text" must be a text, got nothing/],
     [
@@ -75,7 +75,7 @@ describe("a folder that is no test set says what is wrong, and in which line", (
       { corpus: '{"_id":"d1","title":1,"text":"x"}' },
       /corpus\.jsonl:1: "title" must be a text, got 1/,
     ],
-    ["nothing in it", { corpus: "" }, /corpus\.jsonl: holds no document/],
+    ["nothing in it", { corpus: "" }, /corpus\.jsonl: contains no document/],
     ["spaces instead of tabs", { test: "q1 d1 1" }, /test\.tsv:1: must be query-id, corpus-id and score with tabs/],
     ["four columns", { test: "q1\t0\td1\t1" }, /test\.tsv:1: must be query-id/],
     [
@@ -101,7 +101,7 @@ describe("a folder that is no test set says what is wrong, and in which line", (
     [
       "two judgements",
       { test: "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td1\t2" },
-      /test\.tsv:3: document "d1" was judged for this query before/,
+      /test\.tsv:3: document "d1" was already judged for this query/,
     ],
     [
       "nothing relevant",
@@ -112,26 +112,24 @@ describe("a folder that is no test set says what is wrong, and in which line", (
     await expect(read(changes)).rejects.toThrow(message);
   });
 
-  it("a missing file is named, with what there is", async () => {
+  it("a missing file is named, with the existing ones", async () => {
     await expect(readBeir(join(base, "nowhere"))).rejects.toThrow(
-      /corpus\.jsonl: there is no such file\. A folder in the layout of BEIR has/,
+      /corpus\.jsonl: no such file\. A folder in BEIR layout has/,
     );
-    await expect(readBeir(await folderOf({ corpus: tinySet.corpus }))).rejects.toThrow(
-      /queries\.jsonl: there is no such file/,
-    );
+    await expect(readBeir(await folderOf({ corpus: tinySet.corpus }))).rejects.toThrow(/queries\.jsonl: no such file/);
     const folder = await folderOf({ ...tinySet });
     await expect(readBeir(folder, { split: "dev" })).rejects.toThrow(
-      /dev\.tsv: there is no such file.*; here there is --split test\./,
+      /dev\.tsv: no such file.*; existing: --split test\./,
     );
     await expect(readBeir(folder, { split: "../test" })).rejects.toThrow(/--split: is the name of a file/);
     const file = join(base, "a-file");
     await writeFile(file, "");
-    await expect(readBeir(file)).rejects.toThrow(/there is no such file/);
+    await expect(readBeir(file)).rejects.toThrow(/no such file/);
   });
 });
 
 describe("limits of a test set", () => {
-  it("each is taken at the limit and refused one past it", async () => {
+  it("each is accepted at the limit and refused one past it", async () => {
     expect((await read({}, { documentsMax: 10 })).documents).toHaveLength(10);
     await expect(read({}, { documentsMax: 9 })).rejects.toThrow(/corpus\.jsonl:10: more than 9 documents/);
     expect((await read({}, { queriesMax: 4 })).queries).toHaveLength(3);
@@ -145,7 +143,7 @@ describe("limits of a test set", () => {
     );
   });
 
-  it("ids and queries as long as allowed, and one character longer", async () => {
+  it("ids and queries at their maximum length, and one character longer", async () => {
     const withId = (chars: number) => ({
       corpus: JSON.stringify({ _id: "x".repeat(chars), text: "t" }),
       test: `q1\t${"x".repeat(chars)}\t1`,
@@ -164,7 +162,7 @@ describe("limits of a test set", () => {
     expect((await read(tooLong)).skippedQueries).toEqual([{ line: 1, id: "q0", reason: "text too long" }]);
   });
 
-  it("queries without a text, or without a judgement, are left out and named by their line; the others are read", async () => {
+  it("queries without a text or a judgement are skipped and reported by line; the others are read", async () => {
     const queries = [
       '{"_id":"q1","text":"words"}',
       '{"_id":"q2","text":" "}',

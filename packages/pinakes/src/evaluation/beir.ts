@@ -1,12 +1,12 @@
 /**
- * Test sets in the layout of BEIR, read and checked line by line:
+ * Reads test sets in BEIR layout, line by line:
  *
  *   corpus.jsonl        { "_id": "d1", "title": "…", "text": "…" }
  *   queries.jsonl       { "_id": "q1", "text": "…" }
  *   qrels/<split>.tsv   query-id ⇥ corpus-id ⇥ score, below one line of headings
  *
- * Only queries with at least one relevant document (a score above 0) are kept: the others say nothing about a ranking. Those that are left
- * out, and those without a usable text, are reported by their line.
+ * Only queries with at least one relevant document (a score above 0) are used: the others say nothing about a ranking. Skipped queries,
+ * including those without a usable text, are reported by line.
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -37,7 +37,7 @@ export const beirLimits: BeirLimits = Object.freeze({
 
 export interface BeirDocument {
   readonly id: string;
-  /** Title and text, a line break between them. */
+  /** Title and text, separated by a line break. */
   readonly text: string;
 }
 
@@ -45,17 +45,17 @@ export interface BeirSet {
   readonly folder: string;
   readonly split: string;
   readonly documents: readonly BeirDocument[];
-  /** Documents without any text: nothing can find them, so they are not stored. */
+  /** Documents without any text: no search can find them, so they are not stored. */
   readonly emptyDocuments: number;
   readonly queries: readonly JudgedQuery[];
   /** In the order of the file. */
   readonly skippedQueries: readonly SkippedQuery[];
-  /** Of the documents, in their order: the same hash means that what was embedded before can be used again. */
+  /** Of the documents, in order: with the same hash, earlier embeddings can be reused. */
   readonly contentHash: string;
 }
 
 export interface SkippedQuery {
-  /** Of queries.jsonl, from 1. */
+  /** Line in queries.jsonl, from 1. */
   readonly line: number;
   readonly id: string;
   readonly reason: "no text" | "text too long" | "not judged";
@@ -79,7 +79,7 @@ export async function readBeir(
     documents.push({ id, text });
     hash.update(`${JSON.stringify([id, text])}\n`);
   }
-  if (documents.length === 0) throw invalid(`${join(folder, "corpus.jsonl")}: holds no document.`);
+  if (documents.length === 0) throw invalid(`${join(folder, "corpus.jsonl")}: contains no document.`);
   const { queries, unusable } = await readQueries(folder, limits);
   const judged = await readJudgements(folder, split, { queries, unusable, documents: ids, limits });
   const kept = [...judged].filter(([, relevant]) => [...relevant.values()].some((grade) => grade > 0));
@@ -102,7 +102,7 @@ interface Queries {
   readonly unusable: ReadonlyMap<string, SkippedQuery>;
 }
 
-/** One bad line does not cost the others: what cannot be asked is left out and reported. */
+/** Unusable queries are skipped and reported. */
 async function readQueries(folder: string, limits: BeirLimits): Promise<Queries> {
   const ids = new Set<string>();
   const queries = new Map<string, { readonly text: string; readonly line: number }>();
@@ -151,7 +151,7 @@ async function readJudgements(folder: string, split: string, known: Known): Prom
     if (!known.documents.has(document)) throw invalid(`${where}: document ${show(document)} is not in corpus.jsonl.`);
     const relevant = judged.get(query) ?? new Map<string, number>();
     if ((relevant.get(document) ?? grade) !== grade)
-      throw invalid(`${where}: document ${show(document)} was judged for this query before, with another score.`);
+      throw invalid(`${where}: document ${show(document)} was already judged for this query, with another score.`);
     count += 1;
     if (count > known.limits.judgementsMax)
       throw invalid(`${where}: more than ${known.limits.judgementsMax} judgements; evaluate a smaller set.`);
@@ -202,7 +202,7 @@ async function* lines(folder: string, file: string, { lineCharsMax }: BeirLimits
     const code = (error as NodeJS.ErrnoException).code;
     if (code !== "ENOENT" && code !== "ENOTDIR" && code !== "EISDIR") throw error;
     throw invalid(
-      `${path}: there is no such file. A folder in the layout of BEIR has corpus.jsonl, queries.jsonl and qrels/<split>.tsv${await splits(folder)}.`,
+      `${path}: no such file. A folder in BEIR layout has corpus.jsonl, queries.jsonl and qrels/<split>.tsv${await splits(folder)}.`,
       {
         cause: error,
       },
@@ -215,14 +215,14 @@ async function* lines(folder: string, file: string, { lineCharsMax }: BeirLimits
 async function splits(folder: string): Promise<string> {
   const names = await readdir(join(folder, "qrels")).catch(() => []);
   const found = names.filter((name) => name.endsWith(".tsv")).map((name) => name.slice(0, -".tsv".length));
-  return found.length === 0 ? "" : `; here there is --split ${found.toSorted().join(", ")}`;
+  return found.length === 0 ? "" : `; existing: --split ${found.toSorted().join(", ")}`;
 }
 
 function idOf(record: JsonObject, where: string, ids: Set<string>, { idCharsMax }: BeirLimits): string {
   const id = record["_id"];
   if (typeof id !== "string" || id === "" || id.length > idCharsMax)
     throw invalid(`${where}: "_id" must be a text of 1–${idCharsMax} characters, got ${show(id)}.`);
-  if (ids.has(id)) throw invalid(`${where}: the id ${show(id)} is there twice.`);
+  if (ids.has(id)) throw invalid(`${where}: duplicate id ${show(id)}.`);
   ids.add(id);
   return id;
 }

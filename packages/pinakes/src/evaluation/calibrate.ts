@@ -1,6 +1,6 @@
 /**
- * Fits the curves of calibration.ts on a test set, and says what they are worth: how many questions that the set cannot answer are refused
- * at the floor, and what the floor costs in nDCG@10. Every second unanswerable question is for the fit, the others are for the figures.
+ * Fits the curves of calibration.ts on a test set, and measures them: how many unanswerable queries are refused at the floor, and what the
+ * floor costs in nDCG@10. Half of the unanswerable queries are for the fit, the others for the figures.
  */
 import type { Caller } from "../domain/caller.ts";
 import type { ChunkingStrategy } from "../domain/chunking.ts";
@@ -14,7 +14,7 @@ import { idField, storeSet } from "./store-set.ts";
 import { nonsenseQuestions, offTopicQuestions } from "./unanswerable.ts";
 
 const depth = 100;
-/** What the floor may cost. */
+/** Maximum cost of the floor. */
 const ndcgLossMax = 0.001;
 
 export interface CalibrateOptions {
@@ -36,7 +36,7 @@ export interface FittedCurve {
   readonly floor: number;
   readonly ndcg: number;
   readonly ndcg_with_floor: number;
-  /** Shares of questions. */
+  /** Shares of queries. */
   readonly refused: { readonly nonsense: number; readonly off_topic: number; readonly judged: number };
 }
 
@@ -48,7 +48,7 @@ interface Asked {
   readonly ndcg: number;
 }
 
-/** What searches refuse as they are, with the floor that is in use: shares of questions, and nDCG@10 with and without it. */
+/** What searches refuse with the current floor: shares of queries, and nDCG@10 with and without it. */
 export interface Refusals {
   readonly mode: "hybrid" | "vector";
   readonly nonsense: number;
@@ -168,7 +168,7 @@ function fit(mode: FittedCurve["mode"], asked: readonly Asked[]): FittedCurve {
   const known = asked
     .filter(({ heldOut }) => !heldOut)
     .flatMap(({ kind, hits }) => hits.map(({ evidence, relevant }) => ({ evidence, relevant, kind })));
-  // Relevant ones weigh as much as all others; of these the judged questions' as much as the unanswerable ones'.
+  // Relevant hits weigh as much as all others; of these, the judged queries' as much as the unanswerable ones'.
   const group = ({ relevant, kind }: (typeof known)[number]) =>
     relevant ? "relevant" : kind === "judged" ? "judged" : "unanswerable";
   const counts = new Map<string, number>();
@@ -205,7 +205,7 @@ function fit(mode: FittedCurve["mode"], asked: readonly Asked[]): FittedCurve {
   };
 }
 
-/** The highest that costs no more than allowed. */
+/** The highest floor within the allowed cost. */
 function floorFor(judged: readonly { readonly best: number; readonly ndcg: number }[]): number {
   let lost = 0;
   let floor = 0;

@@ -5,7 +5,7 @@ const zeros = (count: number): number[] => Array.from({ length: count }, () => 0
 const ones = (count: number): number[] => Array.from({ length: count }, () => 1);
 
 describe("comparing two rankings on the same queries", () => {
-  it("counts the queries won, lost and tied, and the difference of the means", () => {
+  it("counts wins, losses and ties, and the difference of the means", () => {
     expect(comparePaired([0.5, 0.5, 0.5, 0.5], [1, 0, 1, 0.5])).toMatchObject({
       a: 0.5,
       b: 0.625,
@@ -16,26 +16,26 @@ describe("comparing two rankings on the same queries", () => {
     });
   });
 
-  it("two that are the same are not different", () => {
+  it("identical rankings are not different", () => {
     expect(comparePaired([0.1, 0.7], [0.1, 0.7])).toMatchObject({ difference: 0, pValue: 1, won: 0, lost: 0, tied: 2 });
     expect(comparePaired([], [])).toMatchObject({ a: 0, b: 0, difference: 0, pValue: 1 });
   });
 
-  it("better on all of many queries is no accident, in either direction", () => {
+  it("better on every one of many queries is significant, in either direction", () => {
     expect(comparePaired(zeros(30), ones(30)).pValue).toBeLessThan(0.001);
     expect(comparePaired(ones(30), zeros(30))).toMatchObject({ difference: -1, lost: 30 });
     expect(comparePaired(ones(30), zeros(30)).pValue).toBeLessThan(0.001);
   });
 
-  it("is the exact share of signs where that is known: 2 of 8 for three queries of the same size", () => {
+  it("approximates the exact sign test: 2 of 8 for three equal differences", () => {
     expect(comparePaired(zeros(3), ones(3), { rounds: 40_000 }).pValue).toBeCloseTo(0.25, 1);
   });
 
-  it("as many won as lost by as much is p = 1", () => {
+  it("equal wins and losses give p = 1", () => {
     expect(comparePaired([0, 1], [1, 0]).pValue).toBe(1);
   });
 
-  it("the same seed gives the same answer, another one nearly the same", () => {
+  it("the same seed gives the same result, another one nearly the same", () => {
     const a = Array.from({ length: 50 }, (_, i) => (i * 7) % 5);
     const b = Array.from({ length: 50 }, (_, i) => (i * 3) % 6);
     const first = comparePaired(a, b, { seed: 3 });
@@ -44,6 +44,6 @@ describe("comparing two rankings on the same queries", () => {
   });
 
   it("refuses lists of different queries", () => {
-    expect(() => comparePaired([1], [1, 2])).toThrow("both rankings answer the same queries");
+    expect(() => comparePaired([1], [1, 2])).toThrow("rankings of different queries");
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Whether one ranking is better than another on the same queries, or only luckier. Randomisation test: if the two were equally good,
- * it would not matter which of them got which score of a query, so the sign of each difference could as well be the other. The p-value
- * is the share of random signs that give a difference of the means at least as large. The same seed gives the same answer.
+ * Whether one ranking is better than another on the same queries, or only luckier. Randomisation test: if both were equally good, the sign
+ * of each difference would be random. The p-value is the share of random signs that give a difference of the means at least as large.
+ * Deterministic for a seed.
  */
 import { invariant } from "../domain/invariant.ts";
 import { mean } from "./measure.ts";
@@ -11,16 +11,16 @@ export interface Comparison {
   readonly b: number;
   /** b − a. */
   readonly difference: number;
-  /** Two-sided. Below 0.05 is commonly called significant; with many comparisons one such will come up by chance. */
+  /** Two-sided. Below 0.05 is commonly called significant; among many comparisons one such occurs by chance. */
   readonly pValue: number;
-  /** Queries on which b is better, worse and the same. */
+  /** Queries on which b is better, worse and equal. */
   readonly won: number;
   readonly lost: number;
   readonly tied: number;
 }
 
 const roundsDefault = 10_000;
-/** Sums of the same numbers in another order differ by this much at most. */
+/** Maximum rounding difference of a sum in another order. */
 const rounding = 1e-9;
 
 export function comparePaired(
@@ -28,9 +28,9 @@ export function comparePaired(
   b: readonly number[],
   { seed = 1, rounds = roundsDefault } = {},
 ): Comparison {
-  invariant(a.length === b.length, "INTERNAL", "both rankings answer the same queries");
+  invariant(a.length === b.length, "INTERNAL", "rankings of different queries");
   const differences = b.map((value, i) => value - (a[i] as number));
-  // Queries on which both are the same add nothing, whatever their sign.
+  // Ties add nothing, whatever their sign.
   const moved = differences.filter((difference) => Math.abs(difference) > rounding);
   const observed = Math.abs(moved.reduce((sum, difference) => sum + difference, 0));
   const random = seededRandom(seed);
@@ -45,7 +45,7 @@ export function comparePaired(
     a: mean(a),
     b: mean(b),
     difference: mean(differences),
-    // The signs as they are belong to the possible ones, so it is never 0.
+    // The observed signs are one of the possibilities, so p is never 0.
     pValue: (asLarge + 1) / (rounds + 1),
     won,
     lost: moved.length - won,

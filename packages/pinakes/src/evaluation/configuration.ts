@@ -1,4 +1,4 @@
-/** How queries are searched in an evaluation: what `--a` and `--b`, and a run of a stored evaluation, may say. */
+/** Search settings of an evaluation: for `--a` and `--b`, and for runs of stored evaluations. */
 import { invalid, show } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
 import type { SearchInput } from "../knowledge/search/search-input.ts";
@@ -16,7 +16,8 @@ export function readConfiguration(input: unknown, where: string): Configuration 
   if (!isJsonObject(input))
     throw invalid(`${where}: must be an object such as {"mode":"hybrid","fusion":"convex","vector_weight":0.4}.`);
   for (const name of Object.keys(input))
-    if (!fields.includes(name)) throw invalid(`${where}.${name}: unknown field; there are ${fields.join(", ")}.`);
+    if (!fields.includes(name))
+      throw invalid(`${where}.${name}: unknown field; known fields are ${fields.join(", ")}.`);
   const { mode, fusion, vector_weight, diversity } = input;
   if (mode !== undefined && mode !== "hybrid" && mode !== "vector" && mode !== "keyword" && mode !== "graph")
     throw invalid(`${where}.mode: must be hybrid, vector, keyword or graph, got ${show(mode)}.`);
@@ -30,7 +31,7 @@ export function readConfiguration(input: unknown, where: string): Configuration 
   };
 }
 
-/** As a person would say it. */
+/** A readable name. */
 export function nameOf({ mode = "hybrid", fusion, vector_weight, diversity }: Configuration): string {
   return [
     mode,

@@ -1,4 +1,4 @@
-/** What an evaluation needs of the knowledge side: collections to fill with a test set, and searches over them. */
+/** The parts of the knowledge feature that an evaluation uses. */
 import type { Caller } from "../domain/caller.ts";
 import type { NewCollection } from "../knowledge/collections/collections.ts";
 import type { NewRepository } from "../knowledge/collections/repositories.ts";

@@ -1,4 +1,4 @@
-/** What an evaluation may hold, checked. */
+/** Validates evaluations. */
 import { PinakesError, invalid, show } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import { knowledgeLimits } from "../knowledge/limits.ts";
@@ -12,9 +12,9 @@ export const evaluationLimits = Object.freeze({
   gradeMax: 100,
   kDefault: 10,
   kMax: 100,
-  /** Whose metrics are kept, and what each question came to. */
+  /** Runs whose metrics and outcomes are kept. */
   runsMax: 20,
-  /** Documents of one question of a run that are kept by name, right or not. */
+  /** Ranked documents kept per query of a run, relevant or not. */
   rankedKeptMax: 10,
 });
 
@@ -23,10 +23,10 @@ export interface NewEvaluation {
   readonly collections: readonly { readonly repository: string; readonly collection: string }[];
   readonly queries: readonly {
     readonly query: string;
-    /** Ids of documents; a grade of 1 where none is given. */
+    /** Document ids; the grade defaults to 1. */
     readonly relevant: readonly { readonly document_id: string; readonly grade?: number | undefined }[];
   }[];
-  /** Metrics look at the first k documents; 10 when absent. */
+  /** Metrics use the first k documents; default 10. */
   readonly k?: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface CheckedEvaluation {
 
 export function checkEvaluation(input: NewEvaluation): CheckedEvaluation {
   const given: unknown = input;
-  if (!isJsonObject(given)) throw invalid("An evaluation is an object with name, collections and queries.");
+  if (!isJsonObject(given)) throw invalid("An evaluation must be an object with name, collections and queries.");
   const { k = evaluationLimits.kDefault } = given;
   if (typeof k !== "number" || !Number.isInteger(k) || k < 1 || k > evaluationLimits.kMax)
     throw invalid(`k: must be a whole number from 1 to ${evaluationLimits.kMax}, got ${show(k)}.`);
@@ -87,9 +87,9 @@ function checkRelevant(item: unknown, where: string): readonly [string, number] 
 }
 
 function list(value: unknown, where: string, max: number): readonly unknown[] {
-  if (!Array.isArray(value) || value.length === 0) throw invalid(`${where}: must be a list of at least one.`);
+  if (!Array.isArray(value) || value.length === 0) throw invalid(`${where}: must be a non-empty list.`);
   if (value.length > max)
-    throw new PinakesError("LIMIT_EXCEEDED", `${where}: has ${value.length}; at most ${max} are allowed.`);
+    throw new PinakesError("LIMIT_EXCEEDED", `${where}: has ${value.length} entries; at most ${max} are allowed.`);
   return value;
 }
 

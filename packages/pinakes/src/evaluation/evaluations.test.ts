@@ -76,8 +76,8 @@ async function finished(caller: Caller, { job_id }: JobView): Promise<JobView> {
   return pinakes.knowledge.jobs.get(caller, job_id);
 }
 
-describe("evaluations that are kept", () => {
-  it("are run as a job whose result has the metrics, worked by hand", async () => {
+describe("stored evaluations", () => {
+  it("run as a job whose result has the metrics, verified by hand", async () => {
     const { knowledge } = pinakes;
     const { evaluation_id, ...made } = await knowledge.evaluations.create(anna, input("open"));
     expect(made).toMatchObject({ name: "Questions", query_count: 2, k: 10, created_by: "anna", runs: [], collections });
@@ -88,7 +88,7 @@ describe("evaluations that are kept", () => {
       progress: { done: 2, total: 2 },
       created_by: "anna",
     });
-    // The second query finds one of two at the first place: 1 / (1 + 1/log2(3)).
+    // The second query finds one of two, at rank 1: 1 / (1 + 1/log2(3)).
     const second = 1 / (1 + 1 / Math.log2(3));
     expect(job.result).toMatchObject({
       queries: 2,
@@ -120,7 +120,7 @@ describe("evaluations that are kept", () => {
     );
   });
 
-  it("k cuts the ranking", async () => {
+  it("k limits the ranking", async () => {
     const { knowledge } = pinakes;
     const relevant = Object.keys(texts).map((name) => ({ document_id: ids.get(`open/${name}`) as string }));
     const { evaluation_id } = await knowledge.evaluations.create(
@@ -139,7 +139,7 @@ describe("the questions of an evaluation", () => {
       key.slice(`evaluations/${evaluation_id}`.length),
     );
 
-  it("are read page by page, and what each came to in a run, worked by hand", async () => {
+  it("are read page by page, with their outcomes in a run, verified by hand", async () => {
     const { evaluations } = pinakes.knowledge;
     const { evaluation_id } = await evaluations.create(anna, input("open"));
     const [bees, moon] = [ids.get("open/bees") as string, ids.get("open/moon") as string];
@@ -191,14 +191,14 @@ describe("the questions of an evaluation", () => {
       items.slice(1),
     );
     await expect(evaluations.runQuestions(anna, evaluation_id, "no-run")).rejects.toMatchObject({ code: "NOT_FOUND" });
-    // A run that was kept before its questions were.
+    // A run from before outcomes were stored.
     await pinakes.objects.delete(admin.scope, [`evaluations/${evaluation_id}/runs/${job_id}.json`]);
     await expect(evaluations.runQuestions(anna, evaluation_id, job_id)).rejects.toThrow(
-      /were not kept; only its means are/,
+      /were not stored, only its means/,
     );
   });
 
-  it("what another found is told as far as the questions name it, the rest only to who ran it and to admins", async () => {
+  it("other users see what a run found only among judged documents; the full ranking is for who ran it and for admins", async () => {
     const { evaluations } = pinakes.knowledge;
     const { evaluation_id } = await evaluations.create(anna, input("open"));
     const { job_id } = await finished(admin, await evaluations.run(admin, evaluation_id, { mode: "vector" }));
@@ -211,7 +211,7 @@ describe("the questions of an evaluation", () => {
     await expect(evaluations.questions(ben, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it(`go with the evaluation, and those of a run with the run, when ${runsMax} newer ones are there`, async () => {
+  it(`are deleted with the evaluation, and those of a run with the run, once there are ${runsMax} newer ones`, async () => {
     const { evaluations } = pinakes.knowledge;
     const { evaluation_id } = await evaluations.create(anna, input("open"));
     const run = async () =>
@@ -246,7 +246,7 @@ describe("the questions of an evaluation", () => {
     expect(await objects(evaluation_id)).toEqual([]);
   });
 
-  it("of a ranking as many documents are kept by name as may be", async () => {
+  it("a run keeps at most the allowed number of ranked documents", async () => {
     const { knowledge } = pinakes;
     await knowledge.collections.create(admin, "library", { collection_id: "many", name: "Many" });
     for (let i = 0; i <= rankedKeptMax; i += 1)
@@ -277,8 +277,8 @@ describe("the questions of an evaluation", () => {
   });
 });
 
-describe("who may do what with an evaluation", () => {
-  it("its maker and admins see it; for others, and in other workspaces, it is not there", async () => {
+describe("access to an evaluation", () => {
+  it("its creator and admins see it; for others, and in other workspaces, it does not exist", async () => {
     const { knowledge } = pinakes;
     const { evaluation_id } = await knowledge.evaluations.create(anna, input("open", { name: "Annas" }));
     const stranger = pinakes.as({ tenant: "globex", userId: "anna", role: "admin" });
@@ -311,7 +311,7 @@ describe("who may do what with an evaluation", () => {
     expect(new Set(all.items.map(({ created_by }) => created_by))).toEqual(new Set(["anna", "cora"]));
   });
 
-  it("collections must be readable when it is made, when a run is asked for, and when the run searches", async () => {
+  it("collections must be readable at creation, when a run is started, and when it searches", async () => {
     const { knowledge } = pinakes;
     await expect(knowledge.evaluations.create(ben, input("closed"))).rejects.toMatchObject({ code: "NOT_FOUND" });
     const { evaluation_id } = await knowledge.evaluations.create(anna, input("closed"));
@@ -326,7 +326,7 @@ describe("who may do what with an evaluation", () => {
     await knowledge.collections.update(admin, "library", "closed", { allowed_groups: ["readers"] });
   });
 
-  it('"me" is the maker\'s own repository, for whoever runs it', async () => {
+  it("me is the creator's personal repository, whoever runs it", async () => {
     const { knowledge } = pinakes;
     await knowledge.collections.create(anna, "me", { collection_id: "own", name: "Own" });
     const { evaluation_id, collections: named } = await knowledge.evaluations.create(
@@ -351,7 +351,7 @@ describe("limits of an evaluation", () => {
     relevant: Array.from({ length: count }, (_, i) => ({ document_id: `${documentId}${i === 0 ? "" : i}`, grade })),
   });
 
-  it("each is taken at the limit and refused one past it", async () => {
+  it("each is accepted at the limit and refused one past it", async () => {
     expect(await made({ queries: Array.from({ length: queriesMax }, () => query(1)) })).toMatchObject({
       query_count: queriesMax,
     });
@@ -360,7 +360,7 @@ describe("limits of an evaluation", () => {
     });
     expect(await made({ queries: [query(relevantPerQueryMax)] })).toMatchObject({ query_count: 1 });
     await expect(made({ queries: [query(relevantPerQueryMax + 1)] })).rejects.toThrow(
-      "queries[0].relevant: has 101; at most 100 are allowed.",
+      "queries[0].relevant: has 101 entries; at most 100 are allowed.",
     );
     expect(await made({ k: kMax })).toMatchObject({ k: kMax });
     await expect(made({ k: kMax + 1 })).rejects.toThrow(/^k: must be a whole number from 1 to 100, got 101/);
@@ -387,7 +387,7 @@ describe("limits of an evaluation", () => {
     });
   });
 
-  it("all at their limits are more than a record holds, and still fine", async () => {
+  it("an evaluation at all limits exceeds a record's size, and is still accepted", async () => {
     const long = "x".repeat(documentIdCharsMax - 4);
     const { evaluation_id } = await made({
       queries: Array.from({ length: queriesMax }, () => query(relevantPerQueryMax, long)),
@@ -396,19 +396,19 @@ describe("limits of an evaluation", () => {
   });
 
   it.each<readonly [string, unknown, RegExp]>([
-    ["no object", [], /An evaluation is an object/],
-    ["no name", { name: "", collections: [], queries: [] }, /queries: must be a list of at least one/],
+    ["no object", [], /An evaluation must be an object/],
+    ["no name", { name: "", collections: [], queries: [] }, /queries: must be a non-empty list/],
     [
       "nothing relevant",
       { queries: [{ query: "q", relevant: [] }] },
-      /queries\[0\]\.relevant: must be a list of at least one/,
+      /queries\[0\]\.relevant: must be a non-empty list/,
     ],
     [
       "a document twice",
       { queries: [{ query: "q", relevant: [{ document_id: "d" }, { document_id: "d" }] }] },
       /queries\[0\]\.relevant: names a document twice/,
     ],
-    ["no collection", { collections: [] }, /collections: must be a list of at least one/],
+    ["no collection", { collections: [] }, /collections: must be a non-empty list/],
     ["no ids", { collections: [{ repository: "library" }] }, /collections\[0\]: needs the ids/],
     ["a name with markup", { name: "<b>" }, /name: may have letters/],
   ])("%s", async (_, changes, message) => {
@@ -416,7 +416,7 @@ describe("limits of an evaluation", () => {
     await expect(pinakes.knowledge.evaluations.create(anna, given as NewEvaluation)).rejects.toThrow(message);
   });
 
-  it("a run is refused before it becomes a job", async () => {
+  it("an invalid run is refused before it becomes a job", async () => {
     const { evaluation_id } = await made({});
     await expect(pinakes.knowledge.evaluations.run(anna, evaluation_id, { vector_weight: 2 })).rejects.toThrow(
       /run\.vector_weight: must be a number from 0 to 1/,

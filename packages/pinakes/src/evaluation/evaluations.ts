@@ -1,8 +1,8 @@
 /**
- * Evaluations that are kept: queries with the documents that should be found, run again whenever something changed. The record is an
- * item; the queries and what they came to, which may be large, are objects beside it (question-store.ts).
+ * Stored evaluations: queries with the documents that they should find, run repeatedly to measure changes. The record is an item; the
+ * queries and their outcomes, which may be large, are objects (question-store.ts).
  *
- * Who made it sees it, and admins do. A run searches as who started it, so it finds what they would find and nothing else.
+ * Visible to its creator and to admins. A run searches as the user who started it, with that user's access.
  */
 import { fusions, roles, searchModes } from "@pinakes/client";
 import { z } from "zod";
@@ -76,7 +76,7 @@ const container = defineContainer({
 });
 type Records = Awaited<ReturnType<typeof container.open>>;
 
-/** How often a run says how far it is. */
+/** Progress interval of a run, in queries. */
 const queriesPerTell = 20;
 
 const JobInput = z.object({
@@ -95,7 +95,7 @@ export class Evaluations {
   readonly #deps: KnowledgeDependencies;
   readonly #tools: EvaluationTools;
   readonly #questions: QuestionStore;
-  /** Jobs of this process that have a place. */
+  /** Jobs of this process that hold a slot. */
   readonly #admitted = new Set<string>();
   #opening: Promise<Records> | undefined;
 
@@ -106,7 +106,6 @@ export class Evaluations {
     tools.jobs.register("evaluation", (scope, job, jobTools) => this.#placed(scope, job, jobTools));
   }
 
-  /** Queries with the documents that should be found. */
   async create(caller: Caller, input: NewEvaluation): Promise<EvaluationView> {
     const scope = requireCaller(caller);
     const { name, collections, queries, k } = checkEvaluation(input);
@@ -122,7 +121,7 @@ export class Evaluations {
         id: evaluation_id,
         evaluation_id,
         name,
-        // As they are called for everybody: "me" is another repository for another caller.
+        // Resolved ids: "me" is another repository for another caller.
         collections: opened.map(({ collection }) => ({
           repository: collection.repository_id,
           collection: collection.collection_id,
@@ -138,14 +137,14 @@ export class Evaluations {
     } catch (error) {
       await this.#questions.removeAll(scope, evaluation_id).catch((cause: unknown) => {
         this.#deps.log(
-          `the queries of evaluation ${evaluation_id}, which was not made, could not be removed: ${String(cause)}`,
+          `the queries of evaluation ${evaluation_id}, which could not be created, could not be removed: ${String(cause)}`,
         );
       });
       throw error;
     }
   }
 
-  /** One's own; an admin's list has everybody's. Newest first. */
+  /** The caller's own; for admins everyone's. Newest first. */
   async list(caller: Caller, { limit, cursor }: Paging = {}): Promise<ListPage<EvaluationView>> {
     const scope = requireCaller(caller);
     const records = await this.#records();
@@ -166,13 +165,13 @@ export class Evaluations {
     return view(record);
   }
 
-  /** Its questions with the documents that answer them. */
+  /** Its queries with their relevant documents. */
   async questions(caller: Caller, evaluationId: string, paging: Paging = {}): Promise<ListPage<QuestionView>> {
     await this.get(caller, evaluationId);
     return questionsPage(await this.#questions.read(caller.scope, evaluationId), paging);
   }
 
-  /** What each question came to in one of the runs that are kept. */
+  /** The outcome of each query in a stored run. */
   async runQuestions(
     caller: Caller,
     evaluationId: string,
@@ -189,24 +188,24 @@ export class Evaluations {
     if (outcomes === undefined)
       throw new PinakesError(
         "NOT_FOUND",
-        `The questions of run "${runId}" were not kept; only its means are. Run it again.`,
+        `The queries of run "${runId}" were not stored, only its means. Run it again.`,
       );
     return runPage(queries, outcomes, caller.role === "admin" || run.run_by === caller.userId, paging);
   }
 
-  /** With its questions and runs. A run that is under way fails. */
+  /** With its queries and runs. A run in progress fails. */
   async delete(caller: Caller, evaluationId: string): Promise<void> {
     await this.get(caller, evaluationId);
     const { scope } = caller;
     await this.#questions.removeAll(scope, evaluationId);
     await (await this.#records()).delete(scope, { evaluation_id: evaluationId, id: evaluationId });
-    // What a run put there in between. One that ends from now on finds no record, and removes its own.
+    // Objects that a run wrote in between. A run that ends later finds no record, and removes its own.
     await this.#questions.removeAll(scope, evaluationId);
   }
 
   /**
-   * As a job; its result has the metrics, and the evaluation keeps those of its last runs. NOT_FOUND when the caller may not read one of
-   * the collections (any more). THROTTLED when all places for runs are taken: a run has its place from here until the job ends.
+   * As a job; its result has the metrics, and the evaluation keeps those of its last runs. NOT_FOUND if the caller cannot (or can no
+   * longer) read one of the collections. THROTTLED if all slots for runs are taken: a run holds its slot from here until the job ends.
    */
   async run(
     caller: Caller,
@@ -229,7 +228,7 @@ export class Evaluations {
     };
     const newJob = {
       kind: "evaluation",
-      // No collection is called so: the job is for who started it and for admins, as the evaluation is.
+      // Not a valid collection: the job is for the user who started it and for admins, like the evaluation.
       repository_id: evaluationId,
       collection_id: "",
       created_by: userId,
@@ -247,7 +246,7 @@ export class Evaluations {
     }
   }
 
-  /** A run that was begun elsewhere, or is tried again, has no place yet: where there is none it goes on later. */
+  /** A run started elsewhere, or retried, has no slot yet: without a free one it resumes later. */
   async #placed(scope: Scope, job: JobRecord, tools: JobTools): Promise<JsonObject> {
     const run = () => this.#run(scope, job, tools);
     const { places } = this.#deps;
@@ -291,7 +290,7 @@ export class Evaluations {
     return run;
   }
 
-  /** Whoever deleted the evaluation meanwhile may have missed what this run put there. */
+  /** A concurrent delete of the evaluation may have missed what this run wrote. */
   async #orClear<Result>(scope: Scope, evaluationId: string, runId: string, step: Promise<Result>): Promise<Result> {
     try {
       return await step;
@@ -301,7 +300,7 @@ export class Evaluations {
     }
   }
 
-  /** A job that is done again after a crash takes the place of its former self. */
+  /** A job repeated after a crash replaces its earlier run. */
   async #keep(scope: Scope, evaluation_id: string, run: EvaluationRun): Promise<void> {
     let gone: readonly EvaluationRun[] = [];
     const records = await this.#records();
@@ -313,12 +312,12 @@ export class Evaluations {
     const ids = gone.map(({ job_id }) => job_id);
     await this.#questions.removeRuns(scope, evaluation_id, ids).catch((cause: unknown) => {
       this.#deps.log(
-        `what the runs ${ids.join(", ")} of evaluation ${evaluation_id} left goes when it is deleted: ${String(cause)}`,
+        `objects of the runs ${ids.join(", ")} of evaluation ${evaluation_id} remain until it is deleted: ${String(cause)}`,
       );
     });
   }
 
-  /** Opened when it is first needed. */
+  /** Opened on first use. */
   async #records(): Promise<Records> {
     this.#opening ??= container.open(this.#deps.items);
     try {

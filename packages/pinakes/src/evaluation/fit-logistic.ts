@@ -1,4 +1,4 @@
-/** Logistic regression by Newton's method, with a weight for each example and a little regularisation, so that separable sets end, too. */
+/** Logistic regression by Newton's method, with example weights and slight regularisation, so that it converges on separable sets, too. */
 export interface Example {
   readonly features: readonly number[];
   readonly relevant: boolean;
@@ -8,7 +8,7 @@ export interface Example {
 const rounds = 50;
 const ridge = 1e-3;
 
-/** The bias first, then one coefficient for each feature. */
+/** The bias first, then one coefficient per feature. */
 export function fitLogistic(examples: readonly Example[]): readonly number[] {
   const size = (examples[0]?.features.length ?? 0) + 1;
   let coefficients: number[] = Array.from({ length: size }, () => 0);
@@ -32,7 +32,7 @@ export function fitLogistic(examples: readonly Example[]): readonly number[] {
   return coefficients;
 }
 
-/** Gauss with pivots. */
+/** Gaussian elimination with pivoting. */
 function solved(matrix: readonly (readonly number[])[], right: readonly number[]): readonly number[] {
   const rows = matrix.map((row, i) => [...row, right[i] as number]);
   const size = rows.length;

@@ -42,7 +42,7 @@ describe("running judged queries", () => {
       signal,
     });
 
-  it("asks as configured; a document stands where its best passage stands", async () => {
+  it("searches as configured; a document ranks where its best chunk ranks", async () => {
     const asked: SearchInput[] = [];
     const [answered] = await run(async (input) => {
       asked.push(input);
@@ -71,13 +71,13 @@ describe("running judged queries", () => {
     ]);
   });
 
-  it("stops with its signal", async () => {
+  it("stops when its signal aborts", async () => {
     await expect(run(async () => answer, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
   });
 });
 
 describe("means and percentiles", () => {
-  it("worked by hand", () => {
+  it("verified by hand", () => {
     expect(mean([1, 2, 6])).toBe(3);
     expect(mean([])).toBe(0);
     const values = [5, 1, 4, 2, 3];
@@ -87,7 +87,7 @@ describe("means and percentiles", () => {
 });
 
 describe("configurations", () => {
-  it("are taken as they are, and named", () => {
+  it("are accepted unchanged, and named", () => {
     const given = { mode: "hybrid", fusion: "rrf", vector_weight: 0, diversity: 1 };
     expect(readConfiguration(given, "--a")).toEqual(given);
     expect(nameOf(readConfiguration(given, "--a"))).toBe("hybrid, rrf, vectors 0, diversity 1");
@@ -97,7 +97,7 @@ describe("configurations", () => {
 
   it.each([
     [[], /--a: must be an object/],
-    [{ weight: 1 }, /--a\.weight: unknown field; there are mode, fusion, vector_weight, diversity/],
+    [{ weight: 1 }, /--a\.weight: unknown field; known fields are mode, fusion, vector_weight, diversity/],
     [{ mode: "best" }, /--a\.mode: must be hybrid, vector, keyword or graph, got "best"/],
     [{ fusion: "sum" }, /--a\.fusion: must be convex or rrf/],
     [{ vector_weight: 1.01 }, /--a\.vector_weight: must be a number from 0 to 1, got 1\.01/],

@@ -1,4 +1,4 @@
-/** Searches with judged queries, and what their answers are worth. */
+/** Runs judged queries, and the metrics of their results. */
 import type { SearchInput } from "../knowledge/search/search-input.ts";
 import type { SearchHit, SearchResult } from "../knowledge/search/search-result.ts";
 import type { Configuration } from "./configuration.ts";
@@ -12,7 +12,7 @@ export interface JudgedQuery {
 
 export interface Answered extends JudgedRanking {
   readonly id: string;
-  /** Time of the search without the embedding of the query. */
+  /** Search time without embedding the query. */
   readonly searchMs: number;
 }
 
@@ -21,16 +21,16 @@ export interface RunQueries {
   readonly collections: NonNullable<SearchInput["collections"]>;
   readonly queries: readonly JudgedQuery[];
   readonly configuration: Configuration;
-  /** How many passages are asked for. */
+  /** Chunks per query. */
   readonly limit: number;
-  /** What the judgements call the document of a hit. */
+  /** The document id of a hit in the judgements. */
   readonly documentOf: (hit: SearchHit) => string;
   /** After each query. */
   readonly onQuery?: ((done: number) => Promise<void> | void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One after the other, so that the times are those of a search that nothing competes with. */
+/** Sequentially, so that times are those of a search without contention. */
 export async function runQueries({
   search,
   collections,
@@ -45,7 +45,7 @@ export async function runQueries({
   for (const { id, text, relevant } of queries) {
     signal?.throwIfAborted();
     const { hits, timings } = await search({ ...configuration, query: text, collections, limit });
-    // A document stands where its best passage stands.
+    // A document ranks where its best chunk ranks.
     const ranked = [...new Set(hits.map(documentOf))];
     answered.push({ id, relevant, ranked, searchMs: timings.search_ms });
     await onQuery?.(answered.length);

@@ -1,8 +1,8 @@
 /**
- * How good a ranking is, against judgements of which documents are relevant and how much (1, 2, …; 0 or less: not relevant).
+ * Quality of a ranking against judgements of which documents are relevant and how much (1, 2, …; 0 or less: not relevant).
  *
- * As trec_eval and BEIR have it: the gain of a document is its grade, divided by log2(rank + 1). A document that comes twice counts
- * at its first place; its second place is lost. Ties are the ranking's own matter: the order given is the order judged.
+ * As in trec_eval and BEIR: the gain of a document is its grade, divided by log2(rank + 1). A duplicate counts at its first rank; its
+ * second rank is lost. Ties are not reordered.
  */
 import { invalid } from "../domain/errors.ts";
 
@@ -21,26 +21,26 @@ export interface Quality {
   readonly reciprocalRank: number;
 }
 
-/** Normalised discounted cumulative gain of the first k: 1 when no order could be better, 0 when nothing relevant is there. */
+/** Normalised discounted cumulative gain of the first k: 1 for an ideal order, 0 if nothing relevant is found. */
 export function ndcg(ranked: readonly string[], relevant: Judgements, k: number): number {
   const ideal = [...relevant.values()].filter((grade) => grade > 0).sort((a, b) => b - a);
   const best = gain(ideal.slice(0, checked(k)));
   return best === 0 ? 0 : gain(grades(ranked, relevant, k)) / best;
 }
 
-/** The share of the relevant documents that is among the first k. */
+/** The share of the relevant documents among the first k. */
 export function recall(ranked: readonly string[], relevant: Judgements, k: number): number {
   const all = relevantCount(relevant);
   return all === 0 ? 0 : grades(ranked, relevant, k).filter((grade) => grade > 0).length / all;
 }
 
-/** One divided by the rank of the first relevant document among the first k; 0 when there is none. */
+/** Reciprocal rank of the first relevant document among the first k; 0 if there is none. */
 export function reciprocalRank(ranked: readonly string[], relevant: Judgements, k: number): number {
   const at = grades(ranked, relevant, k).findIndex((grade) => grade > 0);
   return at < 0 ? 0 : 1 / (at + 1);
 }
 
-/** The means over many queries. Those without any relevant document say nothing about the ranking and are left out. */
+/** The means over many queries. Queries without a relevant document say nothing about the ranking and are left out. */
 export function meanQuality(rankings: readonly JudgedRanking[], k: number): Quality {
   const judged = rankings.filter(({ relevant }) => relevantCount(relevant) > 0);
   const mean = (metric: typeof ndcg): number =>

@@ -1,23 +1,23 @@
 /**
- * What is too large for the record of an evaluation, as objects: its queries, written once, and what each query came to in each of its
- * runs. They are written before the record tells of them, and all removed before it goes, so whatever stopped halfway can be deleted
- * again by whoever sees the record.
+ * Objects that are too large for the record of an evaluation: its queries, written once, and the outcome of each query per run. They are
+ * written before the record refers to them, and removed before the record, so after any interruption whoever sees the record can delete
+ * again.
  */
 import { PinakesError } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { ObjectStore } from "../ports/object-store.ts";
 import type { JudgedQuery } from "./measure.ts";
 
-/** One query of a run. */
+/** The outcome of one query in a run. */
 export interface QueryOutcome {
   readonly ndcg: number;
   readonly recall: number;
-  /** One divided by the rank of the first right document; 0 when none was found. */
+  /** Reciprocal rank of the first relevant document; 0 if none was found. */
   readonly mrr: number;
   readonly search_ms: number;
-  /** The places of the right documents that were found among the first k. */
+  /** Ranks of the relevant documents among the first k. */
   readonly found: readonly { readonly document_id: string; readonly rank: number }[];
-  /** The first documents, right or not. */
+  /** The first documents, relevant or not. */
   readonly ranked: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export class QuestionStore {
     if (stored === undefined)
       throw new PinakesError(
         "CORRUPT",
-        `The queries of evaluation "${evaluationId}" are not in the object store. Make it anew.`,
+        `The queries of evaluation "${evaluationId}" are missing from the object store. Create it again.`,
       );
     return stored.queries.map(([text, relevant], i) => ({ id: String(i), text, relevant: new Map(relevant) }));
   }
@@ -64,7 +64,7 @@ export class QuestionStore {
     await this.#write(scope, runKey(evaluationId, runId), stored);
   }
 
-  /** In the order of the queries; undefined of a run that is older than this store. */
+  /** In the order of the queries; undefined for a run older than this store. */
   async readRun(scope: Scope, evaluationId: string, runId: string): Promise<readonly QueryOutcome[] | undefined> {
     return (await this.#read<StoredRun>(scope, runKey(evaluationId, runId), `The queries of run "${runId}"`))?.outcomes;
   }
@@ -77,7 +77,7 @@ export class QuestionStore {
       );
   }
 
-  /** The queries and every run, also those that no record tells of. */
+  /** The queries and every run, also those without a record. */
   async removeAll(scope: Scope, evaluationId: string): Promise<void> {
     await this.#objects.delete(scope, [queriesKey(evaluationId)]);
     for (;;) {
@@ -103,7 +103,10 @@ export class QuestionStore {
     if (bytes === undefined) return undefined;
     const stored = JSON.parse(Buffer.from(bytes).toString("utf8")) as Kept;
     if (stored.format !== format)
-      throw new PinakesError("CORRUPT", `${what} have format ${stored.format}; this version reads ${format}.`);
+      throw new PinakesError(
+        "CORRUPT",
+        `${what} have format ${stored.format}; this version of Pinakes reads format ${format}.`,
+      );
     return stored;
   }
 }

@@ -1,4 +1,4 @@
-/** The questions of an evaluation, and what became of them in a run, page by page. They never change, so a cursor is a number of theirs. */
+/** The queries of an evaluation, and their outcomes in a run, page by page. They never change, so a cursor is an index. */
 import type { EvaluationQuestion as QuestionView, RunQuestion as RunQuestionView } from "@pinakes/client";
 import { invalid, show } from "../domain/errors.ts";
 import { checkLimit } from "../knowledge/collections/list-collections.ts";
@@ -59,5 +59,5 @@ function pageOf<View>(all: readonly View[], { limit, cursor }: Paging): ListPage
 
 function checkCursor(cursor: string): number {
   if (/^\d{1,4}$/.test(cursor) && Number(cursor) <= evaluationLimits.queriesMax) return Number(cursor);
-  throw invalid(`cursor: must be one that came with the page before, got ${show(cursor)}.`);
+  throw invalid(`cursor: must be from the previous page, got ${show(cursor)}.`);
 }

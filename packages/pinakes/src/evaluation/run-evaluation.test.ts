@@ -36,15 +36,15 @@ afterAll(async () => {
   await pinakes.close();
 });
 
-describe("evaluating a test set by the real uploads, ingestion and search", () => {
-  it("measures every configuration on one collection, and tells how far it is", async () => {
+describe("evaluating a test set with real uploads, ingestion and search", () => {
+  it("measures every configuration on one collection, and reports progress", async () => {
     const told: EvaluationProgress[] = [];
     const [keyword, vector, hybrid] = await evaluateSet(pinakes.knowledge, admin, set, {
       configurations: [configuration("keyword"), configuration("vector"), configuration("hybrid")],
       onProgress: (progress) => told.push(progress),
     });
     expect(metrics.map(({ name }) => name)).toEqual(["ndcg@10", "recall@10", "recall@100", "mrr@10"]);
-    // q2 has no word in common with what it asks for: only the vectors can find that.
+    // q2 shares no word with its document: only vectors find it.
     expect(keyword?.scores["recall@100"]).toEqual([1, 0, 1]);
     expect(keyword?.quality).toEqual({ "ndcg@10": 2 / 3, "recall@10": 2 / 3, "recall@100": 2 / 3, "mrr@10": 2 / 3 });
     expect(vector?.quality).toEqual({ "ndcg@10": 1, "recall@10": 1, "recall@100": 1, "mrr@10": 1 });
@@ -59,11 +59,11 @@ describe("evaluating a test set by the real uploads, ingestion and search", () =
       total: 10,
     });
     expect(told.at(-1)).toEqual({ phase: "queries", name: "hybrid", done: 3, total: 3 });
-    if (keyword === undefined || vector === undefined) throw new Error("both were evaluated");
+    if (keyword === undefined || vector === undefined) throw new Error("both must have been evaluated");
     expect(compareEvaluated(keyword, vector, 1)["ndcg@10"]).toMatchObject({ a: 2 / 3, b: 1, won: 1, lost: 0, tied: 2 });
   });
 
-  it("documents in several passages count once, where their best passage stands", async () => {
+  it("documents with several chunks count once, at their best chunk", async () => {
     const sentences = "A line about bees and flowers, and another line that goes on for some time. ".repeat(20);
     const long = await readBeir(
       await writeSet(join(base, "long"), {
@@ -90,7 +90,7 @@ describe("evaluating a test set by the real uploads, ingestion and search", () =
     expect(vector?.quality).toMatchObject({ "ndcg@10": 1, "recall@10": 1 });
   });
 
-  it("other documents, or another way to cut them, are another collection", async () => {
+  it("other documents, or other chunking, give another collection", async () => {
     const stored = await storeSet(pinakes.knowledge, admin, set, { chunking: whole });
     const cut = await storeSet(pinakes.knowledge, admin, set, {
       chunking: readChunkingStrategy({ type: "FIXED", chunk_size: 100 }),
@@ -105,7 +105,7 @@ describe("evaluating a test set by the real uploads, ingestion and search", () =
     expect([cut, fewer].map(({ reused }) => reused)).toEqual([false, false]);
   });
 
-  it("what a run that broke off had stored is not sent again, and what failed is", async () => {
+  it("what an interrupted run had stored is not sent again, and what failed is", async () => {
     const again = { ...set, contentHash: "broken-off" };
     const stop = new AbortController();
     const stopped = storeSet(pinakes.knowledge, admin, again, {
@@ -121,7 +121,7 @@ describe("evaluating a test set by the real uploads, ingestion and search", () =
     expect(items).toHaveLength(10);
   });
 
-  it("a document that cannot be indexed is named, and a collection that was mended is used", async () => {
+  it("a document that cannot be indexed is named, and a repaired collection is reused", async () => {
     const bad = {
       ...set,
       documents: [...set.documents.slice(0, 2), { id: "hollow", text: " \n " }],
@@ -135,7 +135,7 @@ describe("evaluating a test set by the real uploads, ingestion and search", () =
     expect(await storeSet(pinakes.knowledge, admin, mended, { chunking: whole })).toMatchObject({ reused: true });
   });
 
-  it("is for those who may make repositories", async () => {
+  it("needs permission to create repositories", async () => {
     const user = pinakes.as({ tenant: "evaluation", userId: "somebody" });
     await expect(
       storeSet(pinakes.knowledge, user, { ...set, contentHash: "not-mine" }, { chunking: whole }),

@@ -1,6 +1,6 @@
 /**
- * A test set against the real thing: its documents go through uploads, parsing, chunking and embedding, its queries through the search
- * that every caller uses. What comes out is what users would get, not what a library alone could do.
+ * Runs a test set through the real system: its documents through uploads, parsing, chunking and embedding, its queries through search. The
+ * result is what users get, not what a library alone could do.
  */
 import type { Caller } from "../domain/caller.ts";
 import type { ChunkingStrategy } from "../domain/chunking.ts";
@@ -15,7 +15,7 @@ import { idField, storeSet, type StoredSet } from "./store-set.ts";
 export interface NamedConfiguration {
   readonly name: string;
   readonly search: Configuration;
-  /** How documents are cut; one passage each when it is NONE. */
+  /** Chunking of the documents; NONE gives one chunk each. */
   readonly chunking: ChunkingStrategy;
 }
 
@@ -39,18 +39,18 @@ export interface Evaluated {
   readonly stored: StoredSet;
   /** Means over the queries, by the names of `metrics`. */
   readonly quality: Readonly<Record<string, number>>;
-  /** The same for each query, in the set's order: what a comparison needs. */
+  /** The same per query, in the set's order, for comparisons. */
   readonly scores: Readonly<Record<string, readonly number[]>>;
-  /** Of a search, without the embedding of its query. */
+  /** Search time without embedding the query. */
   readonly searchMs: { readonly p50: number; readonly p95: number };
 }
 
 const documentsDeep = 100;
-/** Of documents in several passages more have to be asked for, to end up with as many documents. */
+/** Hits requested per document, since several hits may be of the same document. */
 const passagesPerDocument = 5;
 export const metrics: readonly Metric[] = [ndcgAt(10), recallAt(10), recallAt(documentsDeep), reciprocalRankAt(10)];
 
-/** Configurations that cut documents in the same way share one collection. */
+/** Configurations with the same chunking share one collection. */
 export async function evaluateSet(
   knowledge: EvaluatedKnowledge,
   caller: Caller,

@@ -1,7 +1,6 @@
 /**
- * The documents of a test set in a collection of their own, through the same uploads and ingestion as everybody's. The collection's id
- * is a hash of the documents, the chunking and the model: where it is full already, nothing is embedded again; where a former run
- * broke off, only what is missing is sent.
+ * Stores the documents of a test set in a collection of their own, through regular uploads and ingestion. The collection's id is a hash of
+ * the documents, the chunking and the model: a complete collection is reused; after an interrupted run only missing documents are sent.
  */
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,7 +16,7 @@ import type { BeirSet } from "./beir.ts";
 export interface StoredSet {
   readonly repository: string;
   readonly collection: string;
-  /** Everything was there already. */
+  /** Everything was already stored. */
   readonly reused: boolean;
   readonly seconds: number;
 }
@@ -28,14 +27,14 @@ export interface StoreSetOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The field of a document's metadata that says what the test set calls it. */
+/** The metadata field with the test set's id of a document. */
 export const idField = "beir_id";
 const repositoryId = "evaluations";
-/** Changes when documents are stored in another way, so that nothing made in the former way is used again. */
+/** Incremented when documents are stored differently, so that older collections are not reused. */
 const layout = 1;
 const uploadsAtOnce = 8;
 const pollMs = 200;
-/** Ingestion that makes no progress for so long will not make any. */
+/** Ingestion without progress for this long has failed. */
 const stalledMsMax = 600_000;
 
 export async function storeSet(
@@ -53,7 +52,7 @@ export async function storeSet(
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, ...(options.signal === undefined ? [] : [options.signal])]);
     const sent = uploadMissing(knowledge, caller, collectionId, set, there, signal);
-    // Neither goes on alone when the other fails.
+    // If one fails, the other is aborted.
     await together(stop, [
       sent,
       indexed(knowledge, caller, collectionId, set, { sent, onProgress: options.onProgress, signal }),
@@ -102,7 +101,7 @@ async function unlessThere(create: () => Promise<unknown>): Promise<void> {
   await tolerate(create(), "CONFLICT");
 }
 
-/** Names of the documents that a former run brought as far as it could. */
+/** Names of the documents that an earlier run uploaded. */
 async function underWay(knowledge: EvaluatedKnowledge, caller: Caller, collectionId: string): Promise<Set<string>> {
   const names = new Set<string>();
   for (let cursor: string | undefined; ;) {
@@ -144,7 +143,7 @@ async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
 }
 
 interface Waiting {
-  /** Until then a failed document of a former run may still be sent again. */
+  /** Until then a failed document of an earlier run may still be sent again. */
   readonly sent: Promise<void>;
   readonly onProgress: StoreSetOptions["onProgress"];
   readonly signal: AbortSignal;
@@ -173,7 +172,7 @@ async function indexed(
       last = { done: by.indexed, at: performance.now() };
       onProgress?.({ done: by.indexed, total });
     }
-    invariant(by.indexed <= total, "INTERNAL", "a test set's collection holds the set's documents only");
+    invariant(by.indexed <= total, "INTERNAL", "a test set's collection contains only its documents");
     if (by.indexed === total) return;
     if (performance.now() - last.at > stalledMsMax)
       throw new PinakesError(
@@ -189,6 +188,6 @@ async function failure(knowledge: EvaluatedKnowledge, caller: Caller, collection
   const [first] = items;
   return new PinakesError(
     "INVALID",
-    `Document ${JSON.stringify(first?.metadata[idField] ?? "")} could not be indexed: ${first?.error ?? "it was changed meanwhile"}`,
+    `Document ${JSON.stringify(first?.metadata[idField] ?? "")} could not be indexed: ${first?.error ?? "it was changed concurrently"}`,
   );
 }

@@ -1,4 +1,4 @@
-/** A tiny test set for tests: ten documents, four queries, written as a folder in the layout of BEIR. */
+/** A tiny test set for tests: ten documents, four queries, written as a folder in BEIR layout. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -22,7 +22,7 @@ const queries = [
   ["q4", "a query that nobody judged"],
 ] as const;
 
-/** q2 has no word in common with its document's text. */
+/** q2 shares no word with its document. */
 const judgements = [
   ["q1", "d1", "2"],
   ["q1", "d3", "0"],

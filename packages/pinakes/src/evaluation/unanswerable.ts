@@ -1,4 +1,4 @@
-/** Questions that a collection of papers does not answer: words that mean nothing, and everyday questions about something else. */
+/** Queries that a collection of papers cannot answer: nonsense words, and everyday queries about something else. */
 const syllables = [
   "zx",
   "qv",
@@ -18,7 +18,7 @@ const syllables = [
   "jund",
 ];
 
-/** Made, not chosen: two to five words of two syllables each. */
+/** Generated: two to five words of two syllables each. */
 export const nonsenseQuestions: readonly string[] = [
   "zxqv blorp quetzal",
   "asdf jkl qwerty uiop",

@@ -1,6 +1,6 @@
 /**
- * What a workspace does over time: counted in memory, added to one item a minute every few seconds. Figures for people who look after
- * it, not for bills: what a process had not written yet when it died is lost.
+ * Activity of a workspace over time: counted in memory, added to one item per minute every few seconds. Not for billing: a crash loses what
+ * was not yet written.
  */
 import { activityFigures, type ActivityFigure, type ActivityPoint } from "@pinakes/client";
 import { requireCaller, type Caller } from "../domain/caller.ts";
@@ -42,7 +42,7 @@ export class Activity {
     this.#waiting.set(key, entry);
   }
 
-  /** Adds what was counted since the last time. What cannot be written now is tried again. */
+  /** Writes the counts since the last flush. Counts that cannot be written are kept for the next flush. */
   async flush(): Promise<void> {
     const entries = [...this.#waiting.values()];
     this.#waiting = new Map();
@@ -56,13 +56,14 @@ export class Activity {
     }
   }
 
-  /** Sums by steps of the time asked for; the last hour by minutes when nothing is. */
+  /** Sums per step; the last hour by minutes by default. */
   async read(
     caller: Caller,
     query: { from?: string | undefined; to?: string | undefined; step?: number | undefined } = {},
   ): Promise<readonly ActivityPoint[]> {
     const scope = requireCaller(caller);
-    if (caller.role === "user") throw new PinakesError("FORBIDDEN", "The figures of a workspace are for its admins.");
+    if (caller.role === "user")
+      throw new PinakesError("FORBIDDEN", "Only admins can read the activity of a workspace.");
     const { from, to, stepMs } = checkSpan(query, this.#deps.clock.now());
     const points = new Map<number, Record<ActivityFigure, number>>();
     for (let at = from; at < to; at += stepMs) points.set(at, none());
@@ -111,7 +112,7 @@ export class Activity {
           document: { id, day, minute, figures: none() },
         });
       } catch (error) {
-        // Another process began the minute.
+        // Another process created the item of this minute first.
         if (!hasCode(error, "CONFLICT")) throw error;
       }
     }
@@ -130,7 +131,7 @@ function checkSpan(
   if (begin >= end) throw invalid("from: must be before to.");
   if (end - begin > spanMsMax) throw invalid("from: at most 31 days before to.");
   if ((end - begin) / stepMs > pointsMax)
-    throw invalid(`step: there would be more than ${pointsMax} points; use longer steps.`);
+    throw invalid(`step: gives more than ${pointsMax} points; use a longer step.`);
   return { from: begin, to: end, stepMs };
 }
 

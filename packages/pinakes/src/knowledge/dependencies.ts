@@ -1,4 +1,3 @@
-/** What the knowledge side is made of: the stores and components that `open.ts` joins. */
 import type { Caller, CallerInput } from "../domain/caller.ts";
 import type { Log } from "../domain/log.ts";
 import type { Slots } from "../domain/query-slots.ts";
@@ -18,7 +17,7 @@ import type { Quotas } from "./limits.ts";
 export interface Embedders {
   readonly defaultModel: string;
   readonly models: readonly Pick<EmbeddingModel, "id" | "provider">[];
-  /** NOT_FOUND names the ones there are. */
+  /** NOT_FOUND lists the configured models. */
   get(model: string): Promise<Embedder>;
 }
 
@@ -29,23 +28,23 @@ export interface KnowledgeDependencies {
   readonly vectors: Vectors;
   readonly triples: TripleStore;
   readonly embedders: Embedders;
-  /** Absent: there is none, and no collection can have its documents read by one. */
+  /** Absent: no chat model is configured, so no collection can extract facts with one. */
   readonly chat?: ChatModels | undefined;
   readonly parser: Parser;
   readonly clock: Clock;
   readonly system: SystemScope;
   readonly quotas: Quotas;
-  /** Where what computes much takes its place, shared by all features of the process; its own when absent. */
+  /** Slots for expensive work, shared by all features of the process; own slots when absent. */
   readonly places?: Slots | undefined;
-  /** How long a deleted collection can be had back; 0: not at all. 90 days when absent. */
+  /** How long a deleted collection can be restored; 0: never. 90 days when absent. */
   readonly trashMs?: number | undefined;
-  /** How long what a repair took away is kept; 30 days when absent. */
+  /** How long objects removed by a repair are kept; 30 days when absent. */
   readonly quarantineMs?: number | undefined;
   /** Workspaces that have a drop box; none when absent. */
   readonly dropBoxes?: ReadonlySet<string> | undefined;
-  /** For those who act for others: grants, and admins who look as a user. */
+  /** For grants, and for admins who impersonate a user. */
   readonly callerOf: (who: CallerInput) => Caller;
-  /** Time-ordered, never the same twice. */
+  /** Time-ordered and unique. */
   readonly newId: () => string;
   readonly log: Log;
 }

@@ -1,4 +1,4 @@
-/** Every limit of the knowledge side, with its unit last. Those in `quotas` can be changed by configuration. */
+/** Every limit of the knowledge feature, with its unit last. Those in `quotas` are configurable. */
 import { invalid, show } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
 import { QuerySlots, type Slots } from "../domain/query-slots.ts";
@@ -21,14 +21,16 @@ export const knowledgeLimits = Object.freeze({
   searchHitsDefault: 10,
   searchHitsMax: 1_000,
   catalogHitsDefault: 5,
-  /** That one search names; without names it is over all there are. */
+  /** Collections that one search may name; without names it covers all. */
   searchCollectionsMax: 1_000,
-  /** That one question of triples names. */
+  /** Collections that one graph query may name. */
   graphCollectionsMax: 50,
   queryCharsMax: 10_000,
   citationsMax: 100,
   pageItemsDefault: 20,
   pageItemsMax: 100,
+  /** Of a collection that nobody uses. */
+  expiryDaysMax: 365,
   /** Versions of a document whose bytes are kept. */
   versionsKeptMax: 10,
 });
@@ -41,28 +43,32 @@ export interface Quotas {
   readonly documentsPerCatalogMax: number;
   readonly documentsPerCollectionMax: number;
   readonly catalogHitsMax: number;
-  /** Queries that compute at the same time in one process: SPARQL, SQL, and aggregates of metrics … */
+  /** Concurrent expensive queries per process: SPARQL, SQL, and aggregates of metrics … */
   readonly queriesMax: number;
-  /** … of these, those of one workspace … */
+  /** … per workspace … */
   readonly queriesPerWorkspaceMax: number;
-  /** … and those that wait for a place. */
+  /** … and the queue for a slot. */
   readonly queriesWaitingPerWorkspaceMax: number;
-  /** What they keep in memory together, as estimated. */
+  /** Their estimated memory together. */
   readonly queryMemoryBytesMax: number;
   readonly queryMemoryPerWorkspaceBytesMax: number;
-  /** The same of searches: of passages, of rows (`vectors:query`) and of memories … */
+  /** The same for searches: of chunks, of rows (`vectors:query`) and of memories … */
   readonly searchesMax: number;
   readonly searchesPerWorkspaceMax: number;
   readonly searchesWaitingPerWorkspaceMax: number;
-  /** … of exports: triples as RDF, tool invocations, whole workspaces … */
+  /** … for answers, from the end of their search to their last sentence … */
+  readonly answersMax: number;
+  readonly answersPerWorkspaceMax: number;
+  readonly answersWaitingPerWorkspaceMax: number;
+  /** … for exports: triples as RDF, tool invocations, whole workspaces … */
   readonly exportsMax: number;
   readonly exportsPerWorkspaceMax: number;
   readonly exportsWaitingPerWorkspaceMax: number;
-  /** … and of runs of evaluations. */
+  /** … and for evaluation runs. */
   readonly evaluationsMax: number;
   readonly evaluationsPerWorkspaceMax: number;
   readonly evaluationsWaitingPerWorkspaceMax: number;
-  /** How long any of them waits for a place before it is refused. */
+  /** How long any of them waits for a slot before it is refused. */
   readonly placeWaitMsMax: number;
 }
 
@@ -82,6 +88,9 @@ export const quotaDefaults: Quotas = Object.freeze({
   searchesMax: 128,
   searchesPerWorkspaceMax: 64,
   searchesWaitingPerWorkspaceMax: 1_000,
+  answersMax: 32,
+  answersPerWorkspaceMax: 8,
+  answersWaitingPerWorkspaceMax: 100,
   exportsMax: 16,
   exportsPerWorkspaceMax: 4,
   exportsWaitingPerWorkspaceMax: 20,
@@ -91,16 +100,20 @@ export const quotaDefaults: Quotas = Object.freeze({
   placeWaitMsMax: 5_000,
 });
 
-/** Of places, and of those who wait for one, and for how long; other quotas have no upper bound. */
+/** Upper bounds for numbers of slots and waiters, and for the wait; other quotas have no upper bound. */
 const placesMaxMax = 100_000;
 const placeWaitMsMaxMax = 600_000;
-const isOfPlaces = /^(?:queries|searches|exports|evaluations)(?:Waiting)?(?:PerWorkspace)?Max$/;
+const isOfPlaces = /^(?:queries|searches|answers|exports|evaluations)(?:Waiting)?(?:PerWorkspace)?Max$/;
 
-/** The places of everything that computes much, of which a process has one set for all features. */
+/** Slots for expensive work; a process has one set for all features. */
 export function openSlots(quotas: Quotas): Slots {
   const patience = () => AbortSignal.timeout(quotas.placeWaitMsMax);
   const unbounded = { memoryBytesMax: Infinity, memoryPerTenantBytesMax: Infinity };
-  const make = (kind: "queries" | "searches" | "exports" | "evaluations", called: string, memory = unbounded) => {
+  const make = (
+    kind: "queries" | "searches" | "answers" | "exports" | "evaluations",
+    called: string,
+    memory = unbounded,
+  ) => {
     const counts = {
       placesMax: quotas[`${kind}Max`],
       placesPerTenantMax: quotas[`${kind}PerWorkspaceMax`],
@@ -114,18 +127,19 @@ export function openSlots(quotas: Quotas): Slots {
       memoryPerTenantBytesMax: quotas.queryMemoryPerWorkspaceBytesMax,
     }),
     searches: make("searches", "searches"),
+    answers: make("answers", "answers"),
     exports: make("exports", "exports"),
     evaluations: make("evaluations", "evaluation runs"),
   };
 }
 
-/** Those of the configuration that differ from the defaults. */
+/** The configured quotas that differ from the defaults. */
 export function readQuotas(input: unknown): Partial<Quotas> {
   if (input === undefined) return {};
   if (!isJsonObject(input)) throw invalid('quotas: must be an object such as { "fileBytesMax": 104857600 }.');
   for (const [name, value] of Object.entries(input)) {
     if (!Object.hasOwn(quotaDefaults, name))
-      throw invalid(`quotas.${name}: is not known; there are ${Object.keys(quotaDefaults).join(", ")}.`);
+      throw invalid(`quotas.${name}: is not known; known quotas are ${Object.keys(quotaDefaults).join(", ")}.`);
     if (typeof value !== "number" || !Number.isInteger(value) || value < 1)
       throw invalid(`quotas.${name}: must be a whole number from 1, got ${show(value)}.`);
     const max = isOfPlaces.test(name) ? placesMaxMax : name === "placeWaitMsMax" ? placeWaitMsMaxMax : Infinity;
@@ -135,5 +149,5 @@ export function readQuotas(input: unknown): Partial<Quotas> {
 }
 
 export const dayMs = 86_400_000;
-/** How long a deleted collection can be had back. */
+/** How long a deleted collection can be restored. */
 export const trashMs = 90 * dayMs;

@@ -1,4 +1,4 @@
-/** The knowledge side, opened: its containers, and the background work that `open.ts` keeps going. */
+/** Opens the knowledge feature: its containers, and the background work that `open.ts` drives. */
 import type { Slots } from "../domain/query-slots.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { DropBoxLocation } from "../vectors/index.ts";
@@ -16,6 +16,7 @@ import { Watchdog } from "./ingest/watchdog.ts";
 import { KnowledgeWork, knowledgeWorkContainer } from "./records/work-registry.ts";
 import { Jobs } from "./jobs/jobs.ts";
 import { Knowledge } from "./api/knowledge.ts";
+import { filesContainer } from "./files/file-records.ts";
 import { openSlots } from "./limits.ts";
 import { LifecycleCatalog } from "./deletion/lifecycle-catalog.ts";
 import type { MigrationTarget } from "../transfer/migration-target.ts";
@@ -27,15 +28,15 @@ import { Sweep } from "./deletion/sweep.ts";
 import { Pipelines, pipelinesContainer, type PipelineLocations } from "../pipelines/index.ts";
 
 export interface OpenKnowledgeOptions extends KnowledgeDependencies {
-  /** Who this process is, in leases. */
+  /** Name of this process in leases. */
   readonly owner: string;
-  /** Documents that are ingested at the same time. */
+  /** Documents ingested concurrently. */
   readonly ingestPlaces: number;
-  /** How long a document of a workspace below its share of the places waits until another is interrupted for it; 5 s when absent. */
+  /** How long a document of a workspace below its fair share waits until another one is interrupted for it; 5 s when absent. */
   readonly yieldMs?: number | undefined;
-  /** Of the lifecycle's queues; none when absent. */
+  /** Prefix of the lifecycle's queues; none when absent. */
   readonly topicPrefix?: string | undefined;
-  /** For the audit in the background: all workspaces, one after the other. */
+  /** For the background audit: all workspaces, one after the other. */
   readonly workspaces?: RoundsOptions["workspaces"] | undefined;
   /** What pipelines may read; nothing when absent. */
   readonly pipelines?: PipelineLocations | undefined;
@@ -43,22 +44,22 @@ export interface OpenKnowledgeOptions extends KnowledgeDependencies {
 
 export interface OpenedKnowledge {
   readonly knowledge: Knowledge;
-  /** For migrations: past the access decisions, and past the holds. */
+  /** For migrations: bypasses access decisions and holds. */
   readonly intake: MigrationTarget;
-  /** Where a drop box of a tenant puts the rows of a collection that a message names. */
+  /** The vectors that receive the rows of a drop box message, by the collection it names. */
   readonly dropBoxPlace: (scope: Scope, collection: string) => Promise<DropBoxLocation>;
   readonly metrics: () => IngestMetrics;
-  /** Refused in this process because their collection had ended. */
+  /** Writes refused in this process because their collection had ended. */
   readonly lateWrites: () => number;
-  /** What computes now in this process, and what waits for a place. */
+  /** Expensive work in progress in this process, and what waits for a slot. */
   readonly places: Slots;
-  /** The end of collections in all stores: `listen` and `tick` are its background work. */
+  /** Deletes of collections in all stores: `listen` and `tick` are its background work. */
   readonly lifecycle: Lifecycle;
-  /** Takes documents from the queue until the signal; `looked` is called after every look, with how many messages moved on. */
+  /** Ingests documents from the queue until the signal; `looked` is called after every poll, with the number of messages that moved on. */
   work(signal: AbortSignal, looked?: (found: number) => void): Promise<void>;
-  /** One round of the watchdog over everything that is unfinished. */
+  /** One round of the watchdog over all unfinished work. */
   sweep(signal: AbortSignal): Promise<void>;
-  /** The audit in the background: a bounded round of it, and what it found. */
+  /** The background audit: one bounded round, and its findings. */
   readonly audit: { round(signal: AbortSignal): Promise<void>; readonly figures: AuditFigures };
   /** Watches the folders of pipelines, and starts those that are due. */
   readonly pipelines: Pick<Pipelines, "startWatching" | "sweepSchedules" | "listen" | "background">;
@@ -95,7 +96,18 @@ export async function openKnowledge({
   const stores = builtInStores(deps);
   const catalogue = new LifecycleCatalog(deps, catalog, jobs);
   const lifecycle = await new Lifecycle({ ...deps, catalogue, stores, owner, topicPrefix }).open();
-  const services = assembleServices({ deps, catalog, queue, registry, jobs, pipelines, activity, lifecycle, stores });
+  const services = assembleServices({
+    deps,
+    catalog,
+    queue,
+    registry,
+    jobs,
+    pipelines,
+    activity,
+    lifecycle,
+    stores,
+    fileRecords: await filesContainer.open(deps.items),
+  });
   const knowledge = new Knowledge(services);
   const worker = new IngestWorker(deps, queue, new DocumentIngester(deps, catalog), {
     owner,

@@ -1,6 +1,6 @@
 /**
- * Records as callers see them: the shapes of `/v1`, the same for HTTP, CLI and programs. Each schema stands beside the function that
- * makes what it describes, so that a new field is two changes: the type in the contract, and its value here.
+ * Records as callers see them: the shapes of `/v1`, the same for HTTP, CLI and programs. Each schema is beside the function that creates
+ * its view, so a new field needs two changes: the type in the contract, and its value here.
  */
 import { z } from "zod";
 import {
@@ -79,9 +79,7 @@ export const RepositorySchema = shape<RepositoryView>()(
       auto_create: z.boolean(),
       create_on_query: z.boolean(),
       chunking_strategy: ChunkingStrategySchema.nullable(),
-      effective_chunking_strategy: ChunkingStrategySchema.describe(
-        "What its collections have that say nothing themselves.",
-      ),
+      effective_chunking_strategy: ChunkingStrategySchema.describe("The strategy of collections that do not set one."),
       graph: GraphSettingsSchema.nullable(),
       metadata: MetadataSchema,
       personal: z.boolean(),
@@ -90,7 +88,7 @@ export const RepositorySchema = shape<RepositoryView>()(
       created_at: z.string(),
       updated_at: z.string(),
       etag: z.string(),
-      warnings: z.array(z.string()).optional().describe("What whoever made or changed it should know."),
+      warnings: z.array(z.string()).optional().describe("Warnings about the settings."),
     })
     .meta({ id: "Repository" }),
 );
@@ -118,7 +116,10 @@ export function repositoryView({ record, etag }: Stored<RepositoryRecord>): Repo
   };
 }
 
-export const CollectionSchema = shape<CollectionView, "created_at_estimated" | "held_by" | "displaced">()(
+export const CollectionSchema = shape<
+  CollectionView,
+  "created_at_estimated" | "held_by" | "displaced" | "expires_after_days" | "expired_at"
+>()(
   z
     .looseObject({
       collection_id: z.string(),
@@ -146,7 +147,7 @@ export const CollectionSchema = shape<CollectionView, "created_at_estimated" | "
       chunk_count: z.number(),
       row_count: z
         .number()
-        .describe("Rows that callers embedded themselves, or that a migration or a drop box brought."),
+        .describe("Rows that callers embedded themselves, or that a migration or a drop box imported."),
       last_sync_at: z.string().nullable(),
       last_used_at: z.string().nullable(),
       is_default: z.boolean(),
@@ -158,7 +159,7 @@ export const CollectionSchema = shape<CollectionView, "created_at_estimated" | "
       purge_at: z.string().nullable(),
       incarnation: z.string(),
       etag: z.string(),
-      warnings: z.array(z.string()).optional().describe("What whoever made or changed it should know."),
+      warnings: z.array(z.string()).optional().describe("Warnings about the settings."),
     })
     .meta({ id: "Collection" }),
 );
@@ -167,7 +168,10 @@ export interface CollectionChange extends CollectionView {
   readonly warnings: readonly string[];
 }
 
-/** The etag has parts: of the record, which a change is conditional on, of the counters, of the repository, from which a part of what is shown comes, and how many rows. */
+/**
+ * The etag combines that of the record, which conditional updates check, with those of the counters and the repository, which contribute
+ * fields, and the number of rows.
+ */
 export function collectionView(
   { repository, collection, etag, decision }: OpenCollection,
   stats: Stored<StatsRecord> | undefined,
@@ -206,6 +210,8 @@ export function collectionView(
     created_by: collection.created_by,
     created_at: collection.created_at,
     ...(collection.migrated?.created_at === "estimated" ? { created_at_estimated: true } : {}),
+    ...(typeof collection.expires_after_days === "number" ? { expires_after_days: collection.expires_after_days } : {}),
+    ...(typeof collection.expired_at === "string" ? { expired_at: collection.expired_at } : {}),
     ...(collection.hold === undefined ? {} : { held_by: collection.hold.migration_id }),
     updated_at: collection.updated_at,
     deleted_at: collection.deleted_at,
@@ -221,12 +227,12 @@ export function collectionView(
   };
 }
 
-/** What a change of the record is conditional on. */
+/** The part of the etag that conditional updates check. */
 export function recordEtag(etag: string | undefined): string | undefined {
   return etag?.split("~")[0];
 }
 
-/** error ⇔ a document has failed; ready ⇔ all are indexed, and there was at least one, or a row; indexing ⇔ some are on their way. */
+/** error ⇔ a document has failed; ready ⇔ all are indexed, and there was at least one, or a row; indexing ⇔ some are being ingested. */
 export function indexingStatus({ by_status, document_count, last_sync_at }: StatsRecord, rows = 0): IndexingStatus {
   if (by_status.failed > 0) return "error";
   if (by_status.uploading + by_status.pending + by_status.indexing > 0) return "indexing";
@@ -303,7 +309,6 @@ function graphView({ graph }: DocumentRecord): DocumentView["graph"] {
   return told;
 }
 
-/** Its kind is one of those that there are. */
 export interface JobView extends Job {
   readonly kind: JobKind;
 }

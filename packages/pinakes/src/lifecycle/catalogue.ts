@@ -1,5 +1,5 @@
 /**
- * The catalogue of collections, as far as the lifecycle needs it. Operations lie in its container, in the partition of the record they
+ * The parts of the collection catalog that the lifecycle needs. Operations are stored in its container, in the partition of the record they
  * are about, so that both change in one batch.
  */
 import type { Scope } from "../domain/scope.ts";
@@ -10,14 +10,14 @@ import type { Operation } from "./operation.ts";
 export interface Catalogue {
   /** Its partition key is `repository_id`. */
   readonly container: string;
-  /** What of the records changes in the batch that gives the operation this status. */
+  /** The changes to records in the batch that gives the operation this status. */
   beside(scope: Scope, operation: Operation): Promise<readonly ItemOperation[]>;
-  /** The lives that a message of the source means: those of this user's collection that are being deleted. */
+  /** The incarnations that a message from LISA means: those of this user's collection that are being deleted. */
   livesOf(user: string, collection: string): Promise<readonly { readonly scope: Scope; readonly life: Incarnation }[]>;
-  /** Whether a record names the incarnation, as far as the indexes know. */
+  /** Whether a record names the incarnation, as far as the indexes show. */
   knows(scope: Scope, incarnation: string): Promise<boolean>;
-  /** Whether a purge of the incarnation has ended: what is still there was asked to go. */
+  /** Whether a purge of the incarnation has finished: remaining data may be removed. */
   ended(scope: Scope, incarnation: string): Promise<boolean>;
-  /** Tells callers how an operation stands. Can be repeated. */
+  /** Updates what callers see of an operation. Idempotent. */
   told(scope: Scope, operation: Operation): Promise<void>;
 }

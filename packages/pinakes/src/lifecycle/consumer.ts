@@ -1,6 +1,6 @@
 /**
- * Takes messages from a topic and ends each: done when it was handled, a dead letter when nobody will ever understand it, tried again a
- * bounded number of times otherwise. A message that takes long keeps its lease, and says that somebody is at it.
+ * Receives messages of a topic and completes each: done after handling; a dead letter if malformed; otherwise retried a bounded number of
+ * times. A long-running handler extends its lease and reports that it is still working.
  */
 import type { JsonValue } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -14,7 +14,7 @@ const messagesMax = 10;
 export interface Take {
   readonly topic: string;
   readonly handle: (body: JsonValue, signal: AbortSignal) => Promise<void>;
-  /** Told now and then while a message is worked on. */
+  /** Called periodically while a message is handled. */
   readonly alive?: (body: JsonValue) => Promise<void>;
   readonly waitMs: number;
   readonly signal: AbortSignal;
@@ -33,7 +33,7 @@ export class Consumer {
     this.#malformed = malformed;
   }
 
-  /** How many there were. */
+  /** Returns the number of messages received. */
   async take(take: Take): Promise<number> {
     const { topic, waitMs, signal } = take;
     const messages = await this.#queue.receive(this.#scope, topic, {
@@ -49,7 +49,7 @@ export class Consumer {
 
   async #end(message: ReceivedMessage, { handle, alive, signal }: Take): Promise<void> {
     const beat = setInterval(() => {
-      // Without the lease somebody else works on it too, which does no harm: every step can be repeated.
+      // If the lease is lost another consumer handles it too, which is harmless: every step is idempotent.
       void this.#queue.heartbeat(this.#scope, message.receipt).catch(() => {});
       void alive?.(message.body).catch(() => {});
     }, beatMs);
@@ -69,11 +69,11 @@ export class Consumer {
       if (signal.aborted) await this.#queue.release(this.#scope, receipt);
       else if (error instanceof Malformed) {
         this.#malformed();
-        // At once, until the queue gives it up: trying later would not make it better.
+        // Fails immediately until it becomes a dead letter: a delay would not help.
         await this.#queue.failed(this.#scope, receipt, { reason, retryInMs: 0 });
       } else await this.#queue.failed(this.#scope, receipt, { reason });
     } catch {
-      // The message comes back when its lease runs out.
+      // The message is redelivered when its lease expires.
     }
   }
 }

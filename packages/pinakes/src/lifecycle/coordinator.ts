@@ -1,6 +1,6 @@
 /**
- * Carries operations on: sends what is due, takes in replies, verifies and ends (RFC 0007, "Delete"). It holds nothing in memory that
- * matters: whoever calls `carry` next, in whichever process, goes on from the record.
+ * Drives operations: sends what is due, applies replies, verifies and completes (RFC 0007, "Delete"). It keeps no essential state in
+ * memory: the next call of `carry`, in any process, continues from the record.
  */
 import { PinakesError } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -32,13 +32,13 @@ import type { Participants, RegisteredParticipant } from "./participants.ts";
 
 export interface CoordinatorOptions {
   readonly queue: Queue;
-  /** Of the system's own tenant, in which the topics are. */
+  /** Of the system's own tenant, which owns the topics. */
   readonly scope: Scope;
   readonly clock: Clock;
   readonly catalogue: Catalogue;
   readonly operations: Operations;
   readonly participants: Participants;
-  /** Those that run in this process, which are counted at the end. */
+  /** Participants of this process, which are counted at the end. */
   readonly local: readonly Participant[];
   readonly metrics: LifecycleMetrics;
 }
@@ -47,7 +47,7 @@ export interface NewOperation extends Incarnation {
   readonly operation_id: string;
   readonly action: Action;
   readonly created_by: string;
-  /** Go on although a store cannot do it; the operation says so. */
+  /** Continue although a store cannot do it; the operation is then partial. */
   readonly allow_partial?: boolean | undefined;
 }
 
@@ -58,14 +58,14 @@ export class Coordinator {
     this.#parts = parts;
   }
 
-  /** The stores there are now. CONFLICT before anything changed where one cannot do it. */
+  /** With the currently registered stores. CONFLICT before any change if one of them cannot do it. */
   async plan({ allow_partial = false, ...input }: NewOperation): Promise<Operation> {
     const seats = await this.#seats(input.action);
     const unable = seats.filter(({ able }) => !able).map(({ store }) => store);
     if (unable.length > 0 && !allow_partial)
       throw new PinakesError(
         "CONFLICT",
-        `store_cannot_delete: ${unable.join(", ")} cannot do "${input.action}". With allow_partial the others do.`,
+        `store_cannot_delete: ${unable.join(", ")} cannot do "${input.action}". With allow_partial the other stores do it.`,
       );
     const now = this.#parts.clock.now();
     const at = new Date(now).toISOString();
@@ -83,13 +83,13 @@ export class Coordinator {
     };
   }
 
-  /** The commit point: the operation, and what the caller says about its record, in one batch. */
+  /** The commit point: the operation and the caller's record changes, in one batch. */
   async begin(scope: Scope, operation: Operation, beside: readonly ItemOperation[], earlier?: string): Promise<void> {
     await this.#parts.operations.begin(scope, operation, beside, earlier);
     this.#parts.metrics.begun += 1;
   }
 
-  /** Does all that can be done without a reply. Undefined: there is no such operation. */
+  /** Does everything that needs no reply. Undefined: there is no such operation. */
   async carry(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
     for (;;) {
       const found = await this.#parts.operations.read(scope, life);
@@ -138,18 +138,15 @@ export class Coordinator {
   async retry(scope: Scope, life: Incarnation): Promise<Operation> {
     const changed = await this.#change(scope, life, (operation) => {
       if (operation.status === "done")
-        throw new PinakesError(
-          "CONFLICT",
-          `Operation "${operation.operation_id}" is done; there is nothing to try again.`,
-        );
+        throw new PinakesError("CONFLICT", `Operation "${operation.operation_id}" is done; there is nothing to retry.`);
       return retried(operation, this.#parts.clock.now());
     });
-    if (changed === undefined) throw new PinakesError("NOT_FOUND", "There is no such operation any more.");
+    if (changed === undefined) throw new PinakesError("NOT_FOUND", "There is no such operation.");
     await this.#parts.catalogue.told(scope, changed);
     return changed;
   }
 
-  /** A message for each; sent before the row says so, so a crash between leaves one message too many, never one too few. */
+  /** Sends one message per row, before the row says so: a crash in between leaves a duplicate, never a gap. */
   async #send(scope: Scope, operation: Operation, due: readonly StoreRow[]): Promise<void> {
     const { operation_id, action, incarnation, collection_id, repository_id, created_by, created_at } = operation;
     for (const { store, topic, attempts } of due) {
@@ -158,7 +155,7 @@ export class Coordinator {
         operation: action,
         user: created_by,
         collection: collection_id,
-        // Of the operation, not of this try: the same message again is the same message.
+        // Of the operation, not of this attempt: resending gives the same message.
         timestamp: created_at,
         operation_id,
         incarnation,
@@ -177,7 +174,7 @@ export class Coordinator {
     await this.#change(scope, operation, (one) => markSent(one, due, this.#parts.clock.now()));
   }
 
-  /** Counts once more what can be counted here; then the record goes and the operation is done, in one batch. */
+  /** Counts the local stores again; then one batch deletes the record and completes the operation. */
   async #end(scope: Scope, operation: Operation): Promise<boolean> {
     if (operation.action === "delete-collection") {
       for (const { store, status } of operation.stores) {
@@ -223,7 +220,7 @@ function isAble({ capabilities }: RegisteredParticipant, action: Action): boolea
   return action === "delete-collection" ? capabilities.delete : capabilities.archive;
 }
 
-/** Both changes in one, where either changed something. */
+/** Applies both changes, if either changed something. */
 function both(
   first: Operation | undefined,
   before: Operation,

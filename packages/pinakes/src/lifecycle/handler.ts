@@ -1,6 +1,6 @@
 /**
- * The management handler of a store: takes a request, does it in bounded steps, counts, and says how it went. It knows nothing of how
- * data gets into the store. What it is told to remove it looks up first: only a life whose operation says so is touched.
+ * The management handler of a store: executes a request in bounded steps, counts, and replies. It does not know how data gets into the
+ * store. It checks the operation first: only an incarnation whose operation says so is touched.
  */
 import { operationActions } from "@pinakes/client";
 import { PinakesError } from "../domain/errors.ts";
@@ -41,7 +41,7 @@ export class Handler {
     this.#pace = new Pace(parts.clock);
   }
 
-  /** The replies to one message; several where a message of the source means several lives. */
+  /** The replies to one message; several if a message from LISA means several incarnations. */
   async handle(
     participant: Participant,
     body: unknown,
@@ -54,7 +54,7 @@ export class Handler {
     return [{ ...request, ...(await this.#matched(participant, request, signal)), timestamp: this.#now() }];
   }
 
-  /** What a store says while it is still at it. */
+  /** The reply of a store that is still working. */
   working(body: unknown): ManagementReply | undefined {
     const request = readRequest(body);
     if (request.operation_id === undefined) return undefined;
@@ -67,7 +67,7 @@ export class Handler {
     const life = { repository_id, collection_id: request.collection, incarnation };
     const scope = this.#scope(request);
     const operation = (await this.#parts.operations.read(scope, life))?.operation;
-    // The catalogue alone decides what ends.
+    // Only the catalog decides what is deleted.
     if (operation?.operation_id !== request.operation_id || operation.action !== request.operation)
       return refused("unknown_operation", `There is no operation "${request.operation_id}" on this collection.`);
     if (operation.status === "done") return nothing;
@@ -130,7 +130,7 @@ export class Handler {
       if (signal.aborted) throw error;
       const message = (error instanceof Error ? error.message : String(error)).slice(0, lifecycleLimits.errorCharsMax);
       const type = PinakesError.isInstance(error) ? error.code.toLowerCase() : "error";
-      // A store that is down cannot count either. Then the reply tells no count: a zero would say that nothing is left.
+      // A store that is down cannot count either. The reply then has no count: zero would mean that nothing remains.
       const remaining = await participant.count(scope, life).catch(() => undefined);
       const counted = remaining === undefined ? {} : { remaining };
       return { success: false, error: { type, message }, deleted, ...counted, duration_ms: tookMs() };
@@ -157,7 +157,7 @@ function isAction(operation: string): operation is Action {
 function unsupported({ store }: Participant, operation: string): Outcome {
   return refused(
     "unsupported_operation",
-    `The store "${store}" does not know "${operation}"; it knows ${operationActions.join(", ")}.`,
+    `The store "${store}" does not support "${operation}"; supported are ${operationActions.join(", ")}.`,
   );
 }
 

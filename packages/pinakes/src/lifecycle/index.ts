@@ -1,4 +1,4 @@
-/** How collections end in every store that holds something of them (RFC 0007). */
+/** Deletes collections in every store that holds their data (RFC 0007). */
 export type { Catalogue } from "./catalogue.ts";
 export { Lifecycle, lifecycleTenant } from "./lifecycle.ts";
 export { lifecycleLimits } from "./limits.ts";

@@ -1,6 +1,6 @@
 /**
- * How collections end, and are archived, in every store that holds something of them (RFC 0007). Whoever waits for an operation works:
- * `drive` also does what waits in the topics of this process's stores, so that nothing depends on background work being on.
+ * Deletes and archives collections in every store that holds their data (RFC 0007). Waiting for an operation also drives it: `drive` serves
+ * the topics of this process's stores, so nothing depends on background work.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonValue } from "../domain/json.ts";
@@ -22,11 +22,11 @@ import { Participants, participantsContainer } from "./participants.ts";
 import { Reconciler, type Orphan, type ReconciledPage } from "./reconcile.ts";
 import { Topics } from "./topics.ts";
 
-/** No caller can have it: `tenantScope` refuses names that begin so. */
+/** No caller can have this tenant: `tenantScope` refuses names with this prefix. */
 export const lifecycleTenant = "pinakes.lifecycle";
 const waitMs = 20_000;
 const lookMs = 50;
-/** Operations that this process remembers to go on with; the registry knows all of them. */
+/** Operations that this process remembers to resume; the registry has all of them. */
 const soonMax = 10_000;
 
 export interface LifecycleOptions {
@@ -37,7 +37,7 @@ export interface LifecycleOptions {
   readonly catalogue: Catalogue;
   /** The stores of this process. */
   readonly stores: readonly Participant[];
-  /** Who this process is, in leases. */
+  /** Name of this process in leases. */
   readonly owner: string;
   readonly topicPrefix?: string | undefined;
   readonly log: (line: string) => void;
@@ -99,12 +99,12 @@ export class Lifecycle {
     return this;
   }
 
-  /** With the stores there are now; CONFLICT where one of them cannot do it. Nothing is written. */
+  /** With the currently registered stores; CONFLICT if one of them cannot do it. Writes nothing. */
   async plan(input: NewOperation): Promise<Operation> {
     return this.#coordinator.plan(input);
   }
 
-  /** Writes it in one batch with what the caller changes; from here on it only goes forward. */
+  /** Commits the operation in one batch with the caller's changes; from here on it only goes forward. */
   async begin(
     scope: Scope,
     operation: Operation,
@@ -121,14 +121,14 @@ export class Lifecycle {
     return this.#operations.read(scope, life);
   }
 
-  /** As far as it can be carried now, with all that waits for the stores of this process. */
+  /** As far as possible now, including pending messages of this process's stores. */
   async drive(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
     await this.#carry(scope, life);
     await this.pump();
     return this.#asItIs(scope, life);
   }
 
-  /** As `drive`; and where the topics are served in the background, waits a while for what is handled there. */
+  /** Like `drive`, but if the topics are served in the background, waits a while for the handlers. */
   async finish(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
     let operation = await this.drive(scope, life);
     const until = performance.now() + lifecycleLimits.handleMsMax;
@@ -140,7 +140,7 @@ export class Lifecycle {
     return operation;
   }
 
-  /** The same without waiting for it; `close` does. */
+  /** Like `drive` without waiting; `close` waits for it. */
   driveSoon(scope: Scope, life: Incarnation): void {
     const driving = this.drive(scope, life)
       .then(
@@ -154,12 +154,12 @@ export class Lifecycle {
     this.#driving.add(driving);
   }
 
-  /** Until all that this process drives is as far as it can be carried now. */
+  /** Resolves when everything this process drives is as far as possible now. */
   async idle(): Promise<void> {
     while (this.#driving.size > 0) await Promise.all(this.#driving);
   }
 
-  /** From the sweep: as `drive`, unless the topics are served in the background anyway. */
+  /** For the sweep: like `drive`, unless the topics are served in the background anyway. */
   async carryOn(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
     if (!this.#listening) return this.drive(scope, life);
     await this.#carry(scope, life);
@@ -170,19 +170,19 @@ export class Lifecycle {
     return this.#coordinator.retry(scope, life);
   }
 
-  /** Works off what is in the topics now: one round of it at a time, and one more when somebody asked meanwhile. */
+  /** Processes the pending messages of the topics: one round at a time, and another one if requested meanwhile. */
   async pump(): Promise<void> {
     this.#again = true;
     this.#pumping ??= this.#pump().finally(() => (this.#pumping = undefined));
     await this.#pumping;
   }
 
-  /** Background: serves the stores of this process and takes in replies, until the signal. */
+  /** Background: serves the stores of this process and applies replies, until the signal. */
   async listen(signal: AbortSignal, succeeded: () => void = () => {}): Promise<void> {
     const stop = AbortSignal.any([signal, this.#stopping.signal]);
     const failed = new AbortController();
     const either = AbortSignal.any([stop, failed.signal]);
-    // One of them that still fails must not be hidden by the others.
+    // A loop that keeps failing must not be hidden by the others.
     const well = new Set<object>();
     const loop = async (take: (waitMs: number, signal: AbortSignal) => Promise<number>): Promise<void> => {
       try {
@@ -203,7 +203,7 @@ export class Lifecycle {
       if (end.status === "rejected") throw end.reason instanceof Error ? end.reason : new Error(String(end.reason));
   }
 
-  /** Background: goes on with what this process knows to be due. Asks no store when nothing is. */
+  /** Background: resumes operations that are due, without reading any store if none is. */
   async tick(signal: AbortSignal): Promise<void> {
     const now = this.#options.clock.now();
     for (const [key, { scope, life, at }] of this.#soon) {
@@ -213,7 +213,7 @@ export class Lifecycle {
     }
   }
 
-  /** Serves a store of another process than those that were given to `open`: registers it, then answers its topic until the signal. */
+  /** Serves a store besides those passed to `open`: registers it, then answers its topic until the signal. */
   async serve(participant: Participant, signal: AbortSignal): Promise<void> {
     const { store, class: storeClass, capabilities } = participant;
     await this.participants.register({ store, class: storeClass, capabilities });
@@ -225,19 +225,19 @@ export class Lifecycle {
     }
   }
 
-  /** One bounded round over what the stores of this process hold of a tenant. */
+  /** One bounded round over the data of a tenant in the stores of this process. */
   async reconcile(scope: Scope, options: { readonly remove?: boolean } = {}): Promise<readonly Orphan[]> {
     const orphans = await this.#reconciler.round(scope, options);
     this.metrics.orphansRemoved += orphans.filter(({ removed }) => removed).length;
     return orphans;
   }
 
-  /** The stores of this process that tell what they hold. */
+  /** The stores of this process that can list their contents. */
   get listing(): readonly string[] {
     return this.#options.stores.filter(({ capabilities }) => capabilities.list).map(({ store }) => store);
   }
 
-  /** One page of what a store of this process holds of a tenant, for whoever keeps the cursor. */
+  /** One page of a tenant's data in a store of this process; the caller keeps the cursor. */
   async reconcilePage(
     scope: Scope,
     {
@@ -247,14 +247,14 @@ export class Lifecycle {
     }: { readonly store: string; readonly cursor?: string | undefined; readonly remove: boolean },
   ): Promise<ReconciledPage> {
     const participant = this.#options.stores.find((one) => one.store === store);
-    // One that this process had when the cursor was kept, and has not now.
+    // A store that no longer exists in this process.
     if (participant === undefined) return { orphans: [], lives: 0, cursor: undefined };
     const page = await this.#reconciler.page(scope, participant, { cursor, remove });
     this.metrics.orphansRemoved += page.orphans.filter(({ removed }) => removed).length;
     return page;
   }
 
-  /** Data of collections that no record names, in quarantine where it is (RFC 0016). */
+  /** Data of collections that no record names, quarantined in place (RFC 0016). */
   get quarantine(): Pick<Reconciler, "held" | "heldOne" | "release" | "drop"> {
     return this.#reconciler;
   }
@@ -272,7 +272,9 @@ export class Lifecycle {
       this.#soon.set(key, { scope, life, at: nextDue(operation) });
   }
 
-  /** Whoever took it there may have failed before it told so; the caller takes an operation that is done for one that was told. */
+  /**
+   * The process that completed it may have failed before notifying; the caller assumes that the notification of a done operation was sent.
+   */
   async #asItIs(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
     const operation = (await this.#operations.read(scope, life))?.operation;
     if (operation !== undefined && operation.status !== "running") await this.#options.catalogue.told(scope, operation);
@@ -316,7 +318,7 @@ export class Lifecycle {
   }
 
   async #heard(body: JsonValue): Promise<void> {
-    // A reply to a message of the source that found nothing to do: it is for whoever sent that.
+    // A reply to a message from LISA without matching incarnations: it is for the sender of that message.
     if (!isMatched(body)) {
       this.metrics.dropped += 1;
       return;

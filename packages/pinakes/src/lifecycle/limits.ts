@@ -7,21 +7,21 @@ export const lifecycleLimits = Object.freeze({
   /** Of a text in a message. */
   messageTextCharsMax: 512,
   errorCharsMax: 1_000,
-  /** Failures in a row after which an operation is `failed`; it is tried on all the same. */
+  /** Consecutive failures after which an operation is `failed`; it is retried nevertheless. */
   failuresMax: 5,
   retryMsFirst: 1_000,
   retryMsMax: 300_000,
-  /** A row that was sent and not answered for so long is sent again. */
+  /** A sent row without a reply is sent again after this time. */
   replyMsMax: 60_000,
-  /** A handler answers after so long, and is asked again for the rest. */
+  /** A handler replies after this time, and is asked again for the rest. */
   handleMsMax: 20_000,
-  /** A step that takes longer asks for no longer rest: its store waits more than it works. */
+  /** Steps longer than this do not increase the pause: their store waits more than it works. */
   stepCountedMsMax: 250,
-  /** The longest that a step waits for its slot: as long as all stores together may need, so that only a clock set back meets it. */
+  /** Maximum wait of a step for its slot: as long as all stores together may need, so that only a clock set back reaches it. */
   slotWaitMsMax: 15_000,
-  /** Rows, keys or items that one step removes. */
+  /** Rows, keys or items removed per step. */
   stepRowsMax: 500,
-  /** How long a finished operation can be looked at. */
+  /** How long a finished operation can be read. */
   reportDaysMax: 90,
   /** How long data that no record names is left alone. */
   orphanGraceMs: 86_400_000,

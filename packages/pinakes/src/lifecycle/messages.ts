@@ -1,6 +1,6 @@
 /**
- * Requests to stores and their replies (RFC 0007, "Messages"). The source's message, `{ operation, user, collection, timestamp }`, is a
- * request as it is; ours say more, so that a reply can be matched with what was asked.
+ * Requests to stores and their replies (RFC 0007, "Messages"). LISA's message `{ operation, user, collection, timestamp }` is a valid
+ * request; ours have more fields, to match a reply with its request.
  */
 import { z } from "zod";
 import { lifecycleLimits } from "./limits.ts";
@@ -9,9 +9,9 @@ import type { ReplyError } from "./operation.ts";
 const text = z.string().min(1).max(lifecycleLimits.messageTextCharsMax);
 const count = z.number().int().min(0);
 
-/** What the source's message has. */
+/** The fields of LISA's message. */
 const asked = { operation: text, user: text, collection: text, timestamp: text };
-/** What ours have beside it: which life, on whose behalf, and which try. */
+/** Additional fields of ours: incarnation, workspace, and attempt. */
 const matched = {
   operation_id: text,
   incarnation: text,
@@ -31,7 +31,7 @@ const Reply = z.object({
   success: z.boolean(),
   error: z.object({ type: text, message: z.string() }).nullable(),
   deleted: count,
-  // A store that could not count leaves it out.
+  // Absent if the store could not count.
   remaining: count.nullable().optional(),
   duration_ms: count,
   working: z.boolean().optional(),
@@ -41,7 +41,7 @@ export type ManagementRequest = z.output<typeof Request>;
 export type MatchedRequest = Extract<ManagementRequest, { readonly operation_id: string }>;
 export type ManagementReply = z.output<typeof Reply>;
 
-/** A message that no handler will ever understand: it becomes a dead letter with this reason. */
+/** A message that no handler can ever process: it becomes a dead letter with this reason. */
 export class Malformed extends Error {
   override readonly name = "Malformed";
 }
@@ -51,10 +51,10 @@ export function readRequest(body: unknown): ManagementRequest {
 }
 
 export function readReply(body: unknown): ManagementReply {
-  return read(Reply, body, "a reply of a store");
+  return read(Reply, body, "a store's reply");
 }
 
-/** A request of the source has no one to match a reply with, and gets one all the same. */
+/** LISA's requests have no fields to match a reply with, but get one nevertheless. */
 export interface PlainReply {
   readonly operation: string;
   readonly user: string;
@@ -64,7 +64,7 @@ export interface PlainReply {
   readonly success: boolean;
   readonly error: ReplyError | null;
   readonly deleted: number;
-  /** Absent: it was not counted. */
+  /** Absent: not counted. */
   readonly remaining?: number | null | undefined;
   readonly duration_ms: number;
 }

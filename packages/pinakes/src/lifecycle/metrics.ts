@@ -1,17 +1,17 @@
-/** Numbers of this process. */
+/** Metrics of this process. */
 export interface LifecycleMetrics {
   begun: number;
   ended: number;
   /** Messages sent to stores. */
   sent: number;
-  /** Requests that stores of this process answered. */
+  /** Requests answered by stores of this process. */
   handled: number;
-  /** Replies that changed nothing: doubled, late, or of nobody's operation. */
+  /** Replies without effect: duplicate, late, or of an unknown operation. */
   dropped: number;
   malformed: number;
-  /** Lives that no record named, removed. */
+  /** Incarnations without a record, removed. */
   orphansRemoved: number;
-  /** As the last sweep found them, over all tenants; `oldestMs`: the age of the oldest delete. */
+  /** As of the last sweep, over all tenants; `oldestMs`: age of the oldest delete. */
   unfinished: { readonly running: number; readonly failed: number; readonly oldestMs: number };
 }
 

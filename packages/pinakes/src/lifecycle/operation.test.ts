@@ -49,7 +49,7 @@ const row = (of: Operation | undefined, store = "a") => of?.stores.find((one) =>
 const failure = { success: false, error: { type: "x", message: "broken" }, deleted: 0 };
 
 describe("an operation", () => {
-  it("R-TG-62 is confirmed row by row, by a zero and nothing else", () => {
+  it("R-TG-62 is confirmed row by row, only by a count of zero", () => {
     const one = applyAnswer(sent(), answer(), 1) as Operation;
     expect(row(one)).toMatchObject({ status: "confirmed", deleted: 1, duration_ms: 5 });
     expect(isConfirmed(one)).toBe(false);
@@ -63,7 +63,7 @@ describe("an operation", () => {
       failures: 1,
       error: { type: "remaining" },
     });
-    // What is archived may hold as much as it likes.
+    // An archived store may hold any number.
     const archive = { ...sent(), action: "archive-collection" as const };
     expect(row(applyAnswer(archive, answer({ remaining: 9 }), 1))).toMatchObject({ status: "confirmed", remaining: 9 });
     const both = applyAnswer(one, answer({ store: "b" }), 2) as Operation;
@@ -76,7 +76,7 @@ describe("an operation", () => {
     });
   });
 
-  it("R-TG-50 what is left is unknown until a store counted, stays the last count when it could not count again, and no reply without one confirms", () => {
+  it("R-TG-50 `remaining` is unknown until a store has counted, keeps its last value if a later count fails, and no reply without a count confirms", () => {
     expect(reportOf(sent()).map(({ remaining }) => remaining)).toEqual([null, null]);
     expect(row(markSilent(sent(), lifecycleLimits.replyMsMax))).toMatchObject({
       remaining: null,
@@ -89,7 +89,7 @@ describe("an operation", () => {
       failures: 1,
       error: failure.error,
     });
-    // It removed something, and is asked for the rest; then it removed nothing and counted nothing.
+    // It removed something, and is asked for the rest; then it neither removed nor counted anything.
     const went = applyAnswer(sent(), uncounted, 1) as Operation;
     expect(row(went)).toMatchObject({ status: "waiting", remaining: null, failures: 0, next_at: 1 });
     const again = applyAnswer(markSent(went, went.stores, 1) as Operation, { ...uncounted, attempt: 2, deleted: 0 }, 2);
@@ -108,22 +108,22 @@ describe("an operation", () => {
     const later = applyAnswer(counted, { ...uncounted, ...failure, attempt: 4 }, 4) as Operation;
     expect(row(later)).toMatchObject({ status: "waiting", remaining: 7, error: failure.error });
     expect(row(applyAnswer(later, answer({ attempt: 5 }), 5))).toMatchObject({ status: "confirmed", remaining: 0 });
-    // Of a store that cannot do it, nobody knows what it has.
+    // The contents of a store that cannot do it are unknown.
     expect(newRow(seat("c", false), 0)).toMatchObject({ status: "left", remaining: null });
   });
 
-  it("R-TG-59 a reply of another store, of a try that never was, doubled, or after the end changes nothing", () => {
+  it("R-TG-59 a reply of another store, of a nonexistent attempt, a duplicate, or one after the end changes nothing", () => {
     const one = applyAnswer(sent(), answer(), 1) as Operation;
     for (const reply of [answer(), answer({ attempt: 2 }), answer({ store: "z" }), answer({ store: "b", attempt: 3 })])
       expect(applyAnswer(one, reply, 2)).toBeUndefined();
     expect(applyAnswer({ ...sent(), status: "done" }, answer(), 2)).toBeUndefined();
     const failed = applyAnswer(sent(), answer(failure), 1) as Operation;
     expect(applyAnswer(failed, answer(failure), 2)).toBeUndefined();
-    // The message was sent, and whoever sent it died before saying so.
+    // The message was sent, but its sender died before recording it.
     expect(row(applyAnswer(operation(), answer(), 1))).toMatchObject({ status: "confirmed", attempts: 1 });
   });
 
-  it("R-TG-41 waits longer after each failure up to a bound, and has failed after five in a row; progress begins anew", () => {
+  it("R-TG-41 waits longer after each failure up to a limit, and has failed after five in a row; progress resets the count", () => {
     const { retryMsFirst, retryMsMax, failuresMax } = lifecycleLimits;
     let now = 0;
     let one = operation();
@@ -150,7 +150,7 @@ describe("an operation", () => {
     expect(row(better)).toMatchObject({ failures: 0, next_at: now, remaining: 4 });
   });
 
-  it("R-TG-44 a row without a reply is sent again after a minute, not a millisecond before; a sign of life begins the minute anew", () => {
+  it("R-TG-44 a row without a reply is sent again after a minute, not earlier; a heartbeat restarts the minute", () => {
     const { replyMsMax } = lifecycleLimits;
     expect(nextDue(sent(5))).toBe(5 + replyMsMax);
     expect(markSilent(sent(5), 5 + replyMsMax - 1)).toBeUndefined();
@@ -164,7 +164,7 @@ describe("an operation", () => {
     expect(row(markSilent(alive, 5 + replyMsMax))).toMatchObject({ status: "sent" });
   });
 
-  it("R-TG-36 stores that are registered later join; those that are gone or cannot are left, and it says so", () => {
+  it("R-TG-36 stores registered later join; missing or unable ones are skipped, and the operation says so", () => {
     const joined = withSeats(sent(), [seat("a"), seat("b"), seat("c")], 3) as Operation;
     expect(row(joined, "c")).toMatchObject({ status: "waiting", next_at: 3 });
     expect(withSeats(sent(), [seat("a"), seat("b")], 3)).toBeUndefined();

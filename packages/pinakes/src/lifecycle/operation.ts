@@ -1,11 +1,11 @@
 /**
- * An operation: what is to be done to one life of a collection in all stores, and how far each of them got. A state machine that only goes
- * forward; the functions here are its transitions, and pure.
+ * An operation: what is done to one incarnation of a collection in all stores, and the progress of each store. A state machine that only
+ * goes forward; the functions here are its transitions, and pure.
  *
  * Invariants
- * - a confirmed row stays confirmed unless a count of the store itself says otherwise;
- * - `attempts` only grows, and a failure of a try that was answered before changes nothing;
- * - `done` is the last state, and has no row that waits.
+ * - a confirmed row stays confirmed unless a count of the store itself contradicts it;
+ * - `attempts` only grows, and a failure of an attempt that was already answered changes nothing;
+ * - `done` is the final state, without waiting rows.
  */
 import type { OperationAction, OperationStatus, StoreStatus } from "@pinakes/client";
 import { lifecycleLimits } from "./limits.ts";
@@ -22,16 +22,16 @@ export interface ReplyError {
 export interface StoreRow {
   readonly store: string;
   readonly topic: string;
-  /** `left`: the store cannot do it, or is not registered any more; the operation is then partial. */
+  /** `left`: the store cannot do it, or is no longer registered; the operation is then partial. */
   readonly status: StoreStatus;
   /** Messages sent. */
   readonly attempts: number;
-  /** The highest try that was answered. */
+  /** The highest attempt that was answered. */
   readonly answered: number;
-  /** In a row. */
+  /** Consecutive failures. */
   readonly failures: number;
   readonly deleted: number;
-  /** What the store counted last; null until it did. Rows that were written before this could be null began with 0. */
+  /** The store's last count; null until then. Older rows start with 0 instead of null. */
   readonly remaining: number | null;
   readonly duration_ms: number;
   readonly error: ReplyError | null;
@@ -45,7 +45,7 @@ export interface Operation extends Incarnation {
   readonly operation_id: string;
   readonly action: Action;
   readonly status: OperationStatus;
-  /** Some store was left out. */
+  /** Some store was skipped. */
   readonly partial: boolean;
   readonly allow_partial: boolean;
   readonly created_by: string;
@@ -53,21 +53,21 @@ export interface Operation extends Incarnation {
   readonly updated_at: string;
   readonly finished_at: string | null;
   readonly stores: readonly StoreRow[];
-  /** Seconds; only of a finished one. */
+  /** Seconds; only of a finished operation. */
   readonly ttl?: number;
 }
 
-/** What of a reply counts. */
+/** The relevant fields of a reply. */
 export interface Answer {
   readonly store: string;
   readonly attempt: number;
   readonly success: boolean;
   readonly error: ReplyError | null;
   readonly deleted: number;
-  /** Absent or null: the store could not count, which is not a zero. */
+  /** Absent or null: the store could not count, which is not zero. */
   readonly remaining?: number | null | undefined;
   readonly duration_ms: number;
-  /** A sign of life: the store is still at it. */
+  /** A heartbeat: the store is still working. */
   readonly working?: boolean | undefined;
 }
 
@@ -92,12 +92,12 @@ export function newRow({ store, topic, able }: Seat, now: number): StoreRow {
   return { store, topic, status, ...none, next_at: now };
 }
 
-/** Rows whose message has to be sent now. */
+/** Rows whose message is due. */
 export function dueRows({ stores }: Operation, now: number): readonly StoreRow[] {
   return stores.filter(({ status, next_at }) => status === "waiting" && next_at <= now);
 }
 
-/** When there is next something to do without a reply. */
+/** When the next action without a reply is due. */
 export function nextDue({ stores }: Operation): number {
   const times = stores.flatMap(({ status, next_at, sent_at }) =>
     status === "waiting" ? [next_at] : status === "sent" ? [(sent_at ?? 0) + lifecycleLimits.replyMsMax] : [],
@@ -109,7 +109,7 @@ export function isConfirmed({ stores }: Operation): boolean {
   return stores.every(({ status }) => status === "confirmed" || status === "left");
 }
 
-/** The stores there are now: those that came later join, those that are not registered any more are left. Undefined: nothing changed. */
+/** Applies the current registrations: new stores join, missing ones are skipped. Undefined: nothing changed. */
 export function withSeats(operation: Operation, seats: readonly Seat[], now: number): Operation | undefined {
   const known = new Set(operation.stores.map(({ store }) => store));
   const registered = new Set(seats.map(({ store }) => store));
@@ -124,7 +124,7 @@ export function withSeats(operation: Operation, seats: readonly Seat[], now: num
   return settled({ ...operation, stores: [...stores, ...added] });
 }
 
-/** The message of this row's next try is in its queue. */
+/** Records that the message of a row's next attempt was sent. */
 export function markSent(operation: Operation, sent: readonly StoreRow[], now: number): Operation | undefined {
   let changed = false;
   const stores = operation.stores.map((row): StoreRow => {
@@ -136,30 +136,30 @@ export function markSent(operation: Operation, sent: readonly StoreRow[], now: n
   return changed ? { ...operation, stores } : undefined;
 }
 
-/** Rows that got no reply for too long have failed once more: the message may be lost. */
+/** Rows without a reply for too long count as failed: the message may be lost. */
 export function markSilent(operation: Operation, now: number): Operation | undefined {
   const silent = ({ status, sent_at }: StoreRow) =>
     status === "sent" && (sent_at ?? 0) + lifecycleLimits.replyMsMax <= now;
   if (!operation.stores.some(silent)) return undefined;
   const error = {
     type: "no_reply",
-    message: `There was no reply within ${lifecycleLimits.replyMsMax / 1_000} seconds.`,
+    message: `No reply within ${lifecycleLimits.replyMsMax / 1_000} seconds.`,
   };
   const stores = operation.stores.map((row) => (silent(row) ? failedRow(row, error, now) : row));
   return settled({ ...operation, stores });
 }
 
-/** Undefined: it is not for this operation, or was known already. */
+/** Undefined: not for this operation, or already known. */
 export function applyAnswer(operation: Operation, answer: Answer, now: number): Operation | undefined {
   const row = operation.stores.find(({ store }) => store === answer.store);
   if (operation.status === "done" || row === undefined) return undefined;
-  // One try ahead of the row: the message was sent, and whoever sent it died before saying so.
+  // One attempt ahead of the row: the message was sent, but its sender died before recording it.
   if (row.status === "confirmed" || row.status === "left" || answer.attempt > row.attempts + 1) return undefined;
   if (answer.working === true)
     return row.status === "sent" ? replaceRow(operation, { ...row, sent_at: now }) : undefined;
-  // A delete is confirmed by nothing but a zero; other operations tell what there is.
+  // Only a count of zero confirms a delete; for other operations the count is informational.
   const success = answer.success && (operation.action !== "delete-collection" || answer.remaining === 0);
-  // A failure of a try that was answered is known; that nothing is left is true whoever found it.
+  // A failure of an answered attempt is known already; a count of zero is valid whichever attempt found it.
   if (!success && answer.attempt <= row.answered) return undefined;
   const heard: StoreRow = {
     ...row,
@@ -174,30 +174,30 @@ export function applyAnswer(operation: Operation, answer: Answer, now: number): 
 
 function answeredRow(row: StoreRow, answer: Answer, now: number): StoreRow {
   if (answer.success) return { ...row, status: "confirmed", error: null, failures: 0 };
-  // It got on, and there is more to do.
+  // It made progress, and there is more to do.
   if (answer.error === null && answer.deleted > 0)
     return { ...row, status: "waiting", failures: 0, error: null, next_at: now };
   return failedRow(row, answer.error ?? shortfall(answer.remaining), now);
 }
 
-/** Why an answer without an error confirms nothing. */
+/** Why a reply without an error confirms nothing. */
 function shortfall(remaining: Answer["remaining"]): ReplyError {
   if (typeof remaining !== "number")
     return {
       type: "not_counted",
-      message: "The store removed nothing, and did not tell how much is left. A reply needs `remaining`.",
+      message: "The store removed nothing, and did not report how much remains. A reply needs `remaining`.",
     };
-  return { type: "remaining", message: `${remaining} rows are left, and none was removed.` };
+  return { type: "remaining", message: `${remaining} rows remain, and none was removed.` };
 }
 
-/** A count after everything was confirmed: what is there after all has to go. */
+/** A count after everything was confirmed: newly found rows must be removed. */
 export function recounted(operation: Operation, store: string, remaining: number, now: number): Operation {
   const row = operation.stores.find((one) => one.store === store) as StoreRow;
-  const error = { type: "remaining", message: `${remaining} rows were found when counting again.` };
+  const error = { type: "remaining", message: `${remaining} rows were found by the final count.` };
   return replaceRow(operation, failedRow({ ...row, remaining }, error, now));
 }
 
-/** At once, whatever failed before. */
+/** Immediately, regardless of earlier failures. */
 export function retried(operation: Operation, now: number): Operation {
   const stores = operation.stores.map((row): StoreRow =>
     row.status === "waiting" ? { ...row, failures: 0, next_at: now } : row,
@@ -221,7 +221,7 @@ function failedRow(row: StoreRow, error: ReplyError, now: number): StoreRow {
   return { ...row, status: "waiting", failures, error, next_at: now + waitMs };
 }
 
-/** With the status that follows from its rows. */
+/** Derives the status from the rows. */
 function settled(operation: Operation): Operation {
   const stuck = operation.stores.some(
     ({ status, failures }) => status !== "confirmed" && status !== "left" && failures >= lifecycleLimits.failuresMax,
@@ -233,7 +233,7 @@ function settled(operation: Operation): Operation {
   };
 }
 
-/** Why it does not get on, by store. */
+/** Errors by store. */
 export function failureOf({ stores }: Operation): string | null {
   const failing = stores.filter(({ status, error }) => error !== null && status !== "confirmed");
   return failing.length === 0
@@ -244,7 +244,7 @@ export function failureOf({ stores }: Operation): string | null {
 export interface StoreReport {
   readonly store: string;
   readonly deleted: number;
-  /** Null: it was not counted yet. */
+  /** Null: not counted yet. */
   readonly remaining: number | null;
   readonly duration_ms: number;
   readonly attempts: number;

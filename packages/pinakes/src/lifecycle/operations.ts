@@ -1,4 +1,4 @@
-/** Operations as they are stored: beside the record of their collection, changed on condition that nobody else did meanwhile. */
+/** Operations as stored beside the record of their collection, changed conditionally on their etag. */
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
 import { isConflict } from "../runtime/expected-errors.ts";
@@ -37,7 +37,7 @@ export class Operations {
     return { operation: operation as unknown as Operation, etag: item.etag };
   }
 
-  /** With what the caller changes in the same batch. The one of an earlier operation on the life is taken over, by its etag. */
+  /** With the caller's changes in the same batch. Replaces an earlier operation on the incarnation, by its etag. */
   async begin(scope: Scope, operation: Operation, beside: readonly ItemOperation[], earlier?: string): Promise<void> {
     const document = asDocument(operation);
     const write: ItemOperation =
@@ -45,7 +45,7 @@ export class Operations {
     await this.#items.batch(scope, this.#catalogue.container, [operation.repository_id], [...beside, write]);
   }
 
-  /** Read, change, write; again when somebody else was faster. Undefined from `plan`: there is nothing to change. */
+  /** Read, change, write; repeated after a conflict. `plan` returns undefined if there is nothing to change. */
   async change(
     scope: Scope,
     place: IncarnationKey,
@@ -61,7 +61,7 @@ export class Operations {
         await this.#items.batch(scope, this.#catalogue.container, [place.repository_id], [write, ...beside]);
         return next;
       } catch (error) {
-        // The operation, or the record beside it, is not what was read.
+        // The operation or the record beside it has changed.
         if (!isConflict(error)) throw error;
       }
     }

@@ -5,7 +5,7 @@ import { Pace } from "./pace.ts";
 const never = new AbortController().signal;
 const at = { ms: 1_000 };
 const clock = { now: () => at.ms };
-/** Milliseconds of every pause; the clock goes on by them at once. */
+/** Pauses in milliseconds; each advances the clock immediately. */
 const pauses: number[] = [];
 
 const pause = async (ms: number, _value: undefined, { signal }: { readonly signal: AbortSignal }): Promise<void> => {
@@ -25,7 +25,7 @@ const takes = (ms: number) => async () => {
   at.ms += ms;
 };
 
-it("a step that took no time is followed at once", async () => {
+it("a step that took no time has no pause after it", async () => {
   const pace = new Pace(clock, pause);
   for (let n = 0; n < 3; n += 1) await pace.step(takes(0), never);
   expect(pauses).toEqual([]);
@@ -44,20 +44,20 @@ it("after a step the next one waits twice as long as it took, whichever store it
   expect(pauses).toEqual([50, 20, 80]);
 });
 
-it("stores that wait together begin one after the other, and two thirds of the time are left", async () => {
+it("waiting stores start one after the other, leaving two thirds of the time free", async () => {
   const pace = new Pace(clock, pause);
   await pace.step(takes(20), never);
   const began = at.ms;
   const slots: number[] = [];
   const asked = [1, 2, 3].map(() => pace.step(takes(20), never));
-  // They sleep one after the other here, and the clock goes on by each pause: the sum is where a slot begins.
+  // They sleep sequentially here, and each pause advances the clock: the sum is the start of a slot.
   for (const ms of pauses) slots.push((slots.at(-1) ?? 0) + ms);
   expect(slots).toEqual([40, 100, 160]);
   await Promise.all(asked);
   expect(at.ms - began).toBe(160 + 3 * 20);
 });
 
-it("a step counts up to its limit and no more, and rests after its end however long it took", async () => {
+it("a step counts only up to its limit, and is followed by a rest however long it took", async () => {
   const { stepCountedMsMax } = lifecycleLimits;
   for (const took of [stepCountedMsMax - 1, stepCountedMsMax, stepCountedMsMax + 1, 3_600_000]) {
     const pace = new Pace(clock, pause);
@@ -67,7 +67,7 @@ it("a step counts up to its limit and no more, and rests after its end however l
   }
 });
 
-it("no step waits longer for its slot than the limit says, also when the clock was set back", async () => {
+it("no step waits for its slot longer than the limit, even if the clock was set back", async () => {
   const pace = new Pace(clock, pause);
   await pace.step(takes(10), never);
   at.ms -= 86_400_000;
@@ -75,7 +75,7 @@ it("no step waits longer for its slot than the limit says, also when the clock w
   expect(pauses).toEqual([lifecycleLimits.slotWaitMsMax]);
 });
 
-it("as many stores as there may be wait for their slots no longer than the limit", async () => {
+it("with the maximum number of stores no slot wait exceeds the limit", async () => {
   const { participantsMax, slotWaitMsMax, stepCountedMsMax } = lifecycleLimits;
   const pace = new Pace(clock, async (ms) => void pauses.push(ms));
   await pace.step(takes(stepCountedMsMax), never);
@@ -84,7 +84,7 @@ it("as many stores as there may be wait for their slots no longer than the limit
   expect(pauses.at(-1)).toBeLessThanOrEqual(slotWaitMsMax);
 });
 
-it("a step under way keeps no other from its work", async () => {
+it("a step in progress does not block others", async () => {
   const pace = new Pace(clock, pause);
   const hangs = Promise.withResolvers<void>();
   const hanging = pace.step(() => hangs.promise, never);
@@ -95,7 +95,7 @@ it("a step under way keeps no other from its work", async () => {
   await hanging;
 });
 
-it("a pause ends when the work is called off", async () => {
+it("a pause ends when the work is aborted", async () => {
   const pace = new Pace(clock, pause);
   await pace.step(takes(20), never);
   let ran = false;

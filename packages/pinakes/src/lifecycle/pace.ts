@@ -1,8 +1,8 @@
 /**
- * Deletes are work behind the scenes, and readers of other collections are waiting. All stores of a process share one pace: each step gets a
- * slot three times as long as the step before it took, and the slots follow one another, so two thirds of the time are left for others. A slot
- * that was too short or too long is made up for by the next one. Only of a very long step less is left: it is followed by a rest of bounded
- * length. Nothing is held while a step runs: a store that hangs keeps no other from its work.
+ * Limits the rate of deletes, so that they do not slow readers of other collections. All stores of a process share one pace: each step gets
+ * a slot three times as long as the previous step took, and slots are consecutive, so two thirds of the time remain free. A slot that was
+ * too short or too long is compensated by the next one. Only after a very long step is less time free: the rest after it is bounded.
+ * Nothing is held while a step runs: a store that hangs does not block others.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../ports/clock.ts";
@@ -16,11 +16,11 @@ type Pause = (ms: number, value: undefined, options: { readonly signal: AbortSig
 export class Pace {
   readonly #clock: Clock;
   readonly #pause: Pause;
-  /** Epoch milliseconds where the next slot begins. */
+  /** Start of the next slot, in epoch milliseconds. */
   #next = 0;
   #lastTookMs = 0;
 
-  /** Tests let time pass themselves. */
+  /** Tests advance time themselves. */
   constructor(clock: Clock, pause: Pause = sleep) {
     this.#clock = clock;
     this.#pause = pause;

@@ -1,11 +1,11 @@
 /**
- * A store that holds data of collections, as the lifecycle sees it. Everything is by incarnation, never by a name that people chose, and
- * everything can be repeated: a message that comes twice finds less to do, or nothing.
+ * A store that holds data of collections, as the lifecycle sees it. Everything is keyed by incarnation, never by a name chosen by users,
+ * and idempotent: a duplicate message finds less or nothing to do.
  */
 import type { Scope } from "../domain/scope.ts";
 import type { StoreClass } from "./topics.ts";
 
-/** One life of a collection. The tenant is the scope's. */
+/** One incarnation of a collection. The tenant is in the scope. */
 export interface Incarnation {
   readonly repository_id: string;
   readonly collection_id: string;
@@ -13,10 +13,10 @@ export interface Incarnation {
 }
 
 export interface ParticipantCapabilities {
-  /** Whether it can remove all of a life. Without it, collections can only be purged with `allow_partial`. */
+  /** Whether it can remove an incarnation. Without it, collections can only be purged with `allow_partial`. */
   readonly delete: boolean;
   readonly archive: boolean;
-  /** Whether `incarnations` lists what it holds, for the reconciliation. */
+  /** Whether `incarnations` lists its contents, for reconciliation. */
   readonly list: boolean;
 }
 
@@ -27,21 +27,24 @@ export interface ParticipantInfo {
 }
 
 export interface Participant extends ParticipantInfo {
-  /** No writes from here on, and no reads; every byte stays. `purgeAt`: when the bytes go, in epoch milliseconds. */
+  /** Stops writes and reads; every byte stays. `purgeAt`: when the bytes are removed, in epoch milliseconds. */
   fence(scope: Scope, life: Incarnation, options: { readonly purgeAt: number }): Promise<void>;
-  /** Takes the fence back. CONFLICT once removing has begun. */
+  /** Undoes `fence`. CONFLICT once removal has begun. */
   unfence(scope: Scope, life: Incarnation, options: { readonly archived: boolean }): Promise<void>;
-  /** Refuses the life for ever, and removes up to about `limit` rows of it; call again until `done`. Of a life that never was: 0, done. */
+  /**
+   * Refuses the incarnation permanently, and removes up to about `limit` rows; call again until `done`. For an unknown incarnation: 0,
+   * done.
+   */
   deleteStep(
     scope: Scope,
     life: Incarnation,
     options: { readonly limit: number },
   ): Promise<{ readonly deleted: number; readonly done: boolean }>;
-  /** What is left of a life, also when it is fenced. */
+  /** What remains of an incarnation, even if fenced. */
   count(scope: Scope, life: Incarnation): Promise<number>;
-  /** Makes sure that the life takes no more writes, and tells what it holds. */
+  /** Ensures that the incarnation accepts no more writes, and returns its count. */
   archive(scope: Scope, life: Incarnation): Promise<{ readonly count: number }>;
-  /** The lives it holds something of, in pages. */
+  /** The incarnations it holds data of, in pages. */
   incarnations(
     scope: Scope,
     options: { readonly limit: number; readonly cursor?: string | undefined },

@@ -1,6 +1,6 @@
 /**
- * The stores that take part, kept where every process of the deployment sees them. A store that is registered is asked in every
- * operation that is not done, whether it runs in this process or in another.
+ * The registered stores, shared by all processes of the deployment. A registered store takes part in every unfinished operation, whichever
+ * process runs it.
  */
 import { PinakesError, invalid, show } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
@@ -32,7 +32,7 @@ export class Participants {
     this.#topics = topics;
   }
 
-  /** Again with the same description changes nothing. */
+  /** Idempotent. */
   async register(input: ParticipantInfo): Promise<RegisteredParticipant> {
     const info = checkInfo(input);
     const known = await this.list();
@@ -47,7 +47,7 @@ export class Participants {
     if (same === undefined && known.length >= lifecycleLimits.participantsMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `There are ${known.length} stores, which is the most. Unregister one first.`,
+        `There are already ${known.length} stores, the maximum. Unregister one first.`,
       );
     await this.#items.write(this.#scope, participantsContainer.name, [part], {
       op: "upsert",
@@ -56,7 +56,7 @@ export class Participants {
     return participant;
   }
 
-  /** From here on no operation waits for it; those under way become partial. Tells whether it was there. */
+  /** No operation waits for it any more; those in progress become partial. Returns whether it was registered. */
   async unregister(store: string): Promise<boolean> {
     return succeeds(
       this.#items.write(this.#scope, participantsContainer.name, [part], { op: "delete", id: checkStore(store) }),
@@ -64,7 +64,7 @@ export class Participants {
     );
   }
 
-  /** From the partition itself, never from an index: one that is missed would keep its data. */
+  /** From the partition itself, not an index: a store that is missed would keep its data. */
   async list(): Promise<readonly RegisteredParticipant[]> {
     const { items } = await this.#items.query(this.#scope, participantsContainer.name, {
       equals: { part },

@@ -1,8 +1,8 @@
 /**
- * Looks for data that no record names: what a store still holds of lives that ended, or never were. It is reported when it is found, and
- * dealt with only after a day in which it was unknown all the time, so that neither a late index nor a collection just being made is taken
- * for one. Leftovers of a life that was purged are removed then. Any other data is put in quarantine: it stays where it is, untouched, and
- * is dropped by the sweep of the quarantine when its time has passed. A record that names it again ends the quarantine (RFC 0016).
+ * Finds data that no record names: of incarnations that ended or never existed. It is reported when found, and handled only after it has
+ * been unknown for a day, so that neither a stale index nor a collection that is just being created is mistaken for it. Leftovers of a
+ * purged incarnation are then removed. Any other data is quarantined: it stays in place, untouched, and is dropped by the quarantine sweep
+ * when it expires. A record that names it again ends the quarantine (RFC 0016).
  */
 import { PinakesError } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -18,14 +18,14 @@ export interface Orphan {
   readonly store: string;
   readonly incarnation: string;
   readonly rows: number;
-  /** Epoch milliseconds of the first round that found it. */
+  /** When it was first found, in epoch milliseconds. */
   readonly since: number;
   readonly removed: boolean;
-  /** This look put it in quarantine. */
+  /** This check quarantined it. */
   readonly quarantined: boolean;
 }
 
-/** Data of a life that no record names, in quarantine where it is. */
+/** Quarantined data of an incarnation without a record. */
 export interface HeldOrphan {
   readonly store: string;
   readonly incarnation: string;
@@ -44,7 +44,7 @@ interface Note {
 
 export interface ReconciledPage {
   readonly orphans: readonly Orphan[];
-  /** That were looked at. */
+  /** Number of incarnations checked. */
   readonly lives: number;
   /** Absent at the end. */
   readonly cursor: string | undefined;
@@ -65,7 +65,7 @@ export interface HeldOrphanPage {
 }
 
 const pageLives = 100;
-/** In one round and store. */
+/** Per round and store. */
 const livesMax = 10_000;
 
 export class Reconciler {
@@ -95,7 +95,7 @@ export class Reconciler {
     return found;
   }
 
-  /** So that whoever keeps the cursor gets to the end, however many there are. */
+  /** The caller keeps the cursor and so reaches the end, however many there are. */
   async page(
     scope: Scope,
     store: Participant,
@@ -110,7 +110,7 @@ export class Reconciler {
     return { orphans, lives: held.lives.length, cursor: held.cursor };
   }
 
-  /** What is in quarantine of a tenant, in pages. */
+  /** The quarantined data of a tenant, in pages. */
   async held(
     scope: Scope,
     { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
@@ -131,12 +131,12 @@ export class Reconciler {
     return note?.quarantined_at === undefined ? undefined : heldOf(id, note);
   }
 
-  /** Out of the quarantine: the data is as it was all the time, and the day of grace begins anew. */
+  /** Ends the quarantine: the data was never changed, and the grace period starts again. */
   async release(scope: Scope, { store, incarnation }: HeldOrphan): Promise<void> {
     await this.#write({ part: partOf(scope), id: `${store}:${incarnation}` }, { since: this.#parts.clock.now() });
   }
 
-  /** Removes the data for good; nothing of a life that a record names by now. */
+  /** Removes the data permanently, unless a record names the incarnation by now. */
   async drop(scope: Scope, held: HeldOrphan): Promise<void> {
     const store = this.#parts.stores.find((one) => one.store === held.store);
     if (store === undefined)
@@ -173,7 +173,7 @@ export class Reconciler {
       await this.#write(key, { since, quarantined_at: now, rows, repository_id });
       return { ...orphan, quarantined: true };
     }
-    // Somebody asked for its removal, so nothing of it is kept.
+    // Its purge was requested, so nothing is kept.
     await this.#remove(scope, store, life);
     await this.#write(key, undefined);
     return { ...orphan, removed: true };

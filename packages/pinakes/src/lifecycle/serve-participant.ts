@@ -1,19 +1,19 @@
-/** A store that lives in another process takes part by answering messages, nothing else. */
+/** An external store takes part only by answering messages. */
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Incarnation, Participant } from "./participant.ts";
 import type { StoreClass } from "./topics.ts";
 import type { Scope } from "../domain/scope.ts";
 
 export interface ParticipantHandlers {
-  /** Removes up to about `limit` rows of a life; called again until `done`. Refuse later writes of this life. */
+  /** Removes up to about `limit` rows of an incarnation; called again until `done`. Must refuse later writes to it. */
   readonly delete: (
     scope: Scope,
     life: Incarnation,
     options: { readonly limit: number },
   ) => Promise<{ readonly deleted: number; readonly done: boolean }>;
-  /** What is left of a life. */
+  /** What remains of an incarnation. */
   readonly count: (scope: Scope, life: Incarnation) => Promise<number>;
-  /** Absent: the store takes no part in archiving. */
+  /** Absent: the store does not take part in archiving. */
   readonly archive?: (scope: Scope, life: Incarnation) => Promise<{ readonly count: number }>;
   readonly incarnations?: Participant["incarnations"];
 }
@@ -40,7 +40,7 @@ export async function serveParticipant(
     store,
     class: storeClass,
     capabilities: { delete: true, archive: handlers.archive !== undefined, list: handlers.incarnations !== undefined },
-    // It learns of a delete when its bytes have to go; until then the catalogue hides the collection.
+    // It learns of a delete when its data must be removed; until then the catalog hides the collection.
     fence: async () => {},
     unfence: async () => {},
     deleteStep: (scope, life, options) => handlers.delete(scope, life, options),

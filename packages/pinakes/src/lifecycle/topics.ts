@@ -1,6 +1,6 @@
 /**
- * The queues of the lifecycle, with the names of the source. Each store has a queue of its own, so that two stores of a class both get
- * every message: the built-in one of a class has the class's topic itself, all others `<topic>-<store>`.
+ * The queues of the lifecycle, with LISA's names. Each store has a queue of its own, so that two stores of a class both get every message:
+ * the built-in store of a class uses the class's topic itself, all others `<topic>-<store>`.
  */
 import { invalid, show } from "../domain/errors.ts";
 import { lifecycleLimits } from "./limits.ts";
@@ -19,7 +19,7 @@ const topicOfClass: Readonly<Record<StoreClass, string>> = {
   triples: triples_storage_management_topic,
 };
 
-/** The stores that have the topic of their class. */
+/** The stores that use the topic of their class. */
 const firstOfClass: Readonly<Record<StoreClass, string>> = { object: "objects", vector: "vectors", triples: "triples" };
 
 const storePattern = new RegExp(`^[a-z0-9][a-z0-9-]{0,${lifecycleLimits.storeCharsMax - 1}}$`);
@@ -28,15 +28,15 @@ const prefixPattern = new RegExp(`^[a-z0-9][a-z0-9-]{0,${lifecycleLimits.topicPr
 export function checkStore(store: unknown): string {
   if (typeof store === "string" && storePattern.test(store)) return store;
   throw invalid(
-    `store: a name is 1–${lifecycleLimits.storeCharsMax} lower-case letters, digits and dashes, got ${show(store)}.`,
+    `store: must be a name of 1–${lifecycleLimits.storeCharsMax} lower-case letters, digits and dashes, got ${show(store)}.`,
   );
 }
 
-/** Of a deployment that shares its queues with others; "" for none. */
+/** For deployments that share their queues; "" for none. */
 export function checkTopicPrefix(prefix: unknown, where = "topicPrefix"): string {
   if (prefix === "" || (typeof prefix === "string" && prefixPattern.test(prefix))) return prefix;
   throw invalid(
-    `${where}: must be 1–${lifecycleLimits.topicPrefixCharsMax} lower-case letters, digits and dashes, not beginning with a dash, got ${show(prefix)}.`,
+    `${where}: must be 1–${lifecycleLimits.topicPrefixCharsMax} lower-case letters, digits and dashes, not starting with a dash, got ${show(prefix)}.`,
   );
 }
 
@@ -52,7 +52,7 @@ export class Topics {
     return `${this.#prefix}${firstOfClass[storeClass] === store ? topic : `${topic}-${store}`}`;
   }
 
-  /** Whether a queue is one of these: of a store, also of one that another process serves, or that of the replies. */
+  /** Whether a queue is one of these: of any store, in any process, or that of the replies. */
   has(queue: string): boolean {
     if (queue === this.replies) return true;
     return storeClasses.some((storeClass) => {

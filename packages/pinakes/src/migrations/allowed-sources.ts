@@ -1,7 +1,7 @@
 /**
- * What a migration may open. An admin of a workspace is not the operator of the machine: without a list of theirs no file is read and no
- * address is called, so that a migration leads neither to other tenants' files nor into the network behind the server. An address is
- * read into its parts once; what is compared here is what is connected to.
+ * What migrations may open. An admin of a workspace is not the operator of the machine: without the operator's list no file is read and no
+ * address is called, so that a migration reaches neither other tenants' files nor the network behind the server. An address is parsed once,
+ * and exactly the parsed parts are checked and connected to.
  */
 import { realpath } from "node:fs/promises";
 import { resolve, sep } from "node:path";
@@ -16,11 +16,11 @@ import {
 } from "../outgoing/postgres-address.ts";
 import { postgresPassword } from "../outgoing/postgres-password.ts";
 
-/** A PostgreSQL that may be opened. */
+/** A PostgreSQL database that may be opened. */
 export interface PostgresSource {
   /** Without a password. */
   readonly shown: string;
-  /** For the constructor of the client. */
+  /** For the client's constructor. */
   readonly connection: object;
 }
 
@@ -42,7 +42,7 @@ export class AllowedSources {
     this.#servers = addresses.filter((text) => !isPostgres(text)).map((text) => readHttpAddress(text, setting));
   }
 
-  /** The path, without links that lead out of what is allowed. */
+  /** The path, resolved so that links cannot lead out of the allowed folders. */
   async file(path: string): Promise<string> {
     const wanted = await real(path);
     if (this.#folders === "any") return wanted;
@@ -53,7 +53,7 @@ export class AllowedSources {
     throw this.#refused(show(path));
   }
 
-  /** A server that speaks HTTP: the same scheme, host and port, and a path below. */
+  /** An HTTP server: the same scheme, host and port, and a path below. */
   server(text: string, called: string): string {
     const wanted = readHttpAddress(text, called);
     if (this.#servers !== "any" && !this.#servers.some((allowed) => isWithin(wanted, allowed)))
@@ -61,7 +61,7 @@ export class AllowedSources {
     return wanted.origin + wanted.path;
   }
 
-  /** The same host and port; user, database and sslmode where the operator named them. */
+  /** The same host and port; user, database and sslmode if the operator set them. */
   postgres(text: string, called: string): PostgresSource {
     const wanted = readPostgresAddress(text, called);
     if (wanted.password !== undefined)
@@ -83,7 +83,7 @@ export class AllowedSources {
   #refused(place: string): PinakesError {
     return new PinakesError(
       "FORBIDDEN",
-      `${place} is not among the places that migrations may read here; the operator names them in ${setting}, or migrates with the command line.`,
+      `${place} is not among the sources that migrations may read; the operator lists them in ${setting}, or migrates with the command line.`,
     );
   }
 }
@@ -96,7 +96,7 @@ function isPostgres(text: string): boolean {
   return /^postgres(?:ql)?:/i.test(text);
 }
 
-/** What is not there has no links; whoever opens it says so. */
+/** A missing file has no links; opening it reports the error. */
 async function real(path: string): Promise<string> {
   return realpath(path).catch(() => resolve(path));
 }

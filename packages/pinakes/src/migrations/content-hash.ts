@@ -1,6 +1,6 @@
 /**
- * The hash of a set of rows: the sum modulo 2^256 of the SHA-256 of each. Equal sets have equal hashes in any order, and unlike with XOR two
- * equal rows do not cancel each other out. Told together with the count (RFC 0009).
+ * The hash of a set of rows: the sum modulo 2^256 of the SHA-256 of each. Equal sets have equal hashes in any order, and unlike with XOR
+ * two equal rows do not cancel out. Always compared together with the count (RFC 0009).
  */
 import { hash } from "node:crypto";
 import type { JsonValue } from "../domain/json.ts";
@@ -14,7 +14,7 @@ export interface Measured {
 const words = 8;
 
 export class ContentHash {
-  /** Little end first, 32 bits each; sums of so many rows as a number can count fit beside them. */
+  /** Little-endian, 32 bits each; the remaining bits of a double hold the carries. */
   readonly #sum = new Float64Array(words);
   #count = 0;
   #sinceCarry = 0;
@@ -23,7 +23,7 @@ export class ContentHash {
     const digest = hash("sha256", text, "buffer");
     for (let i = 0; i < words; i += 1) (this.#sum[i] as number) += digest.readUInt32BE((words - 1 - i) * 4);
     this.#count += 1;
-    // 2^20 sums of 32 bits stay exact in 53.
+    // 2^20 sums of 32 bits are exact in 53 bits.
     if ((this.#sinceCarry += 1) === 1_048_576) this.#carry();
   }
 
@@ -50,7 +50,7 @@ export function isSame(a: Measured, b: Measured): boolean {
   return a.count === b.count && a.hash === b.hash;
 }
 
-/** Whatever order its keys were written in. Objects as lists of pairs: integer-like keys would be put into another order again. */
+/** Independent of the order of keys. Objects become lists of pairs: integer-like keys would be reordered. */
 export function canonicalText(value: JsonValue | undefined): string {
   return JSON.stringify(canonicalPairs(value));
 }

@@ -1,4 +1,3 @@
-/** What migrations are made of. */
 import type { Caller, CallerInput } from "../domain/caller.ts";
 import type { SystemScope } from "../domain/scope.ts";
 import type { MigrationTarget, Knowledge } from "../knowledge/index.ts";
@@ -18,8 +17,8 @@ export interface MigrationDependencies {
   readonly callerOf: (who: CallerInput) => Caller;
   readonly newId: () => string;
   readonly log: (line: string) => void;
-  /** Who this process is, in leases. */
+  /** Name of this process in leases. */
   readonly owner: string;
-  /** Folders and addresses that may be read; "any" for who operates the machine. */
+  /** Folders and addresses that may be read; "any" for the operator of the machine. */
   readonly sources: readonly string[] | "any";
 }

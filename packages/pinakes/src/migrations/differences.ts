@@ -1,4 +1,6 @@
-/** Which rows two sets do not share: asked only when their hashes differ, with a file on the disk, so that any size can be compared. */
+/**
+ * The rows by which two sets differ: computed only if their hashes differ, with a file on disk, so that sets of any size can be compared.
+ */
 import { hash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,7 +8,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { migrationLimits } from "./limits.ts";
 
-/** A row as both sides write it; two rows with one key are the same row, changed. */
+/** A row as both sides write it; rows with the same key are versions of one row. */
 export interface Entry {
   readonly key: string;
   readonly text: string;
@@ -17,7 +19,7 @@ export interface Differences {
   readonly missing: readonly string[];
   /** Here and not in the source. */
   readonly extra: readonly string[];
-  /** In both, with another content. */
+  /** In both, with different content. */
   readonly changed: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The part of a source that follows from its rows: counting, hashing and comparing both sides. */
+/** The part of a source derived from its rows: counting, hashing and comparing both sides. */
 import { invalid } from "../domain/errors.ts";
 import { ContentHash, type Measured } from "./content-hash.ts";
 import { differencesOf, type Differences, type Entry } from "./differences.ts";
@@ -6,11 +6,11 @@ import { told } from "./progress.ts";
 import type { Held, Inventory, Problem, Progress, Reading, UnitName } from "./source.ts";
 
 export interface EntrySides {
-  /** The distinct rows of a unit, as they would be here. Those that are wrong are told and left out. */
+  /** The distinct rows of a unit in their target form. Invalid rows are reported and skipped. */
   entries(unit: UnitName, reading: Reading): AsyncIterable<Entry>;
-  /** What is here. */
+  /** The rows of the target. */
   held(unit: UnitName, held: Held): AsyncIterable<Entry>;
-  /** Rows as they are stored, where that is known. */
+  /** Stored rows, including duplicates, if known. */
   rows?(unit: UnitName): Promise<number>;
 }
 
@@ -31,7 +31,7 @@ export async function differingEntries(sides: EntrySides, unit: UnitName, held: 
   );
 }
 
-/** For reading again what was found good: a problem now means that the source has changed. */
+/** For reading validated rows again: a problem now means that the source has changed. */
 export function strictly(signal: AbortSignal, progress: Progress = () => undefined): Reading {
   const problem = ({ where, reason }: Problem) => {
     throw invalid(`${where}: ${reason} The source has changed since it was planned; plan again.`);

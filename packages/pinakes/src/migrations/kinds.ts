@@ -1,4 +1,4 @@
-/** Which sources there are, by their kind: what each is told, and how it is opened. */
+/** The kinds of sources: their spec, and how each is opened. */
 import type { z } from "zod";
 import { invalid, PinakesError, show } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
@@ -23,15 +23,15 @@ import { TriplesSpec } from "./triples/spec.ts";
 interface Opening {
   readonly deps: MigrationDependencies;
   readonly places: AllowedSources;
-  /** Whose migration it is; an admin, unless it is only asked for. */
+  /** Owner of the migration; an admin, unless it is only being requested. */
   readonly caller: Caller;
 }
 
 interface Kind<Spec> {
   readonly spec: z.ZodType<Spec>;
-  /** For users, too, who may do it: what they mean, as it is stored. Absent: admins only, and the spec is stored as it is. */
+  /** For kinds that users may request: resolves the spec as it is stored. Absent: admins only, and the spec is stored unchanged. */
   readonly settle?: (spec: Spec, opening: Opening) => Promise<JsonObject>;
-  /** Of a settled one, before every step. */
+  /** Checks a settled spec before every step. */
   readonly authorize?: (spec: JsonObject, opening: Opening, options: { readonly purge: boolean }) => Promise<void>;
   readonly open: (spec: Spec, opening: Opening) => Promise<MigrationSource>;
 }
@@ -76,7 +76,7 @@ function defineKind<Spec>(kind: Kind<Spec>): Kind<never> {
   return kind as unknown as Kind<never>;
 }
 
-/** Checked, as it is stored. */
+/** Validates a spec. */
 export function readSpec(source: unknown): { readonly kind: string; readonly spec: JsonObject } {
   const kind = typeof source === "object" && source !== null && "kind" in source ? source.kind : undefined;
   const known = typeof kind === "string" && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
@@ -97,7 +97,7 @@ export function readSpec(source: unknown): { readonly kind: string; readonly spe
   return { kind, spec: parsed.data };
 }
 
-/** Whether users who are no admins may ask for it, as far as the kind tells. */
+/** Whether users without the admin role may request this kind. */
 export function isForUsers(kind: unknown): boolean {
   return typeof kind === "string" && Object.hasOwn(kinds, kind) && kinds[kind]?.settle !== undefined;
 }
@@ -109,7 +109,7 @@ export async function settleSpec(
   return (await kinds[kind]?.settle?.(spec as never, opening)) ?? spec;
 }
 
-/** Whether the caller still may. */
+/** Throws if the caller may no longer do it. */
 export async function authorizeStep(
   { kind, spec }: { readonly kind: string; readonly spec: JsonObject },
   opening: Opening,

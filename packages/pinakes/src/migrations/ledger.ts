@@ -1,4 +1,4 @@
-/** Migrations and their units as they are stored. What a worker writes carries its lease: one that lost it changes nothing any more. */
+/** Migrations and their units as stored. A worker's writes carry its lease: after losing it, the worker can change nothing. */
 import { hasCode, PinakesError } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Item, ItemStore, Operation } from "../ports/item-store.ts";
@@ -44,7 +44,7 @@ export class Ledger {
     return { items: page.items.map(({ document }) => Migration.parse(document)), cursor: page.cursor };
   }
 
-  /** Read, change, write back; again when somebody else was faster. */
+  /** Read, change, write back; repeated after a conflict. */
   async update(
     scope: Scope,
     migrationId: string,
@@ -90,7 +90,7 @@ export class Ledger {
     return { items: page.items.map(({ document }) => Unit.parse(document)), cursor: page.cursor };
   }
 
-  /** By who has the lease. */
+  /** Requires the lease. */
   async putUnit(scope: Scope, unit: UnitRecord, owner: string): Promise<void> {
     await this.#asOwner(scope, unit.migration_id, owner, [{ op: "upsert", document: Unit.parse(unit) }]);
   }
@@ -135,5 +135,5 @@ export class Ledger {
 }
 
 export function lostLease(migrationId: string, cause?: unknown): PinakesError {
-  return new PinakesError("UNAVAILABLE", `Migration "${migrationId}" is worked on by another process now.`, { cause });
+  return new PinakesError("UNAVAILABLE", `Another process is now working on migration "${migrationId}".`, { cause });
 }

@@ -1,23 +1,23 @@
 /** Every limit of migrations, with its unit last. */
 export const migrationLimits = Object.freeze({
-  /** Of one migration; a larger source is migrated in parts. */
+  /** Per migration; a larger source is migrated in parts. */
   unitsMax: 10_000,
-  /** Kept of each unit, and of the source as a whole; all are counted. */
+  /** Stored per unit, and for the whole source; all are counted. */
   problemsMax: 20,
-  /** Of a verification that failed: rows that are named. */
+  /** Rows named by a failed verification. */
   differencesMax: 10,
   retainDaysDefault: 30,
   retainDaysMax: 3_650,
-  /** Rows of one step of a copy, after which it says how far it is. */
+  /** Rows per copy step, after which progress is recorded. */
   copyRowsMax: 2_000,
   copyCharsMax: 4_194_304,
-  /** Characters of one line of a file, and of one cell of a table. */
+  /** Characters of a line of a file, and of a table cell. */
   lineCharsMax: 8_388_608,
   sourceCharsMax: 16_384,
   leaseMs: 60_000,
-  /** Work that takes longer says so this often. */
+  /** Heartbeat interval of long work. */
   beatMs: 15_000,
-  /** After a failure, until the background tries again. */
+  /** Delay after a failure until the background retries. */
   retryMs: 30_000,
   pageItemsMax: 100,
 });

@@ -1,6 +1,6 @@
 /**
- * Migrations of a workspace (RFC 0009): made, asked for their next step, and driven. Admins only. A step that is asked for is work that the
- * record names; whichever process finds it does it, and a process that dies leaves it to the next.
+ * Migrations of a workspace (RFC 0009): created, advanced step by step, and driven. Admins only, except for kinds that users may request. A
+ * requested step is recorded as work; any process may execute it, and another takes over if that one dies.
  */
 import { WorkRegistry } from "../containers/index.ts";
 import { requireCaller, type Caller } from "../domain/caller.ts";
@@ -30,17 +30,17 @@ import { work } from "./worker.ts";
 export interface NewMigration {
   /** `{ kind, … }`: docs/migrations.md. */
   readonly source: unknown;
-  /** How long the old form is kept after the switch; 30 when absent. */
+  /** How long the old form is kept after the switch; default 30. */
   readonly retain_days?: number | undefined;
-  /** Go on by itself from step to step, up to the switch, as long as all is well. */
+  /** Continue automatically from step to step, up to the switch, while there are no problems. */
   readonly auto?: boolean | undefined;
 }
 
-/** For the `trash_until` of a migration; each of its units tells its own. */
+/** Units read for the `trash_until` of a migration; each unit reports its own. */
 const unitsLookedAt = 50;
 
 export interface FinishOptions {
-  /** Remove the old form: never without this. */
+  /** Remove the old form; never without this. */
   readonly remove_old?: boolean | undefined;
   /** Before `retain_until`. */
   readonly now?: boolean | undefined;
@@ -52,9 +52,9 @@ export interface DriveOptions {
 }
 
 interface BeginOptions {
-  /** Whether it is asked for in another way than the one that is under way, or has failed. */
+  /** Whether the request differs from the work in progress, or follows a failure. */
   readonly again?: (record: MigrationRecord) => boolean;
-  /** It removes for good, which not everybody may who may do the rest. */
+  /** It removes data permanently, which needs its own permission. */
   readonly purge?: boolean;
 }
 
@@ -83,12 +83,12 @@ export class Migrations {
     return this;
   }
 
-  /** Called whenever there is something to do. */
+  /** Called whenever there is work. */
   onWake(wake: () => void): void {
     this.#wake = wake;
   }
 
-  /** Begins with the inventory, which writes nothing but its report. */
+  /** Starts with the inventory, which writes only its report. */
   async create(caller: Caller, { source, retain_days, auto = false }: NewMigration): Promise<MigrationView> {
     const scope = requireCaller(caller);
     if (caller.role !== "admin" && !isForUsers(kindOf(source))) throw adminsOnly();
@@ -100,11 +100,11 @@ export class Migrations {
         `retain_days: must be a whole number from 0 to ${migrationLimits.retainDaysMax}, got ${show(retain_days)}.`,
       );
     const spec = await settleSpec(given, this.#opening(caller));
-    // Opened once before anything is stored: a place that cannot be read is told at once.
+    // Opened once before anything is stored: an unreadable source is reported at once.
     await using opened = await openSource({ kind, spec }, this.#opening(caller));
     if (opened.place !== undefined && retain_days !== undefined)
       throw invalid(
-        "retain_days: an old collection is kept in the trash, for as long as everything there; leave it out.",
+        "retain_days: an old collection is kept in the trash for the retention of the trash; leave it out.",
       );
     const record = {
       ...this.#newRecord(caller, kind, spec, daysOf(opened.place?.retainMs) ?? retainDays),
@@ -156,7 +156,7 @@ export class Migrations {
     return { items, next_cursor: page.cursor ?? null };
   }
 
-  /** Looks at everything anew; for a plan whose problems were mended. */
+  /** Plans again, after problems were fixed. */
   async plan(caller: Caller, migrationId: string): Promise<MigrationView> {
     return this.#begin(caller, migrationId, "plan");
   }
@@ -165,7 +165,7 @@ export class Migrations {
     return this.#begin(caller, migrationId, "copy", (record) => {
       if (record.state === "planned" && record.problem_count > 0)
         throw invalid(
-          `Migration "${migrationId}" has ${record.problem_count} problems, the first: ${first(record)} Mend them in the source or the mapping, and plan again.`,
+          `Migration "${migrationId}" has ${record.problem_count} problems, the first: ${first(record)} Fix them in the source or the mapping, and plan again.`,
         );
       return record;
     });
@@ -179,7 +179,7 @@ export class Migrations {
     return this.#begin(caller, migrationId, "cutover");
   }
 
-  /** Without `remove_old` the old form stays as it is, for its owner to look after. */
+  /** Without `remove_old` the old form stays, managed by its owner. */
   async finish(
     caller: Caller,
     migrationId: string,
@@ -194,7 +194,7 @@ export class Migrations {
       )
         throw new PinakesError(
           "CONFLICT",
-          `The old form is kept until ${record.retain_until}; finish with "now" to remove it before.`,
+          `The old form is kept until ${record.retain_until}; finish with "now" to remove it earlier.`,
         );
       return { ...record, remove_old };
     };
@@ -218,13 +218,13 @@ export class Migrations {
     );
   }
 
-  /** Does what is to be done, here and now, until the migration waits to be asked again. UNAVAILABLE while another process does it. */
+  /** Works here until the migration waits for a request. UNAVAILABLE while another process works on it. */
   async drive(caller: Caller, migrationId: string, options: DriveOptions = {}): Promise<MigrationView> {
     await this.#visible(caller, migrationId);
     return view(await this.#drive(caller.scope, migrationId, options));
   }
 
-  /** One look at what is unfinished, of all tenants: for the background. */
+  /** One pass over the unfinished migrations of all tenants, for the background. */
   async tick(signal: AbortSignal): Promise<void> {
     let failure: Error | undefined;
     for await (const entry of this.#registry.due(this.#deps.clock.now())) {
@@ -233,7 +233,7 @@ export class Migrations {
       try {
         const record = await this.#ledger.read(scope, entry.key);
         if (record !== undefined && isWork(record.state)) {
-          // Somebody is at it, or tried a moment ago.
+          // Another process is working on it, or it was just attempted.
           if (record.lease_until > this.#deps.clock.now()) continue;
           await this.#drive(scope, entry.key, { signal });
         }
@@ -259,7 +259,7 @@ export class Migrations {
     const record = await this.#ledger.update(scope, migrationId, (current) => {
       const state = begin(step, current.state) ?? (again(current) ? current.state : undefined);
       if (state === undefined) return undefined;
-      // Whoever worked on the state before has lost its lease: what it still writes is refused.
+      // The worker of the previous state loses its lease: its late writes are refused.
       const asker = current.auto === true ? { asker: askerOf(caller) } : {};
       return {
         ...change(current),
@@ -308,7 +308,7 @@ export class Migrations {
     return record;
   }
 
-  /** Of one that would go on by itself: why who asked for it may not any more, as the records say now. It waits then. */
+  /** For automatic migrations: why the requester may no longer do it, according to the current records. The migration then waits. */
   async #refused(scope: Scope, done: MigrationRecord): Promise<string | undefined> {
     const { asker, kind, source } = done;
     if (asker === undefined || !isWork(onward(done, done))) return undefined;
@@ -323,7 +323,7 @@ export class Migrations {
     }
   }
 
-  /** Admins see all; who moves a collection of their own sees that. Everybody else is told the same, whether there is one or not. */
+  /** Admins see all; users see their own moves. Everyone else gets the same error, whether it exists or not. */
   async #visible(caller: Caller, migrationId: string): Promise<MigrationRecord> {
     const record = await this.#ledger.read(requireCaller(caller), migrationId);
     if (caller.role !== "admin" && (record?.created_by !== caller.userId || !isForUsers(record.kind)))
@@ -354,7 +354,7 @@ export class Migrations {
     });
   }
 
-  /** The state stays, with the reason. Whoever asks may try at once; the background waits for a while. */
+  /** The state stays, with the error. A request retries at once; the background waits for a while. */
   async #failed(scope: Scope, migrationId: string, state: State, error: unknown): Promise<void> {
     const detail = error instanceof Error ? error.message : String(error);
     await this.#ledger
@@ -370,11 +370,13 @@ export class Migrations {
           : undefined,
       )
       .catch((cause: unknown) =>
-        this.#deps.log(`migration ${migrationId} failed (${detail}), which could not be stored: ${String(cause)}`),
+        this.#deps.log(
+          `migration ${migrationId} failed (${detail}), and the error could not be stored: ${String(cause)}`,
+        ),
       );
   }
 
-  /** Asked now: whoever purges or restores the collection does not tell us. */
+  /** Queried now: purges and restores of the collection are not reported to migrations. */
   async #trashedUntil(
     scope: Scope,
     { status, made, repository_id, incarnation, target }: UnitRecord,
@@ -387,7 +389,7 @@ export class Migrations {
     });
   }
 
-  /** Before the record says that there is work: nobody would find it otherwise. */
+  /** Before the record has work: otherwise no process would find it. */
   async #register(scope: Scope, migrationId: string): Promise<void> {
     await this.#registry.put({
       kind: "migration",

@@ -1,4 +1,4 @@
-/** The inventory: every unit read to its end, and a look at where it would go. Nothing is written but the plan (R-TG-91). */
+/** The inventory: reads every unit completely, and checks its target. Writes only the plan (R-TG-91). */
 import { hasCode, PinakesError, show } from "../domain/errors.ts";
 import { isSame, type Measured } from "./content-hash.ts";
 import { migrationLimits } from "./limits.ts";
@@ -22,7 +22,7 @@ export async function planUnits(of: Work): Promise<Planned> {
     if (number > migrationLimits.unitsMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `The source has more than ${migrationLimits.unitsMax} units; migrate it in deps.`,
+        `The source has more than ${migrationLimits.unitsMax} units; migrate it in parts.`,
       );
     const { unit, told, count } = await planUnit(of, found, number, targets);
     await ledger.putUnit(scope, unit, deps.owner);
@@ -48,7 +48,7 @@ async function planUnit(
   };
   for (const one of found.problems ?? []) problem(one);
   const named = { name: found.name, number, count: 0 };
-  // A unit that is wrong as a whole has no rows that could be read.
+  // A unit that is invalid as a whole has no readable rows.
   const unreadable = count > 0;
   const inventory = unreadable
     ? { rows: 0, count: 0, hash: "" }
@@ -59,7 +59,7 @@ async function planUnit(
   return { unit: { ...ready, problems: told }, told, count };
 }
 
-/** Absent or empty: it is filled. The same content: it is left alone. Anything else is in the way. */
+/** Absent or empty: it will be filled. The same content: it is left alone. Anything else is a problem. */
 async function lookAtTarget(
   of: Work,
   unit: UnitRecord,
@@ -83,23 +83,25 @@ async function lookAtTarget(
     const key = `${ids.repository_id}/${ids.collection_id}`;
     const other = targets.get(key);
     targets.set(key, unit.name);
-    if (other !== undefined) wrong(`goes to the ${where}, as ${show(other)} does; name another one for it.`);
+    if (other !== undefined) wrong(`goes to the ${where}, like ${show(other)}; choose another target.`);
     if (!(await deps.intake.hasRepository(scope, unit.target)))
-      wrong(`goes to repository ${show(repository)}, which does not exist; make it first.`);
+      wrong(`goes to repository ${show(repository)}, which does not exist; create it first.`);
     const there = await deps.intake.find(scope, ids);
     if (there === undefined) return unit;
     const found = { repository_id: there.repository_id, incarnation: there.incarnation };
     if (unit.adopted !== null && there.incarnation === unit.adopted) return { ...unit, ...found, status: "already" };
     if (unit.adopted !== null) {
-      wrong(`would be registered as ${where}, which exists; name another one for it.`);
+      wrong(`would be registered as ${where}, which exists; choose another name.`);
       return unit;
     }
     if (there.held_by !== undefined && there.held_by !== record.migration_id)
-      wrong(`goes to ${where}, which migration ${show(there.held_by)} fills; finish that one or roll it back.`);
+      wrong(
+        `goes to ${where}, which migration ${show(there.held_by)} fills; finish or roll back that migration first.`,
+      );
     const here = await source.measureHeld(unit, { scope, place: there, signal, progress: telling(of, unit) });
     if (isSame(here, inventory)) return { ...unit, ...found, status: "already" };
     if (here.count > 0)
-      wrong(`goes to ${where}, which holds ${here.count} rows of other content; name another one, or empty it first.`);
+      wrong(`goes to ${where}, which contains ${here.count} other rows; choose another target, or empty it first.`);
     return unit;
   } catch (error) {
     if (!hasCode(error, "INVALID")) throw error;

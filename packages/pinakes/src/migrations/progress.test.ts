@@ -11,7 +11,7 @@ function watched(): { readonly work: Work; readonly told: number[]; now: number 
 }
 const unit = { name: "table", number: 1, count: 9 };
 
-it("tells after so many rows, or after a while, and else gives nothing to wait for", async () => {
+it("reports after a number of rows or a while, and otherwise returns nothing to wait for", async () => {
   const watch = watched();
   const progress = telling(watch.work, unit);
   expect(progress(4_999)).toBe(undefined);
@@ -20,13 +20,13 @@ it("tells after so many rows, or after a while, and else gives nothing to wait f
   watch.now = migrationLimits.beatMs - 1;
   expect(progress(5_001)).toBe(undefined);
   watch.now = migrationLimits.beatMs;
-  // Of one long row no more is known.
+  // A single long row has no further progress.
   await progress();
   expect(watch.told).toEqual([5_000, 5_000]);
   expect(migrationLimits.beatMs).toBeLessThan(migrationLimits.leaseMs / 2);
 });
 
-it("rows that are counted from their first again are told again", async () => {
+it("a second count from the first row is reported again", async () => {
   const watch = watched();
   const progress = telling(watch.work, unit);
   await progress(6_000);
@@ -35,7 +35,7 @@ it("rows that are counted from their first again are told again", async () => {
   expect(watch.told).toEqual([6_000, 5_000]);
 });
 
-it("rows are handed on as they are, and a lease that is lost ends the reading", async () => {
+it("rows pass through unchanged, and a lost lease ends the reading", async () => {
   const rows = async function* () {
     yield* ["a", "b", "c"];
   };

@@ -1,4 +1,4 @@
-/** Tells how far a unit is, and renews the lease by that: after so many rows, and after a while, however few rows that was. */
+/** Reports the progress of a unit, which also renews the lease: after a number of rows, or after a while. */
 import { migrationLimits } from "./limits.ts";
 import type { MigrationRecord, UnitRecord } from "./records.ts";
 import type { Progress } from "./source.ts";
@@ -13,7 +13,7 @@ export function progressOf(
   return { unit: name, unit_number: number, done, total: count };
 }
 
-/** Rows may be counted from their first again: both sides of a unit are, one after the other. */
+/** Rows may be counted from the first again, since both sides of a unit are read one after the other. */
 export function telling({ deps, tell }: Work, unit: Pick<UnitRecord, "name" | "number" | "count">): Progress {
   let last = { rows: 0, at: deps.clock.now() };
   return (rows = last.rows) => {
@@ -25,7 +25,7 @@ export function telling({ deps, tell }: Work, unit: Pick<UnitRecord, "name" | "n
   };
 }
 
-/** The same rows, told as they are read. */
+/** Passes rows through, reporting progress. */
 export async function* told<Row>(rows: AsyncIterable<Row>, progress: Progress | undefined): AsyncGenerator<Row> {
   let count = 0;
   for await (const row of rows) {

@@ -1,4 +1,4 @@
-/** The quads of one space, all of them: read, written and removed in pages. */
+/** All quads of a space: read, written and removed in pages. */
 import { hasCode } from "../domain/errors.ts";
 import type { Quad } from "../domain/rdf.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -21,7 +21,7 @@ export async function* heldQuads(
   }
 }
 
-/** The space is opened by the first write, also by one of nothing. */
+/** The first write opens the space, even without quads. */
 export async function writeQuads(
   triples: TripleStore,
   scope: Scope,

@@ -1,4 +1,4 @@
-/** What is stored of a migration (RFC 0009): one record, and one for each unit, in a partition of their own. */
+/** The stored form of a migration (RFC 0009): one record, and one per unit, in a partition of their own. */
 import { migrationStates, migrationUnitStatuses, oldForms, roles, type MigrationState } from "@pinakes/client";
 import { z } from "zod";
 import { workContainer } from "../containers/index.ts";
@@ -24,18 +24,18 @@ export const Migration = z.object({
   problem_count: z.number(),
   unit_count: z.number(),
   row_count: z.number(),
-  /** What is under way: rows of the unit that is worked on. */
+  /** Work in progress: rows of the current unit. */
   progress: z.object({ unit: z.string(), unit_number: z.number(), done: z.number(), total: z.number() }).nullable(),
-  /** Why the last try of this state ended. */
+  /** Error of the last attempt in this state. */
   error: z.string().nullable(),
   retain_days: z.number(),
   remove_old: z.boolean(),
-  /** From step to step by itself, up to the switch. Absent: each is asked for. */
+  /** Automatic from step to step, up to the switch. Absent: each step is requested. */
   auto: z.boolean().optional(),
-  /** Of one that goes on by itself: who asked last, with the role and the groups of then. Absent in records of before. */
+  /** Of an automatic migration: the last requester, with the role and groups at that time. Absent in older records. */
   asker: z.object({ user_id: z.string(), role: z.enum(roles), groups: z.array(z.string()) }).optional(),
   force: z.boolean(),
-  /** Of a rollback: the state that it goes back to where it is refused. Absent in records of before. */
+  /** Of a rollback: the state to return to if it is refused. Absent in older records. */
   before: z.enum(migrationStates).optional(),
   created_by: z.string(),
   created_at: z.string(),
@@ -43,7 +43,7 @@ export const Migration = z.object({
   switched_at: z.string().nullable(),
   retain_until: z.string().nullable(),
   finished_at: z.string().nullable(),
-  /** Who works on it, and until when (epoch milliseconds) nobody else does. */
+  /** The process working on it, and its exclusive lease until then (epoch milliseconds). */
   lease_owner: z.string().nullable(),
   lease_until: z.number(),
 });
@@ -56,9 +56,9 @@ export const Unit = z.object({
   name: z.string(),
   target: z.object({ repository: z.string().optional(), user: z.string().optional(), collection: z.string() }),
   status: z.enum(migrationUnitStatuses),
-  /** Rows as they are stored in the source. */
+  /** Rows as stored in the source. */
   rows: z.number(),
-  /** Distinct ones, and their hash. */
+  /** Distinct rows, and their hash. */
   count: z.number(),
   hash: z.string(),
   held_count: z.number().nullable(),
@@ -71,12 +71,12 @@ export const Unit = z.object({
   whole: z.boolean(),
   repository_id: z.string().nullable(),
   incarnation: z.string().nullable(),
-  /** Whether the collection was made by this migration. */
+  /** Whether this migration created the collection. */
   made: z.boolean(),
-  /** Rows that are known to be here: counted while they are copied, and again when both sides were found equal. */
+  /** Rows known to be here: counted during the copy, and again when both sides were equal. */
   copied: z.number(),
   checkpoint: z.json(),
-  /** How often it was copied again from its beginning, since it was found to differ. */
+  /** How often it was copied again from the start after it had differed. */
   again: z.number().optional(),
   old: z.enum(oldForms),
   keep: z.json(),
@@ -91,10 +91,10 @@ export const migrationsContainer: ContainerDefinition = Object.freeze({
 });
 
 export const migrationsWork: ContainerDefinition = workContainer("migrations-work");
-/** No caller can have it. */
+/** No caller can have this tenant. */
 export const migrationsTenant = "pinakes.migrations";
 
-/** Of one that goes on by itself: what comes after a step that went well. */
+/** The next state of an automatic migration after a successful step. */
 export function onward(
   { auto, problem_count }: MigrationRecord,
   next: { readonly state: State; readonly error: string | null },
@@ -112,7 +112,7 @@ export function unitId(number: number): string {
 }
 export const unitPrefix = "unit:";
 
-/** From which states a step may begin. Asked for where it is done already, it is a no-op. */
+/** The states from which a step may begin. Requesting a completed step is a no-op. */
 const steps = {
   plan: { from: ["planned"], work: "planning", done: [] },
   copy: { from: ["planned", "copied"], work: "copying", done: ["ready", "switched", "finished"] },
@@ -120,7 +120,7 @@ const steps = {
   cutover: { from: ["ready"], work: "switching", done: ["switched", "finished"] },
   finish: { from: ["switched"], work: "finishing", done: ["finished"] },
   rollback: {
-    // Again: a copy that it had overtaken may have held something since.
+    // Again: an overtaken copy may have held something since.
     from: [
       "planned",
       "copying",
@@ -139,10 +139,10 @@ const steps = {
 } as const satisfies Record<string, { from: readonly State[]; work: State; done: readonly State[] }>;
 export type Step = keyof typeof steps;
 
-/** The state in which the step is done; undefined where there is nothing to do. INVALID names what comes first. */
+/** The working state of the step; undefined if there is nothing to do. INVALID names the required states. */
 export function begin(step: Step, state: State): State | undefined {
   const { from, work, done } = steps[step];
   if (state === work || (done as readonly State[]).includes(state)) return undefined;
   if ((from as readonly State[]).includes(state)) return work;
-  throw invalid(`A migration that is ${state} cannot be asked to ${step}; that needs one that is ${from.join(", ")}.`);
+  throw invalid(`A migration that is ${state} cannot ${step}; it must be ${from.join(", ")}.`);
 }

@@ -1,17 +1,16 @@
-/**
- * A rollback that is refused before anything changed leaves the migration as it was, with the reason: it must not come by itself on a later
- * day, when what was in its way is gone and the new form was worked with.
- */
 import { PinakesError } from "../domain/errors.ts";
 import { migrationLimits } from "./limits.ts";
 import type { Work } from "./worker.ts";
 
-/** Something that a retry cannot mend. */
+/** Whether an error is permanent. */
 export function isRefusal(error: unknown): error is PinakesError {
   return PinakesError.isInstance(error) && !error.retryable;
 }
 
-/** The state that it was asked in, unless somebody else has it by now. */
+/**
+ * A rollback refused before any change returns to its previous state, with the reason: it must not run by itself on a later day, when its
+ * obstacle is gone and the new form has been used. Unless another process has it by now.
+ */
 export async function refused({ deps, ledger, scope, record }: Work, error: PinakesError): Promise<void> {
   const now = deps.clock.now();
   await ledger.update(scope, record.migration_id, ({ before, ...current }) => {

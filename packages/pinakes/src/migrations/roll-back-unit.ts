@@ -1,4 +1,4 @@
-/** The way back of one unit: the old form is whole again, with the content that the new one has now; then the new one goes (R-TG-97). */
+/** Rolls back one unit: the old form is restored, with the current content of the new one; then the new one is removed (R-TG-97). */
 import { PinakesError, show } from "../domain/errors.ts";
 import { progressOf, telling } from "./progress.ts";
 import type { UnitRecord } from "./records.ts";
@@ -6,10 +6,10 @@ import { isRefusal, refused } from "./refused.ts";
 import type { GivingBack, Held } from "./source.ts";
 import { labelOf, placeOf, type Work } from "./worker.ts";
 
-/** A unit that has something here, and where. */
+/** A unit with data in a target. */
 type TouchedUnit = UnitRecord & { readonly place: Held["place"] };
 
-/** Throws where a unit could not be rolled back, and leaves it open for who mends that. Nothing was changed. */
+/** Throws if the unit cannot be rolled back, and leaves it open, so that the cause can be fixed. Changes nothing. */
 export async function requireUnitBack(of: Work, found: UnitRecord): Promise<void> {
   const { deps, scope, record, source } = of;
   if (source.place !== undefined) return source.place.requireBack(givingBack(of, found));
@@ -21,18 +21,18 @@ export async function requireUnitBack(of: Work, found: UnitRecord): Promise<void
   if (!isThere && unit.old === "removed")
     throw new PinakesError(
       "CONFLICT",
-      `Collection ${collection} was deleted, and the old form is made from it. Restore it first, then roll back.`,
+      `Collection ${collection} was deleted, and the old form is restored from it. Restore it first, then roll back.`,
     );
   if (!isThere || !unit.made || there.document_count === 0 || record.force) return undefined;
-  // Held where an earlier try died.
+  // Held since an earlier attempt died.
   if (record.switched_at !== null) await deps.intake.release(scope, unit.place, record.migration_id);
   throw new PinakesError(
     "CONFLICT",
-    `Collection ${collection} has ${there.document_count} documents that the old form cannot hold. Move them first, or roll back with force: they go to the trash with it.`,
+    `Collection ${collection} has ${there.document_count} documents that the old form cannot contain. Move them first, or roll back with force: they go to the trash with it.`,
   );
 }
 
-/** `begun`: another one was rolled back before. */
+/** `begun`: another unit was already rolled back. */
 export async function rollBackUnit(
   of: Work,
   found: UnitRecord,
@@ -53,11 +53,11 @@ export async function rollBackUnit(
   }
   await requireUnitBack(of, found);
   const there = await deps.intake.find(scope, place);
-  // Gone already, by an earlier try or by somebody else; the old form is there.
+  // Already removed, by an earlier attempt or by someone else; the old form exists.
   if (there?.incarnation !== place.incarnation) return unit;
   const next = await oldFormBack(of, known).catch(async (error: unknown) => {
     if (!isRefusal(error)) throw error;
-    // The old form is changed as a whole or not at all. Who mends what is in the way must be let in.
+    // The old form changes atomically. Whoever fixes the obstacle needs access.
     if (record.switched_at !== null) await deps.intake.release(scope, place, record.migration_id);
     if (!begun) await refused(of, error);
     throw error;
@@ -85,7 +85,7 @@ async function oldFormBack(
   return next;
 }
 
-/** Of one that was rolled back: what a copy that was overtaken has held or made since. Nothing was copied into it. */
+/** Of a rolled-back unit: releases or removes what an overtaken copy held or created since. Nothing was copied into it. */
 export async function leaveUnit(of: Work, found: UnitRecord): Promise<void> {
   const { deps, scope, record, source } = of;
   if (found.whole) return;
@@ -96,13 +96,13 @@ export async function leaveUnit(of: Work, found: UnitRecord): Promise<void> {
 }
 
 /**
- * Undefined where nothing of it was touched; what was there before is not ours to remove. Who registered it may have died before the unit
- * said so: then the collection does.
+ * Undefined if nothing was touched; existing data must not be removed. The process that registered it may have died before the unit
+ * recorded it: then the collection's record does.
  */
 async function touched({ deps, scope, record }: Work, unit: UnitRecord): Promise<TouchedUnit | undefined> {
   if (unit.status === "already") return undefined;
   if (unit.incarnation !== null) return { ...unit, place: placeOf(unit) };
-  // What is wrong was never copied, and may have no ids.
+  // An invalid unit was never copied, and may have no ids.
   if (unit.whole || unit.problems.length > 0) return undefined;
   const there = await deps.intake.find(scope, deps.intake.idsOf(unit.target));
   const made = there?.made_by === record.migration_id;
@@ -123,7 +123,7 @@ function givingBack(of: Work, unit: UnitRecord): GivingBack {
   };
 }
 
-/** What was made goes to the trash, what was only registered is only unregistered, all else is free again. */
+/** What was created goes to the trash, what was only registered is unregistered, everything else is released. */
 async function takeAway(of: Work, unit: UnitRecord): Promise<void> {
   const { deps, scope, record } = of;
   const place = placeOf(unit);
@@ -136,12 +136,12 @@ function placeFields({ repository_id, incarnation }: Held["place"]): Pick<UnitRe
   return { repository_id, incarnation };
 }
 
-/** To the trash, as everything that is deleted: a rollback by mistake loses nothing. */
+/** To the trash, like every delete: a mistaken rollback loses nothing. */
 async function remove({ deps, scope, record }: Work, unit: UnitRecord): Promise<void> {
   const { repository_id, collection_id } = placeOf(unit);
   const admin = deps.callerOf({ tenant: scope.tenant, userId: record.created_by, role: "admin" });
   const job = await deps.knowledge.collections.delete(admin, repository_id, collection_id, { confirm: collection_id });
-  // Looked at, not believed: a job that was tried again may have found that the record had just changed, and have left it alone.
+  // Verified, since a retried job may have found that the record had just changed, and skipped it.
   if ((await deps.intake.find(scope, placeOf(unit)))?.incarnation !== unit.incarnation) return;
   throw new PinakesError(
     "UNAVAILABLE",

@@ -1,6 +1,6 @@
 /**
- * What a migration reads from. A source lists its units, gives the rows of each as they would be here, and copies them; whatever it is, the
- * rest (states, checkpoints, hashes, holds) is the same for all.
+ * What a migration reads from. A source lists its units, gives the rows of each in their target form, and copies them; everything else
+ * (states, checkpoints, hashes, holds) is shared by all sources.
  */
 import type { JsonValue } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -8,25 +8,25 @@ import type { TargetIncarnation, TargetAddress } from "../knowledge/index.ts";
 import type { Measured } from "./content-hash.ts";
 import type { Differences } from "./differences.ts";
 
-/** Something a retry cannot mend, and where it is. */
+/** A permanent problem and its location. */
 export interface Problem {
   readonly where: string;
   readonly reason: string;
 }
 
-/** What a source says of a unit before its rows are read. */
+/** A unit before its rows are read. */
 export interface FoundUnit {
-  /** The table, file or collection, as the source calls it. Unique within the source. */
+  /** The table, file or collection by its name in the source. Unique within the source. */
   readonly name: string;
   readonly target: TargetAddress;
   readonly created_at?: string | undefined;
   readonly description?: string | undefined;
   readonly problems?: readonly Problem[];
-  /** What the source needs to know again later, such as how to make the old form. */
+  /** What the source needs later, such as how to restore the old form. */
   readonly keep?: JsonValue | undefined;
-  /** The life that the stores hold already: the unit is registered where it is, and nothing is copied. */
+  /** The incarnation that the stores already hold: the unit is registered in place, and nothing is copied. */
   readonly incarnation?: string | undefined;
-  /** It is not one collection, and brings what it needs: nothing is registered or held for it. */
+  /** Not a single collection; brings what it needs: nothing is registered or held for it. */
   readonly whole?: boolean;
 }
 
@@ -36,20 +36,20 @@ export interface UnitName {
 }
 
 /**
- * Called often, with the rows that were read so far where those are counted. Where there is something to wait for, it is waited for: it throws
- * when another process has the work by now.
+ * Called often, with the number of rows read so far, if counted. The result, if any, must be awaited: it throws when another process has
+ * taken over the work.
  */
 export type Progress = (rows?: number) => Promise<void> | undefined;
 
 export interface Reading {
   readonly signal: AbortSignal;
-  /** Told instead of thrown, where the rest can still be looked at. */
+  /** Reports instead of throwing, if the rest can still be read. */
   readonly problem: (problem: Problem) => void;
   readonly progress: Progress;
 }
 
 export interface Inventory extends Measured {
-  /** Rows as they are stored, doubled ones included. */
+  /** Stored rows, including duplicates. */
   readonly rows: number;
 }
 
@@ -58,9 +58,9 @@ export interface CopyStep {
   readonly place: TargetIncarnation;
   /** Unique for the migration and the unit. */
   readonly label: string;
-  /** The label; another one where the unit is copied again from its beginning, so that what was appended then is appended anew. */
+  /** The label; changed if the unit is copied again from the start, so that everything is appended again. */
   readonly deltas: string;
-  /** As the last step of an earlier try gave it. */
+  /** From the last step of an earlier attempt. */
   readonly checkpoint: JsonValue | undefined;
   readonly signal: AbortSignal;
   readonly progress: Progress;
@@ -68,7 +68,7 @@ export interface CopyStep {
 
 export interface Copied {
   readonly checkpoint: JsonValue;
-  /** Rows of the unit that are here now, those of earlier tries included. */
+  /** Rows of the unit that are now here, including those of earlier attempts. */
   readonly copied: number;
 }
 
@@ -81,56 +81,56 @@ export interface Held {
 
 export interface MigrationSource extends AsyncDisposable {
   units(signal: AbortSignal): AsyncIterable<FoundUnit>;
-  /** Reads all of the unit, as it is now. */
+  /** Reads the whole unit in its current state. */
   measure(unit: UnitName, reading: Reading): Promise<Inventory>;
-  /** The same of what is here. */
+  /** The same for the target. */
   measureHeld(unit: UnitName, held: Held): Promise<Measured>;
   differences(unit: UnitName, held: Held): Promise<Differences>;
-  /** Repeats what was not checkpointed: a row twice is a row once. */
+  /** Idempotent: repeats what was not checkpointed. */
   copy(unit: UnitName, step: CopyStep): AsyncIterable<Copied>;
-  /** More than equality: what is wrong with the new form, in words. */
+  /** Beyond equality: faults of the new form. */
   check?(unit: UnitName, held: Held): Promise<readonly string[]>;
-  /** Removes what was copied into a collection that was there before, or what a source that is whole brought. */
+  /** Removes what was copied into an existing collection, or what a whole source brought. */
   clear(unit: UnitName, held: Clearing): Promise<void>;
-  /** Of a source that makes its own place: nothing is registered, released or rolled back for it by others. */
+  /** A source that manages its own target: nothing is registered, released or rolled back for it by others. */
   readonly place?: InPlaceTarget;
-  /** Absent where the old form is not the source's to change. */
+  /** Absent if the source cannot change the old form. */
   readonly old?: OldForm;
 }
 
 export interface Clearing extends Held {
-  /** As the copy had it. */
+  /** As in the copy. */
   readonly label: string;
-  /** Also what others added or changed since. */
+  /** Also removes what others added or changed since. */
   readonly force: boolean;
 }
 
-/** The collection that a unit becomes, where the old form is a collection here itself. Everything can be repeated. */
+/** The target of a unit whose old form is a collection here itself. Everything is idempotent. */
 export interface InPlaceTarget {
-  /** How long the old form can be had back after the switch. */
+  /** How long the old form can be restored after the switch. */
   readonly retainMs: number;
-  /** Makes it, held; the old form takes no writes from here on, either. */
+  /** Creates it, held; the old form accepts no writes from here on, either. */
   register(migration_id: string, signal: AbortSignal, mine: Mine): Promise<TargetIncarnation>;
-  /** Puts the new one in the place of the old one, and opens it for writers. */
+  /** Replaces the old collection with the new one, and opens it for writers. */
   takeOver(place: TargetIncarnation, migration_id: string): Promise<void>;
-  /** Throws what a retry cannot mend where there is no way back; the new one is open then, as it was. */
+  /** Throws a permanent error if there is no way back; the new one is then open as before. */
   requireBack(giving: GivingBack): Promise<void>;
   giveBack(giving: GivingBack): Promise<void>;
-  /** Ends what one that a rollback overtook has held or made after it. */
+  /** Removes what an overtaken process held or created after a rollback. */
   leave(migration_id: string): Promise<void>;
-  /** The old form, for good. */
+  /** Removes the old form permanently. */
   remove(signal: AbortSignal, progress: Progress): Promise<void>;
 }
 
-/** Throws where another process has the work by now. Asked before what could undo that one's. */
+/** Throws if another process has taken over the work. Called before steps that could undo the work of that process. */
 type Mine = () => Promise<void>;
 
 export interface GivingBack {
   readonly migration_id: string;
-  /** Whether it was decided that the new one takes the place of the old one. */
+  /** Whether the switch was decided. */
   readonly switched: boolean;
   readonly force: boolean;
-  /** What the new one held when that was decided. */
+  /** The contents of the new one at that time. */
   readonly verified: Measured;
   readonly signal: AbortSignal;
   readonly progress: Progress;
@@ -138,10 +138,10 @@ export interface GivingBack {
 }
 
 export interface OldForm {
-  /** Whether the unit has an old form of its own; without this, every unit has. One that has none is neither removed nor restored. */
+  /** Whether the unit has an old form; by default every unit has. Units without one are neither removed nor restored. */
   has?(unit: UnitName): boolean;
-  /** CONFLICT unless it is what was verified; nothing happens where it is gone. */
+  /** CONFLICT unless it equals what was verified; does nothing if it is gone. */
   remove(unit: UnitName, verified: Measured, signal: AbortSignal): Promise<void>;
-  /** Makes it what the new form is, and proves it; nothing happens where it is so. CONFLICT for rows that it cannot hold. */
+  /** Makes it equal to the new form, and proves it; does nothing if it already is. CONFLICT for rows that it cannot contain. */
   restore(unit: UnitName, held: Held): Promise<Measured>;
 }

@@ -1,6 +1,6 @@
 /**
- * Does the work of one state of a migration, under a lease, from where the last try stopped. Everything that is written is either an upsert
- * of the same content or conditional on the lease, so it can end anywhere and be done again.
+ * Executes the work of one state of a migration, under a lease, resuming the last attempt. Every write is either an upsert of the same
+ * content or conditional on the lease, so it can stop anywhere and be repeated.
  */
 import { PinakesError } from "../domain/errors.ts";
 import { invariant } from "../domain/invariant.ts";
@@ -25,11 +25,11 @@ export interface Work {
   readonly record: MigrationRecord;
   readonly source: MigrationSource;
   readonly signal: AbortSignal;
-  /** Renews the lease and tells how far it is; throws when the lease is lost. */
+  /** Renews the lease and reports progress; throws if the lease is lost. */
   readonly tell: (progress: MigrationRecord["progress"]) => Promise<void>;
 }
 
-/** What the record becomes when the work of its state is done. */
+/** The changes of the record when the work of its state is done. */
 export async function work(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
   switch (of.record.state) {
     case "planning":
@@ -45,7 +45,7 @@ export async function work(of: Work): Promise<Partial<MigrationRecord> & { reado
     case "rolling_back":
       return rollBack(of);
     default:
-      throw new PinakesError("INTERNAL", `Nothing is to be done in the state ${of.record.state}.`);
+      throw new PinakesError("INTERNAL", `There is no work in the state ${of.record.state}.`);
   }
 }
 
@@ -78,12 +78,12 @@ async function copyUnits(of: Work): Promise<{ readonly state: State }> {
   return { state: "copied" };
 }
 
-/** From the first row on. What is missing here or other than in the source is written; what is only here may be somebody's, and stays. */
+/** From the first row. Rows that are missing or different here are written; additional rows may belong to others, and stay. */
 function anew({ again = 0 }: UnitRecord): Partial<UnitRecord> {
   return { checkpoint: null, copied: 0, differences: null, again: again + 1 };
 }
 
-/** With the place it goes to, which is held. What was made after a rollback had overtaken this one is taken back: nobody would look for it. */
+/** Registers and holds the target. A target created after a rollback has overtaken this worker is removed again: nobody else would. */
 async function placed(of: Work, found: UnitRecord): Promise<UnitRecord> {
   const { ledger, scope, deps } = of;
   try {
@@ -93,7 +93,7 @@ async function placed(of: Work, found: UnitRecord): Promise<UnitRecord> {
     return unit;
   } catch (error) {
     const now = await ledger.read(scope, found.migration_id);
-    // A rollback that is still under way after a switch needs its holds, and ends them itself.
+    // A rollback in progress after a switch needs its holds, and releases them itself.
     if (now?.state === "rolled_back" || (now?.state === "rolling_back" && now.switched_at === null))
       await leaveUnit(of, found);
     throw error;
@@ -116,7 +116,7 @@ async function registered(of: Work, found: UnitRecord): Promise<Held["place"] & 
   });
 }
 
-/** Undefined when every unit is equal; otherwise the state to go back to, with what differs. */
+/** Undefined if every unit is equal; otherwise the state to return to, with the differences. */
 async function verifyUnits(of: Work): Promise<{ readonly state: State; readonly error: string } | undefined> {
   const { ledger, scope, record, deps } = of;
   const wrong: string[] = [];
@@ -140,7 +140,7 @@ async function verifyUnit(
   const held = { scope: of.scope, place: placeOf(unit), signal, progress: telling(of, unit) };
   const here = await source.measureHeld(unit, held);
   const measured = { count: now.count, hash: now.hash, rows: now.rows, held_count: here.count, held_hash: here.hash };
-  // Also one that was found equal before is copied again then; what was there already is not ours to fill.
+  // A unit that was equal before is copied again, too; an existing target is not ours to fill.
   const wrong = (differences: string): UnitRecord => ({
     ...unit,
     ...measured,
@@ -166,13 +166,13 @@ async function verifyUnit(
   };
 }
 
-/** Only what is equal now, not only what was equal then. */
+/** Verifies again, since it must be equal now. */
 async function switchUnits(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
   const { deps, ledger, scope, record, source } = of;
   if (record.switched_at === null) {
     const unequal = await verifyUnits(of);
     if (unequal !== undefined) return unequal;
-    // From here on it is decided: what was released must not be compared again, others may write to it.
+    // The commit point: released collections must not be compared again, since others may write to them.
     const now = new Date(deps.clock.now());
     const until = new Date(now.getTime() + (source.place?.retainMs ?? record.retain_days * 86_400_000));
     const decided = { switched_at: now.toISOString(), retain_until: until.toISOString() };
@@ -190,7 +190,7 @@ async function switchUnits(of: Work): Promise<Partial<MigrationRecord> & { reado
   return { state: "switched" };
 }
 
-/** The old form goes only where the record says so, and only as it was verified (R-TG-96). */
+/** The old form is removed only if the record says so, and only as verified (R-TG-96). */
 async function finishUnits(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
   const { deps, ledger, scope, record, source, signal } = of;
   for await (const unit of ledger.units(scope, record.migration_id)) {
@@ -219,15 +219,15 @@ async function rollBack(of: Work): Promise<Partial<MigrationRecord> & { readonly
       );
     begun = true;
   }
-  // The old form is the one in use again: it is kept for as long as its owner keeps it.
+  // The old form is in use again: its owner decides how long to keep it.
   return { state: "rolled_back", finished_at: new Date(of.deps.clock.now()).toISOString(), retain_until: null };
 }
 
-/** All of them, before the first one changes. */
+/** Checks all of them before the first one changes. */
 async function requireAllBack(of: Work): Promise<void> {
   let beat: Progress | undefined;
   for await (const unit of of.ledger.units(of.scope, of.record.migration_id)) {
-    // It has begun: from here on there is only its end.
+    // The rollback has begun: it can only be completed.
     if (unit.status === "rolled_back") return;
     beat ??= telling(of, unit);
     await beat();
@@ -243,7 +243,7 @@ export function labelOf({ migration_id }: MigrationRecord, { number }: UnitRecor
   return `${migration_id}.${number}`;
 }
 
-/** Of what is not one collection. */
+/** The target of a unit that is not one collection. */
 export const nowhere: Held["place"] = { repository_id: "", collection_id: "", incarnation: "" };
 
 export function placeOf({ repository_id, incarnation, target, whole }: UnitRecord): Held["place"] {
@@ -251,7 +251,7 @@ export function placeOf({ repository_id, incarnation, target, whole }: UnitRecor
   invariant(
     repository_id !== null && incarnation !== null,
     "CORRUPT",
-    `unit "${target.collection}" was copied and has no place`,
+    `unit "${target.collection}" was copied without a target`,
   );
   return { repository_id, collection_id: target.collection, incarnation };
 }

@@ -1,4 +1,4 @@
-/** Which sources pipelines may read: only what the operator of the server lists, so that no user reads the server's disk or others' buckets. */
+/** Which sources pipelines may read: only what the server's operator lists, so that no user can read the server's disk or other buckets. */
 import { resolve } from "node:path";
 import { PinakesError } from "../domain/errors.ts";
 import type { SourceEvents, SourceReader } from "../ports/source-reader.ts";
@@ -7,23 +7,23 @@ import { asFolder, sourceText, type Source } from "./source.ts";
 
 export interface AllowedFolder {
   readonly path: string;
-  /** Whose pipelines may read it; every workspace's when absent. */
+  /** Workspaces whose pipelines may read it; all when absent. */
   readonly tenants?: readonly string[] | undefined;
 }
 
 export interface AllowedBucket {
   readonly bucket: string;
-  /** Only what lies under this folder of the bucket. */
+  /** Only objects below this prefix. */
   readonly prefix?: string | undefined;
   readonly tenants?: readonly string[] | undefined;
-  /** Reads what lies under a prefix, which is "" or ends with "/". */
+  /** Reads objects below a prefix, which is "" or ends with "/". */
   readonly reader: (prefix: string) => Promise<SourceReader>;
 }
 
 export interface PipelineLocations {
   readonly folders?: readonly AllowedFolder[] | undefined;
   readonly buckets?: readonly AllowedBucket[] | undefined;
-  /** Where the buckets' events arrive. */
+  /** Receives the buckets' events. */
   readonly events?: (() => Promise<SourceEvents>) | undefined;
 }
 
@@ -46,7 +46,7 @@ export class AllowedLocations {
     return this.haveFolders || this.#buckets.length > 0;
   }
 
-  /** FORBIDDEN when the operator has not opened the source to this workspace. */
+  /** FORBIDDEN if the operator has not allowed the source for this workspace. */
   async open(tenant: string, source: Source): Promise<SourceReader> {
     if (source.kind === "file") {
       const folders = this.#folders.filter((place) => isFor(tenant, place)).map(({ path }) => path);
@@ -70,11 +70,11 @@ export class AllowedLocations {
     ];
     const there =
       open.length === 0
-        ? "It has opened none; ask for one (pipelineFolders, pipelineBuckets)."
-        : `There are ${open.join(", ")}.`;
+        ? "None are allowed; ask the operator (pipelineFolders, pipelineBuckets)."
+        : `Allowed are ${open.join(", ")}.`;
     return new PinakesError(
       "FORBIDDEN",
-      `source: the operator of this server has not opened ${sourceText(source)} to pipelines. ${there}`,
+      `source: the operator of this server has not allowed ${sourceText(source)} for pipelines. ${there}`,
     );
   }
 }

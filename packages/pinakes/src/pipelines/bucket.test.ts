@@ -26,7 +26,7 @@ afterAll(async () => {
   await closeShared();
 });
 
-/** A bench whose pipelines may read under `open/` of a bucket of its own. */
+/** A bench whose pipelines may read below `open/` of its own bucket. */
 async function withBucket(queue?: string) {
   const bucket = `source-${(buckets += 1)}`;
   await server.bucket(bucket);
@@ -44,7 +44,7 @@ async function withBucket(queue?: string) {
   };
 }
 
-/** The run over all, with which a pipeline begins, is over: what comes in now comes in by an event. */
+/** Waits for the initial full run: later changes then arrive by events. */
 const begun = (bench: Bench) =>
   until(async () => {
     const { items } = await bench.knowledge.jobs.list(admin, { limit: 100 });
@@ -58,7 +58,7 @@ const record = (eventName: string, bucket: string, key: string) => ({
 });
 
 describe("a pipeline on a bucket", () => {
-  it("R-LISA-21 objects under the prefix come in, are replaced, and go; others are not seen", async () => {
+  it("R-LISA-21 objects under the prefix are added, replaced, and removed; others are ignored", async () => {
     const { bench, source, put, remove } = await withBucket();
     await using _ = bench;
     await put("open/docs/a b+ü.txt", "first");
@@ -83,7 +83,7 @@ describe("a pipeline on a bucket", () => {
     expect(await bench.uris()).toEqual([`${source}/sub/a.md`]);
   });
 
-  it("only buckets and folders that the operator opened", async () => {
+  it("only buckets and folders that the operator allowed", async () => {
     const { bench, bucket } = await withBucket();
     await using _ = bench;
     for (const source of [
@@ -93,7 +93,7 @@ describe("a pipeline on a bucket", () => {
       `s3://${bucket}/private/`,
     ])
       expect((await failure(bench.pipeline({ source }), "FORBIDDEN")).detail).toContain(
-        `There are file:${bench.folder}, s3://${bucket}/open/.`,
+        `Allowed are file:${bench.folder}, s3://${bucket}/open/.`,
       );
     const other = await bench.another({
       pipelineBuckets: [{ bucket, endpoint: server.endpoint, region, credentials, tenants: ["other"] }],
@@ -105,7 +105,7 @@ describe("a pipeline on a bucket", () => {
     await bench.pipeline({ source: `s3://${bucket}/open` });
   });
 
-  it("one event on a source that is empty now does not begin to empty the collection", async () => {
+  it("an event on a source that is empty now does not empty the collection", async () => {
     const { bench, bucket, source, put, remove } = await withBucket();
     await using _ = bench;
     const keys = Array.from({ length: pipelineLimits.guardDocumentsMin }, (__, i) => `open/docs/f${i}.txt`);
@@ -123,7 +123,7 @@ describe("a pipeline on a bucket", () => {
     expect(await bench.documents()).toHaveLength(keys.length);
   });
 
-  it("a bucket that is not there is refused, and one that is gone later removes nothing", async () => {
+  it("a missing bucket is refused, and one deleted later removes nothing", async () => {
     const bench = await Bench.open({
       pipelineBuckets: [{ bucket: "never-made", endpoint: server.endpoint, region, credentials }],
     });
@@ -143,7 +143,7 @@ describe("a pipeline on a bucket", () => {
     expect(await gone.bench.documents()).toHaveLength(1);
   });
 
-  it("R-LISA-21 notify: keys are decoded, only those under the prefix count, and the bucket has the last word", async () => {
+  it("R-LISA-21 notify: keys are decoded, only those under the prefix count, and the bucket is authoritative", async () => {
     const { bench, bucket, source, put, remove } = await withBucket();
     await using _ = bench;
     const id = await bench.pipeline({ source, trigger: "event", auto_remove: true });
@@ -168,7 +168,7 @@ describe("a pipeline on a bucket", () => {
       result: { added: 2, failed: 0 },
     });
     expect(await bench.uris()).toEqual([`${source}/a b.txt`, `${source}/c+d.txt`]);
-    // It says that the object is gone, and it is not.
+    // It claims that the object was deleted, but it exists.
     expect(await notify({ Records: [record("ObjectRemoved:Delete", bucket, "open/docs/a+b.txt")] })).toMatchObject({
       result: { removed: 0, unchanged: 1 },
     });
@@ -223,7 +223,7 @@ describe("events from an SQS queue", () => {
     );
   };
 
-  it("R-LISA-21 are carried out in the pipeline they concern, and taken from the queue only then", async () => {
+  it("R-LISA-21 are executed by their pipeline, and deleted from the queue only then", async () => {
     const { QueueUrl: url } = (await sqs.createQueue({ QueueName: "events-1" })) as { QueueUrl: string };
     const { bench, bucket, source, put, remove } = await withBucket("events-1");
     await using _ = bench;
@@ -239,7 +239,7 @@ describe("events from an SQS queue", () => {
     expect((await bench.documents())[0]?.source).toMatchObject({ type: "auto", uri: `${source}/a b.txt` });
     await until(async () => (await left(url)) === 0);
 
-    // Through SNS; nobody's object; the test that S3 sends when the queue is set up.
+    // Through SNS; an unrelated object; the test event that S3 sends when the queue is configured.
     await put("open/docs/b.txt", "second");
     await send({
       Type: "Notification",
@@ -254,7 +254,7 @@ describe("events from an SQS queue", () => {
     await until(async () => (await bench.documents()).length === 1 && (await left(url)) === 0);
   });
 
-  it("what is not understood, or cannot be carried out now, stays in the queue", async () => {
+  it("an event that is invalid, or cannot be executed now, stays in the queue", async () => {
     const { QueueUrl: url } = (await sqs.createQueue({ QueueName: "events-2" })) as { QueueUrl: string };
     const { bench, bucket, source, put } = await withBucket("events-2");
     await using _ = bench;
@@ -262,9 +262,9 @@ describe("events from an SQS queue", () => {
     await put("open/docs/a.txt", "first");
     bench.background((signal) => bench.opened.pipelines.listen(signal));
     await sqs.sendMessage({ QueueUrl: url, MessageBody: "hello" });
-    await until(async () => bench.log.some((line) => line.includes("not understood")));
+    await until(async () => bench.log.some((line) => line.includes("was invalid")));
     expect(await left(url)).toBe(1);
-    // The server stops answering for the bucket: the event must not be lost.
+    // The bucket's server becomes unreachable: the event must not be lost.
     const other = await bench.another({
       pipelineBuckets: [{ bucket, prefix: "open", endpoint: "http://127.0.0.1:1", region, credentials }],
       pipelineQueue: { queue: "events-3", region, endpoint: server.endpoint, credentials },

@@ -1,4 +1,7 @@
-/** Takes the messages of the queue to which buckets send their events. One is done when every pipeline it concerns has done its part; otherwise it comes again. */
+/**
+ * Processes the queue to which buckets send their events. A message is done when every pipeline it concerns has processed it; otherwise it
+ * is redelivered.
+ */
 import { PinakesError } from "../domain/errors.ts";
 import type { SourceEvents, SourceMessage } from "../ports/source-reader.ts";
 import type { KnowledgeDependencies } from "../knowledge/dependencies.ts";
@@ -45,7 +48,9 @@ export class EventListener {
   async #handle(message: SourceMessage, entries: readonly StoredEntry[]): Promise<void> {
     const { log } = this.#with.deps;
     const beat = setInterval(() => {
-      message.extend(extendMs).catch((error: unknown) => log(`a source event could not be held: ${String(error)}`));
+      message
+        .extend(extendMs)
+        .catch((error: unknown) => log(`the lease of a source event could not be extended: ${String(error)}`));
     }, beatMs).unref();
     try {
       const uris = readS3Events(message.body).map(({ bucket, key }) => `s3://${bucket}/${key}`);
@@ -58,16 +63,16 @@ export class EventListener {
       );
       if (done.every(Boolean)) await message.done();
     } catch (error) {
-      // It comes again, and goes to the queue's own dead letters when that never helps.
+      // It is redelivered, and finally goes to the queue's own dead letters.
       log(
-        `a source event was not understood or not carried out: ${PinakesError.isInstance(error) ? error.detail : String(error)}`,
+        `a source event was invalid or could not be executed: ${PinakesError.isInstance(error) ? error.detail : String(error)}`,
       );
     } finally {
       clearInterval(beat);
     }
   }
 
-  /** What cannot get better by being told again counts as done: the job says what was wrong. */
+  /** A failure that redelivery cannot fix counts as done: the job has the error. */
   async #apply(entry: StoredEntry, uris: readonly string[]): Promise<boolean> {
     const { deps, jobs, stateOf } = this.#with;
     const state = await stateOf(entry);

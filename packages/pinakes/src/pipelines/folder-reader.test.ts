@@ -33,7 +33,7 @@ async function read(name: string): Promise<string> {
 }
 
 describe("a folder as a source", () => {
-  it("lists every file below it, tells the same of one alone, and reads it", async () => {
+  it("lists every file below it, gives the same for a single one, and reads it", async () => {
     await mkdir(join(folder, "a/b"), { recursive: true });
     await writeFile(join(folder, "a/b/x.txt"), "hello");
     await writeFile(join(folder, "y.txt"), "");
@@ -49,7 +49,7 @@ describe("a folder as a source", () => {
     expect((await all())["a/b/x.txt"]).not.toMatchObject({ etag: (listed["a/b/x.txt"] as { etag: string }).etag });
   });
 
-  it("refuses whatever lies outside: by its name, by a link, by a folder that is a link", async () => {
+  it("refuses everything outside: by name, by a link, by a linked folder", async () => {
     await writeFile(join(folder, "..", "secret.txt"), "secret");
     await mkdir(join(folder, "..", "other"));
     await writeFile(join(folder, "..", "other", "secret.txt"), "secret");
@@ -69,7 +69,7 @@ describe("a folder as a source", () => {
     expect(Object.keys(await all()).toSorted()).toEqual(["link.txt", "linked"]);
   });
 
-  it("follows links to files inside, as some systems publish them, and not links to folders or in circles", async () => {
+  it("follows links to files inside, as some systems publish them, but not links to folders or cycles", async () => {
     await mkdir(join(folder, "..data"));
     await writeFile(join(folder, "..data", "x.txt"), "published");
     await symlink(join("..data", "x.txt"), join(folder, "x.txt"));
@@ -79,13 +79,13 @@ describe("a folder as a source", () => {
       "..data": { reason: expect.stringContaining("hidden") },
       "x.txt": { name: "x.txt", bytes: 9 },
       again: { reason: expect.stringContaining("links to folders are not followed") },
-      circle: { reason: "is a link that leads nowhere" },
+      circle: { reason: "is a broken link" },
     });
     expect(await read("x.txt")).toBe("published");
   });
 
   it.skipIf(process.getuid?.() === 0)(
-    "a folder inside that may not be read is an error, not a gap (skipped for root, who may read all)",
+    "an unreadable subfolder is an error, not a gap (skipped for root, who may read everything)",
     async () => {
       await mkdir(join(folder, "closed"));
       await writeFile(join(folder, "closed", "x.txt"), "x");
@@ -95,7 +95,7 @@ describe("a folder as a source", () => {
     },
   );
 
-  it("a folder that is gone is an error, not an empty one", async () => {
+  it("a missing folder is an error, not an empty one", async () => {
     await rm(folder, { recursive: true });
     for (const call of [() => all(), () => reader.check(), () => reader.stat(`file:${folder}/x.txt`)])
       expect((await failure(call(), "UNAVAILABLE")).retryable).toBe(false);
@@ -103,7 +103,7 @@ describe("a folder as a source", () => {
     await failure(reader.check(), "UNAVAILABLE");
   });
 
-  it("pipes and names that are not UTF-8 are told, and never opened", async () => {
+  it("pipes and names that are not UTF-8 are reported, and never opened", async () => {
     execFileSync("/usr/bin/env", ["mkfifo", join(folder, "pipe.txt")]);
     await writeFile(Buffer.concat([Buffer.from(`${folder}/bad`), Buffer.from([0xff]), Buffer.from(".txt")]), "x");
     expect(await all()).toMatchObject({
@@ -113,7 +113,7 @@ describe("a folder as a source", () => {
     await failure(read("pipe.txt"), "FORBIDDEN");
   });
 
-  it("a file that changes while it is read is told, to be read again", async () => {
+  it("a file that changes while it is read is an error, to be read again", async () => {
     await writeFile(join(folder, "x.txt"), Buffer.alloc(1_000_000, "x"));
     const grow = async () => {
       let once = true;
@@ -125,7 +125,7 @@ describe("a folder as a source", () => {
     expect((await failure(grow(), "UNAVAILABLE")).retryable).toBe(true);
   });
 
-  it("folders may lie as deep as the limit, not deeper", async () => {
+  it("folders may be nested up to the limit, not deeper", async () => {
     const deep = join(folder, ...Array.from({ length: pipelineLimits.folderDepthMax }, () => "d"));
     await mkdir(deep, { recursive: true });
     await writeFile(join(deep, "x.txt"), "x");

@@ -1,6 +1,6 @@
 /**
- * A folder as a source. Links to files inside the folder are followed, for that is how some systems publish files; links that lead out,
- * and links to folders, are not. Where everything really lies is looked up at every call, so a link that is put there later opens nothing.
+ * A folder as a source. Links to files inside the folder are followed, since some systems publish files that way; links that lead out, and
+ * links to folders, are not. Real paths are resolved on every call, so a link added later opens nothing.
  */
 import { constants, type BigIntStats } from "node:fs";
 import { lstat, open, readdir, realpath, stat, type FileHandle } from "node:fs/promises";
@@ -16,7 +16,7 @@ export class FolderReader implements SourceReader {
   readonly #folder: string;
   readonly #allowed: readonly string[];
 
-  /** `allowed`: folders of the operator, one of which the folder must really be in. */
+  /** `allowed`: folders of the operator, one of which must contain the folder's real path. */
   constructor(folder: string, allowed: readonly string[]) {
     this.#folder = folder;
     this.#allowed = allowed;
@@ -37,7 +37,7 @@ export class FolderReader implements SourceReader {
       if (depth > pipelineLimits.folderDepthMax)
         throw new PinakesError(
           "LIMIT_EXCEEDED",
-          `The folder ${show(path)} lies deeper than ${pipelineLimits.folderDepthMax} folders. Move it up.`,
+          `The folder ${show(path)} is nested deeper than ${pipelineLimits.folderDepthMax} folders. Move it up.`,
         );
       for (const entry of await this.#entriesOf(path, root)) {
         const inside = join(path, entry.name);
@@ -71,7 +71,7 @@ export class FolderReader implements SourceReader {
       throw new PinakesError("UNAVAILABLE", `The file ${show(path)} changed while it was read.`);
   }
 
-  /** Where the folder really is. Throws when it is nowhere, or outside what the operator opened. */
+  /** The folder's real path. Throws if it does not exist or is outside the allowed folders. */
   async #root(): Promise<string> {
     let root: string;
     try {
@@ -84,11 +84,11 @@ export class FolderReader implements SourceReader {
     if (allowed.some((folder) => folder !== undefined && isInside(root, folder))) return root;
     throw new PinakesError(
       "FORBIDDEN",
-      `The folder ${show(this.#folder)} leads to a place that the operator of this server has not opened to pipelines.`,
+      `The folder ${show(this.#folder)} resolves to a path that the operator of this server has not allowed for pipelines.`,
     );
   }
 
-  /** A folder that is gone by now has nothing in it; one that cannot be read is an error. */
+  /** A folder deleted since has no entries; an unreadable one is an error. */
   async #entriesOf(path: string, root: string) {
     try {
       if (!(await this.#isPlain(path, root))) return [];
@@ -99,7 +99,7 @@ export class FolderReader implements SourceReader {
     }
   }
 
-  /** No link on the way from the source to it. */
+  /** No links on the path from the source to it. */
   async #isPlain(folder: string, root: string): Promise<boolean> {
     try {
       return (await realpath(folder)) === join(root, relative(this.#folder, folder));
@@ -112,7 +112,7 @@ export class FolderReader implements SourceReader {
   async #look(path: string, root: string): Promise<SourceEntry | undefined> {
     const uri = `${scheme}${path}`;
     const name = basename(path);
-    if (isHidden(name)) return { uri, reason: "is hidden: its name begins with a dot" };
+    if (isHidden(name)) return { uri, reason: "is hidden: its name starts with a dot" };
     if (name.includes("\uFFFD")) return { uri, reason: "its name is not valid UTF-8" };
     try {
       const found = await lstat(path, { bigint: true });
@@ -130,7 +130,7 @@ export class FolderReader implements SourceReader {
       if (isGone(error) || (error as NodeJS.ErrnoException).code === "ELOOP") return undefined;
       throw error;
     });
-    if (target === undefined) return { uri, reason: "is a link that leads nowhere" };
+    if (target === undefined) return { uri, reason: "is a broken link" };
     if (!isInside(target, root)) return { uri, reason: "is a link that leads out of the folder" };
     const found = await stat(target, { bigint: true });
     return found.isFile()
@@ -138,7 +138,7 @@ export class FolderReader implements SourceReader {
       : { uri, reason: "is a link to something other than a file; links to folders are not followed" };
   }
 
-  /** Looked up before and after: a link that is put there in between is noticed, because then another file is open. */
+  /** Resolved before and after: a link placed in between is detected, because then another file is open. */
   async #openInside(path: string): Promise<FileHandle> {
     const root = await this.#root();
     const outside = () =>
@@ -146,7 +146,7 @@ export class FolderReader implements SourceReader {
     try {
       const target = await realpath(path);
       if (!isInside(target, root)) throw outside();
-      // Not to wait for a writer, should it have become a pipe.
+      // Does not block in case it became a pipe.
       const file = await open(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
         const [opened, there, again] = [
@@ -186,7 +186,7 @@ function fileOf(uri: string, name: string, found: BigIntStats): SourceFile {
   return { uri, name, bytes: Number(found.size), etag: etagOf(found) };
 }
 
-/** Time of the last change and size: no byte has to be read to see that nothing changed. */
+/** Change time and size: detects changes without reading any bytes. */
 function etagOf({ mtimeNs, size }: BigIntStats): string {
   return `${mtimeNs}-${size}`;
 }

@@ -1,19 +1,19 @@
-/** One folder, watched: which of its files changed, in bursts, after they are written to their end. Hidden files and links to folders are not followed. */
+/** Watches one folder: reports changed files in bursts, once they are completely written. Hidden files and links to folders are ignored. */
 import { basename } from "node:path";
 import { watch, type FSWatcher } from "chokidar";
 import { isHidden } from "./folder-reader.ts";
 
-/** A file whose size stays for so long is complete. */
+/** A file whose size is stable for this long is complete. */
 const writtenMs = 300;
 const pollMs = 50;
-/** Changes that come within this time are one burst. */
+/** Changes within this time form one burst. */
 const burstMs = 200;
 
 export interface FolderWatchOptions {
   readonly folder: string;
-  /** Called with one burst at a time; what it throws is told to `onError`. */
+  /** Called with one burst at a time; its errors go to `onError`. */
   readonly onChange: (uris: readonly string[]) => Promise<void>;
-  /** The folder is not watched reliably any more. */
+  /** The folder is no longer watched reliably. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -37,7 +37,7 @@ export class FolderWatch {
     this.#watcher.on("error", (error) => options.onError(error));
   }
 
-  /** Every change that is made after this has resolved is told. */
+  /** Every change after this resolves is reported. */
   static async open(options: FolderWatchOptions): Promise<FolderWatch> {
     const opened = new FolderWatch(options);
     await new Promise<void>((resolve, reject) => {

@@ -1,16 +1,16 @@
-/** Every limit of pipelines, with its unit last. How many a collection may have is with the other limits of collections. */
+/** Every limit of pipelines, with its unit last. Pipelines per collection are limited with the other limits of collections. */
 export const pipelineLimits = Object.freeze({
-  /** A source with more files is refused as a whole: half of one would look like files that are gone. */
+  /** A source with more files is refused as a whole: reading half of it would look like deleted files. */
   sourceFilesMax: 200_000,
   folderDepthMax: 64,
   scheduleCharsMax: 100,
-  /** Files that one call or message may name. */
+  /** Files per call or message. */
   changedFilesMax: 1_000,
-  /** Names of each kind that a plan shows. */
+  /** Names of each kind in a plan. */
   planNamesMax: 1_000,
-  /** Files that a run's result names. */
+  /** Files named in a run's result. */
   resultFilesMax: 100,
-  /** Below so many documents no share is too large to be removed. */
+  /** Below this number of documents every share may be removed. */
   guardDocumentsMin: 10,
   removalShareDefault: 0.5,
   filesAtOnceMax: 4,

@@ -1,4 +1,4 @@
-/** Runs of pipelines as jobs: one at a time for each pipeline, whichever process it is in. A second one waits, and then finds little to do. */
+/** Runs pipelines as jobs: one at a time per pipeline, across all processes. A second one waits, and then finds little to do. */
 import { setTimeout as pause } from "node:timers/promises";
 import { PinakesError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
@@ -45,16 +45,16 @@ export interface RunTarget {
 }
 
 export interface RunInput {
-  /** Also if more would be removed than the pipeline allows. */
+  /** Even if more would be removed than the pipeline allows. */
   readonly force?: boolean | undefined;
-  /** Only these files; all of them when absent. */
+  /** Only these files; all when absent. */
   readonly uris?: readonly string[] | undefined;
 }
 
-/** A sign of life within the time of a lease. */
+/** Heartbeat, well within a lease. */
 const beatMs = 15_000;
 const waitMs = 200;
-/** After so many waits a job that waits for another one says that it lives, and hears that it was cancelled. */
+/** Waits between two heartbeats of a waiting job, which also notice a cancellation. */
 const waitsPerTell = 10;
 
 export class PipelineJobs {
@@ -75,7 +75,7 @@ export class PipelineJobs {
     return this.#with.jobs.start(scope, { kind: "pipeline", repository_id, collection_id, created_by: by, input });
   }
 
-  /** To its end; a job that runs here already is joined. */
+  /** To its end; joins a run in this process. */
   async finish(scope: Scope, job: JobRecord): Promise<JobRecord> {
     return this.#with.jobs.run(scope, job.job_id);
   }
@@ -127,7 +127,7 @@ export class PipelineJobs {
     // One large file may take longer than the lease, and than a job may be silent.
     const beat = setInterval(() => {
       Promise.all([registry.hold(lease), tools.tell(last)]).catch((error: unknown) =>
-        deps.log(`pipeline ${lease.pipeline_id}, its sign of life: ${String(error)}`),
+        deps.log(`pipeline ${lease.pipeline_id}: heartbeat failed: ${String(error)}`),
       );
     }, beatMs).unref();
     try {
@@ -166,7 +166,7 @@ export class PipelineJobs {
     return resultJson(result);
   }
 
-  /** Removals that come one after the other are small each; that the source is empty tells where they lead. */
+  /** A series of small removals can still empty the collection: an empty source shows that. */
   async #objection(
     planning: PlanDependencies & { readonly jobId: string },
     plan: Plan & { readonly documents?: number },
@@ -180,7 +180,7 @@ export class PipelineJobs {
     return removalGuard(pipeline, empty ? documents : plan.gone.length, documents);
   }
 
-  /** As it is now: a pipeline that was deleted meanwhile does nothing more. */
+  /** The current settings: a pipeline deleted meanwhile does nothing more. */
   async #current(scope: Scope, job: JobRecord): Promise<{ opened: OpenCollection; pipeline: PipelineSettings }> {
     const caller = this.#with.deps.callerOf({ tenant: scope.tenant, userId: job.created_by, role: "admin" });
     const opened = await this.#with.collections.open(caller, job.repository_id, job.collection_id);

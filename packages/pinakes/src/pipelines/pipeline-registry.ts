@@ -1,7 +1,7 @@
 /**
- * The pipelines of all tenants, for the background: kept by the system's own tenant, so that a process finds at its start what to watch
- * and what is due. The collection's record is the truth; an entry is there before it and goes after it, and one without a pipeline is
- * taken away when it is next looked at. Leases are here, too: who watches a folder, and who runs a pipeline.
+ * The pipelines of all tenants, for the background: stored under the system's own tenant, so that a process finds at its start what to
+ * watch and what is due. The collection's record is authoritative; an entry is created before it and deleted after it, and one without a
+ * pipeline is removed when it is next read. Leases are here, too: who watches a folder, and who runs a pipeline.
  */
 import { acrossShards, workPlace } from "../containers/work-registry-shards.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
@@ -11,7 +11,7 @@ import type { ContainerDefinition, ItemStore, Query } from "../ports/item-store.
 import { knowledgeTenant } from "../knowledge/records/work-registry.ts";
 import type { CollectionRecord, PipelineSettings } from "../knowledge/records/records.ts";
 
-/** An entry this young may belong to a pipeline that is just being made. */
+/** A younger entry may belong to a pipeline that is just being created. */
 export const entryRestMs = 60_000;
 export const leaseMs = 60_000;
 
@@ -20,7 +20,7 @@ export const pipelinesContainer: ContainerDefinition = Object.freeze({
   partitionKey: ["shard"],
   indexes: {
     due: { partition: ["shard"], sort: ["next_run_at"] },
-    // Not by the source: that may be longer than the key of an index.
+    // Not by the source, which may exceed the size of an index key.
     byTrigger: { partition: ["shard", "trigger"], sort: ["pipeline_id"] },
   },
 });
@@ -36,7 +36,7 @@ export interface PipelineEntry {
   readonly trigger: PipelineSettings["trigger"];
   readonly source: string;
   readonly registered_at: number;
-  /** Epoch milliseconds; only of those with a schedule. */
+  /** Epoch milliseconds; only with a schedule. */
   readonly next_run_at?: number;
 }
 
@@ -86,7 +86,7 @@ export class PipelineRegistry {
     await ifMissing(this.#items.write(this.#scope, pipelinesContainer.name, [shard], { op: "delete", id }));
   }
 
-  /** False: somebody else was faster, or it is gone. */
+  /** Undefined: changed or removed concurrently. */
   async reschedule(entry: StoredEntry, nextRunAt: number | undefined): Promise<StoredEntry | undefined> {
     const { etag, next_run_at: _, ...rest } = entry;
     const next = { ...rest, ...(nextRunAt === undefined ? {} : { next_run_at: nextRunAt }) };
@@ -107,7 +107,7 @@ export class PipelineRegistry {
     yield* this.#entries((shard) => ({ index: "byTrigger", equals: { shard, trigger } }));
   }
 
-  /** Takes or renews it; false while it is another's. */
+  /** Acquires or extends the lease; false if another owner holds it. */
   async hold(lease: Lease): Promise<boolean> {
     const { shard, id } = leasePlace(lease);
     const now = this.#clock.now();
@@ -144,7 +144,7 @@ export interface Lease {
   readonly incarnation: string;
   readonly pipeline_id: string;
   readonly what: "watch" | "run";
-  /** Another one at every taking. */
+  /** Unique for each acquisition. */
   readonly owner: string;
 }
 

@@ -1,4 +1,4 @@
-/** Pipelines as callers see them: by the names of their collection, with jobs as views. */
+/** Pipelines as callers see them: by their collection's ids, with jobs as views. */
 import type { Caller } from "../domain/caller.ts";
 import type { Level } from "../knowledge/access/access.ts";
 import type { Collections } from "../knowledge/collections/collections.ts";
@@ -65,7 +65,7 @@ export class PipelinesApi {
     return jobView(await this.#pipelines.run(caller, opened, pipelineId, options));
   }
 
-  /** With the event that a bucket sends, as S3 or EventBridge write it. */
+  /** Accepts a bucket event in the format of S3 or EventBridge. */
   async notify(
     caller: Caller,
     repositoryId: string,

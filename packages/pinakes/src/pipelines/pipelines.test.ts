@@ -49,7 +49,7 @@ describe("pipelines of a collection", () => {
     await bench.pipeline({ source: `file:${bench.folder}/${knowledgeLimits.pipelinesMax}` });
   });
 
-  it("R-LISA-45 ten at once from eleven callers: exactly ten are there", async () => {
+  it("R-LISA-45 eleven concurrent creates: exactly ten succeed", async () => {
     await using bench = await Bench.open();
     const folders = Array.from({ length: 11 }, (_, i) => join(bench.folder, String(i)));
     await Promise.all(folders.map((folder) => mkdir(folder)));
@@ -58,7 +58,7 @@ describe("pipelines of a collection", () => {
     expect((await bench.knowledge.pipelines.list(admin, "r", "c")).items).toHaveLength(10);
   });
 
-  it("R-LISA-62 chunking comes from the first pipeline where the collection has none, and a pipeline's own documents are cut as it says", async () => {
+  it("R-LISA-62 chunking comes from the first pipeline if the collection has none, and a pipeline's own documents use its own", async () => {
     await using bench = await Bench.open();
     bench.background((signal) => bench.opened.work(signal));
     await bench.write({ "one/a.txt": "words ".repeat(100), "two/b.txt": "words ".repeat(100) });
@@ -83,7 +83,7 @@ describe("pipelines of a collection", () => {
     ]);
   });
 
-  it("R-LISA-81 bucket, prefix, trigger and the rest of a pipeline cannot be changed, neither by a change of the collection", async () => {
+  it("R-LISA-81 bucket, prefix, trigger and the rest of a pipeline are immutable, also by an update of the collection", async () => {
     await using bench = await Bench.open();
     await bench.pipeline();
     const { pipelines } = await bench.knowledge.collections.get(admin, "r", "c");
@@ -92,7 +92,7 @@ describe("pipelines of a collection", () => {
     expect((await bench.knowledge.collections.get(admin, "r", "c")).pipelines).toEqual(pipelines);
   });
 
-  it("what a pipeline may be is checked, and the answer says what to write", async () => {
+  it("the input for a pipeline is validated, and the error says what to write", async () => {
     await using bench = await Bench.open();
     await mkdir(join(bench.folder, "sub"));
     const refused = async (
@@ -101,11 +101,11 @@ describe("pipelines of a collection", () => {
       code: "INVALID" | "FORBIDDEN" | "CONFLICT" = "INVALID",
     ) => expect((await failure(bench.pipeline(input), code)).detail).toMatch(says);
     await refused({ trigger: "daily" }, "trigger: must be event or schedule");
-    await refused({ trigger: "event", schedule: "daily" }, "schedule: a pipeline with the trigger event has none");
-    await refused({ schedule: "61 * * * *" }, "schedule: write five fields");
-    await refused({ schedule: "* * * * * *" }, "schedule: write five fields");
-    await refused({ schedule: "0 0 31 2 *" }, "never comes");
-    await refused({ schedule: "0".repeat(pipelineLimits.scheduleCharsMax + 1) }, "schedule: write five fields");
+    await refused({ trigger: "event", schedule: "daily" }, "schedule: not allowed with the trigger event");
+    await refused({ schedule: "61 * * * *" }, "schedule: write five cron fields");
+    await refused({ schedule: "* * * * * *" }, "schedule: write five cron fields");
+    await refused({ schedule: "0 0 31 2 *" }, "never occurs");
+    await refused({ schedule: "0".repeat(pipelineLimits.scheduleCharsMax + 1) }, "schedule: write five cron fields");
     await refused({ auto_remove: "yes" }, "auto_remove: must be true or false");
     await refused({ max_removal_share: 1.01 }, "max_removal_share: must be a number from 0 to 1");
     await refused({ chunking_strategy: { type: "NO" } }, "chunking_strategy");
@@ -134,24 +134,24 @@ describe("pipelines of a collection", () => {
     );
   });
 
-  it("only folders that the operator opened: not others, not by .., not by a link, and not one that becomes a link later", async () => {
+  it("only folders that the operator allowed: not others, not by .., not by a link, and not one that becomes a link later", async () => {
     await using bench = await Bench.open();
     const outside = join(bench.folder, "..", "secret");
     await mkdir(outside);
     await bench.write({ "../secret/key.txt": "secret", "in/a.txt": "a" });
     for (const source of ["/etc", outside.replace("/open/..", ""), `${bench.folder}-not`, "/"])
       expect((await failure(bench.pipeline({ source: `file:${source}` }), "FORBIDDEN")).detail).toContain(
-        "has not opened",
+        "has not allowed",
       );
     expect((await failure(bench.pipeline({ source: `file:${bench.folder}/../secret` }), "INVALID")).detail).toContain(
       'without "." and ".."',
     );
     await symlink(outside, join(bench.folder, "link"));
     expect((await failure(bench.pipeline({ source: `file:${bench.folder}/link` }), "FORBIDDEN")).detail).toContain(
-      "leads to a place",
+      "resolves to a path",
     );
     expect((await failure(bench.pipeline({ source: "s3://any-bucket/x" }), "FORBIDDEN")).detail).toContain(
-      "has not opened",
+      "has not allowed",
     );
     const id = await bench.pipeline({ source: `file:${bench.folder}/in`, auto_remove: true });
     await bench.run(id);
@@ -159,13 +159,13 @@ describe("pipelines of a collection", () => {
     await symlink(outside, join(bench.folder, "in"));
     expect(await bench.run(id)).toMatchObject({
       status: "failed",
-      error: expect.stringContaining("has not opened to pipelines"),
+      error: expect.stringContaining("has not allowed for pipelines"),
     });
     await failure(bench.knowledge.pipelines.plan(admin, "r", "c", id), "FORBIDDEN");
     expect(await bench.uris()).toEqual([bench.uri("in/a.txt")]);
   });
 
-  it("a folder that is opened to some workspaces is closed to the others", async () => {
+  it("a folder that is allowed for some workspaces is closed to the others", async () => {
     await using bench = await Bench.open();
     const other = await bench.another({ pipelineFolders: [{ path: bench.folder, tenants: ["other"] }] });
     await failure(
@@ -177,7 +177,7 @@ describe("pipelines of a collection", () => {
     await other.knowledge.pipelines.create(stranger, "r", "c", { trigger: "schedule", source: `file:${bench.folder}` });
   });
 
-  it("another workspace, and who may not see the collection, gets NOT_FOUND for everything; who may only write gets FORBIDDEN", async () => {
+  it("another workspace, and callers who may not see the collection, get NOT_FOUND for everything; callers who may only write get FORBIDDEN", async () => {
     await using bench = await Bench.open();
     const id = await bench.pipeline();
     const { knowledge } = bench;

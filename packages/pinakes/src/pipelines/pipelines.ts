@@ -1,6 +1,6 @@
 /**
- * Ingestion pipelines: a collection kept in step with a folder or a prefix of a bucket. What a pipeline is cannot be changed; deleting
- * it leaves its documents. Sources are only read, and only those that the operator of the server opened.
+ * Ingestion pipelines: keep a collection in sync with a folder or a prefix of a bucket. A pipeline is immutable; deleting it keeps its
+ * documents. Sources are only read, and only those that the server's operator allows.
  */
 import type { PipelineNotified, PipelinePlan, ScheduledPipeline as PipelineView } from "@pinakes/client";
 import { requireCaller, type Caller } from "../domain/caller.ts";
@@ -51,10 +51,10 @@ export interface PipelinesOptions {
   readonly sourceFilesMax?: number | undefined;
 }
 
-/** A schedule that was claimed and not carried out, because the process died in between, is due again after so long. */
+/** A claimed schedule that was not executed, because the process died in between, is due again after this time. */
 const claimMs = 60_000;
 
-/** Creates a collection; `complete` is called with its record before that is stored. */
+/** Creates a collection; `complete` is called with its record before it is stored. */
 type CreateCollection = (
   complete?: (fresh: Omit<OpenCollection, "etag">) => Promise<CollectionRecord>,
 ) => Promise<OpenCollection>;
@@ -95,7 +95,7 @@ export class Pipelines {
     this.#listener = new EventListener(background);
   }
 
-  /** One with the trigger `event` begins with a run over all that is there. */
+  /** A pipeline with the trigger `event` starts with a full run. */
   async add(caller: Caller, opened: OpenCollection, input: NewPipeline): Promise<PipelineView> {
     const scope = this.#require(caller, opened, "ADMIN", "Adding a pipeline");
     const { collection } = opened;
@@ -114,7 +114,10 @@ export class Pipelines {
         undefined,
         (current) => {
           if (current.incarnation !== collection.incarnation)
-            throw new PinakesError("CONFLICT", `Collection "${collection.collection_id}" was made anew.`);
+            throw new PinakesError(
+              "CONFLICT",
+              `Collection "${collection.collection_id}" was deleted and created again.`,
+            );
           mayAdd(current, pipeline);
           return { pipelines: [...current.pipelines, pipeline] };
         },
@@ -128,8 +131,8 @@ export class Pipelines {
   }
 
   /**
-   * A collection with its pipelines, all or none: what is wrong with one of them is said before anything is stored, and they are part of the
-   * record that is created. Entries of the registry come first, as for `add`; without their collection they do nothing, and are removed.
+   * Creates a collection with its pipelines, all or none: errors are reported before anything is stored, and the pipelines are part of the
+   * created record. Registry entries come first, as in `add`; without their collection they do nothing, and are removed.
    */
   async createWith(caller: Caller, inputs: readonly NewPipeline[], create: CreateCollection): Promise<OpenCollection> {
     if (inputs.length === 0) return create();
@@ -181,7 +184,7 @@ export class Pipelines {
     return collection.pipelines.map((pipeline) => this.#view(pipeline));
   }
 
-  /** Its documents stay; a new pipeline on the same source takes them on. */
+  /** Its documents stay; a new pipeline on the same source adopts them. */
   async remove(caller: Caller, opened: OpenCollection, pipelineId: string): Promise<PipelineView> {
     const scope = this.#require(caller, opened, "ADMIN", "Deleting a pipeline");
     const { repository_id, collection_id, incarnation } = opened.collection;
@@ -243,15 +246,15 @@ export class Pipelines {
   }
 
   /**
-   * The event that a bucket sends when an object changes. It only tells where to look: whether an object is there is asked of the bucket
-   * itself, so WRITE access is enough, and an event that is late or made up does no harm.
+   * A bucket's event about a changed object. It only says where to look: the bucket itself is queried, so WRITE access suffices, and a late
+   * or forged event does no harm.
    */
   async notify(caller: Caller, opened: OpenCollection, pipelineId: string, body: unknown): Promise<Notified> {
     const scope = this.#require(caller, opened, "WRITE", "Notifying a pipeline");
     const pipeline = findPipeline(opened, pipelineId);
     if (pipeline.trigger !== "event" || !pipeline.source.startsWith("s3:"))
       throw invalid(
-        `Pipeline "${pipelineId}" takes no events: only one on a bucket with the trigger event does. Run it instead.`,
+        `Pipeline "${pipelineId}" does not accept events: only a pipeline on a bucket with the trigger event does. Run it instead.`,
       );
     const named = readS3Events(body).map(({ bucket, key }) => `s3://${bucket}/${key}`);
     const uris = named.filter((uri) => uri.startsWith(filesBegin(pipeline.source)));
@@ -260,7 +263,7 @@ export class Pipelines {
     return { accepted: uris.length, ignored: named.length - uris.length, job };
   }
 
-  /** For records that came with their pipelines, such as imported ones: from here on the background knows them. */
+  /** Registers the pipelines of imported records with the background work. */
   async register(scope: Scope, collection: CollectionRecord): Promise<void> {
     for (const pipeline of collection.pipelines) {
       const next = pipeline.schedule === null ? undefined : nextRunAt(pipeline.schedule, this.#deps.clock.now());
@@ -274,7 +277,7 @@ export class Pipelines {
     await this.#watching.run(signal, succeeded);
   }
 
-  /** Which background work there is for this process: without sources that may be read there is none. */
+  /** The background work of this process: none without allowed sources. */
   get background(): { readonly watch: boolean; readonly listen: boolean; readonly schedule: boolean } {
     return {
       watch: this.#places.haveFolders,
@@ -283,7 +286,7 @@ export class Pipelines {
     };
   }
 
-  /** Takes the events of buckets from their queue until the signal. */
+  /** Processes bucket events from their queue until the signal. */
   async listen(signal: AbortSignal, succeeded?: () => void): Promise<void> {
     if (this.#places.events === undefined) return;
     const events = await this.#places.events();
@@ -294,7 +297,7 @@ export class Pipelines {
     }
   }
 
-  /** Starts what is due. Several processes may do it at once: each time is claimed by one. What was missed while none ran is run once. */
+  /** Starts due pipelines. Safe in several processes at once: each time is claimed by one. Missed times are made up by a single run. */
   async sweepSchedules(signal: AbortSignal): Promise<void> {
     for await (const entry of this.#registry.due(this.#deps.clock.now())) {
       if (signal.aborted) return;
@@ -327,7 +330,7 @@ export class Pipelines {
     return { status: "gone" };
   }
 
-  /** A source that is not open to the workspace, or not there, is refused at once. */
+  /** Refuses a source at once if it does not exist or is not allowed for the workspace. */
   async #checkSource(tenant: string, pipeline: PipelineSettings): Promise<void> {
     try {
       await this.#jobs.open(tenant, pipeline);
@@ -354,7 +357,7 @@ export class Pipelines {
   }
 }
 
-/** The collection of a pipeline that was due is archived or deleted: it is looked at again after so long. */
+/** Delay until a due pipeline of an archived or deleted collection is checked again. */
 const asleepMs = 3_600_000;
 
 function target(opened: OpenCollection, pipelineId: string) {
@@ -362,7 +365,7 @@ function target(opened: OpenCollection, pipelineId: string) {
   return { repository_id, collection_id, pipeline_id: findPipeline(opened, pipelineId).pipeline_id };
 }
 
-/** A document has one pipeline that answers for it, so no two of a collection read the same files. */
+/** Each document belongs to one pipeline, so no two pipelines of a collection may read the same files. */
 function mayAdd(collection: CollectionRecord, { source }: PipelineSettings): void {
   if (collection.status === "ARCHIVED") throw archived(collection);
   if (collection.status !== "ACTIVE")
@@ -370,12 +373,12 @@ function mayAdd(collection: CollectionRecord, { source }: PipelineSettings): voi
   if (collection.pipelines.length >= knowledgeLimits.pipelinesMax)
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `The collection has ${knowledgeLimits.pipelinesMax} pipelines, which is the most. Delete one first.`,
+      `The collection already has ${knowledgeLimits.pipelinesMax} pipelines, the maximum. Delete one first.`,
     );
   const other = collection.pipelines.find((existing) => overlap(existing.source, source));
   if (other !== undefined)
     throw new PinakesError(
       "CONFLICT",
-      `Pipeline "${other.pipeline_id}" of the collection reads ${other.source}, which overlaps with ${source}.`,
+      `Pipeline "${other.pipeline_id}" of the collection reads ${other.source}, which overlaps ${source}.`,
     );
 }

@@ -57,7 +57,7 @@ describe("plans", () => {
     );
   });
 
-  it("what another job is fetching is left to it; what the same job left half done, and what broke off, is fetched again", async () => {
+  it("what another job is fetching is left to it; what the same job left unfinished, and what was interrupted, is fetched again", async () => {
     await using bench = await Bench.open();
     await bench.write({ "a.txt": "a" });
     await using items = await openMemoryItems({ clock: new TestClock() });
@@ -103,12 +103,12 @@ describe("plans", () => {
     ]);
     await put({ status: "failed", versions: [] });
     expect(await counts("k")).toEqual([0, 1, 0]);
-    // Its bytes are here, and could not be read as what their name says: they are the same still.
+    // Its bytes were stored but could not be parsed: they have not changed.
     await put({ status: "failed", versions: [{ version: 1 }] });
     expect(await counts("k")).toEqual([0, 0, 1]);
   });
 
-  it("shows the first thousand names and counts all; a result names the first hundred", async () => {
+  it("names the first thousand and counts all; a result names the first hundred", async () => {
     await using bench = await Bench.open();
     const count = pipelineLimits.planNamesMax + 1;
     await mkdir(join(bench.folder, "in"));
@@ -121,7 +121,7 @@ describe("plans", () => {
     expect(result?.["skips"]).toHaveLength(pipelineLimits.resultFilesMax);
   });
 
-  it("the guard holds from ten documents on, and only beyond the share", () => {
+  it("the guard applies from ten documents, and only above the share", () => {
     const pipeline = settings("file:/x");
     expect(removalGuard(pipeline, 9, pipelineLimits.guardDocumentsMin - 1)).toBeUndefined();
     expect(removalGuard(pipeline, 5, pipelineLimits.guardDocumentsMin)).toBeUndefined();
@@ -133,7 +133,7 @@ describe("plans", () => {
 });
 
 describe("leases of pipelines", () => {
-  it("are held by one, renewed by it, and another's when they are released or have run out", async () => {
+  it("are held by one owner, extended by it, and available after a release or their expiry", async () => {
     const clock = new TestClock();
     await using items = await openMemoryItems({ clock });
     await items.openContainer(pipelinesContainer);

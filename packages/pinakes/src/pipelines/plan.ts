@@ -1,6 +1,6 @@
 /**
- * What a run would do: the files of the source against the documents that came from there. A file is known by its address, so files of
- * the same name in different folders are different documents. Whatever is skipped is left as it is in the collection.
+ * What a run would do: compares the files of the source with the documents that came from it. A file is identified by its URI, so files of
+ * the same name in different folders are different documents. Skipped files leave the collection unchanged.
  */
 import { PinakesError, invalid } from "../domain/errors.ts";
 import type { ItemStore } from "../ports/item-store.ts";
@@ -27,7 +27,7 @@ export interface PlanDependencies {
   readonly pipeline: PipelineSettings;
   readonly repository: RepositoryRecord;
   readonly fileBytesMax: number;
-  /** The job that carries it out: what it left half done, it does again. */
+  /** The job that executes the plan: it repeats what it left unfinished. */
   readonly jobId?: string | undefined;
   readonly sourceFilesMax?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -41,18 +41,18 @@ export interface Gone {
 export interface Plan {
   readonly add: readonly SourceFile[];
   readonly replace: readonly SourceFile[];
-  /** Documents whose files are gone; removed only where the pipeline removes. */
+  /** Documents whose files are gone; removed only if the pipeline removes. */
   readonly gone: readonly Gone[];
   readonly unchanged: number;
   readonly skipped: readonly SourceProblem[];
 }
 
 export interface FullPlan extends Plan {
-  /** How many documents are the pipeline's own. */
+  /** Number of documents of this pipeline. */
   readonly documents: number;
 }
 
-/** Of all files. Reads the partition itself, not an index: what an index shows late would be added again. */
+/** Plans all files. Reads the partition itself, not an index: a document that an index misses would be added again. */
 export async function planAll(deps: PlanDependencies): Promise<FullPlan> {
   const { reader, pipeline, signal, sourceFilesMax = pipelineLimits.sourceFilesMax } = deps;
   const known = new Map<string, DocumentRecord>();
@@ -65,7 +65,7 @@ export async function planAll(deps: PlanDependencies): Promise<FullPlan> {
     if (files > sourceFilesMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `${pipeline.source} has more than ${sourceFilesMax} files. Make several pipelines of its folders.`,
+        `${pipeline.source} has more than ${sourceFilesMax} files. Create several pipelines for its folders.`,
       );
     sorted.present(entry, known.get(entry.uri));
     known.delete(entry.uri);
@@ -74,7 +74,7 @@ export async function planAll(deps: PlanDependencies): Promise<FullPlan> {
   return { ...sorted.plan(), documents };
 }
 
-/** Of some files, which may have changed, come or gone. */
+/** Plans some files, which may have been changed, added or removed. */
 export async function planSome(deps: PlanDependencies, uris: readonly string[]): Promise<Plan> {
   const sorted = new Sorted(deps);
   const begin = filesBegin(deps.pipeline.source);
@@ -91,7 +91,7 @@ export async function planSome(deps: PlanDependencies, uris: readonly string[]):
   return sorted.plan();
 }
 
-/** Why so much may not be removed at once; undefined when it may. A folder that was not mounted must not empty a collection. */
+/** Why this many documents may not be removed at once; undefined if they may. A folder that is not mounted must not empty a collection. */
 export function removalGuard(pipeline: PipelineSettings, gone: number, documents: number): string | undefined {
   if (
     !pipeline.auto_remove ||
@@ -101,12 +101,12 @@ export function removalGuard(pipeline: PipelineSettings, gone: number, documents
   )
     return undefined;
   return (
-    `${gone} of the pipeline's ${documents} documents would be removed, which is more than its max_removal_share of ${pipeline.max_removal_share}. ` +
-    `Nothing was done. See whether ${pipeline.source} is complete; if these files are meant to be gone, run the pipeline with force.`
+    `${gone} of the pipeline's ${documents} documents would be removed, which exceeds its max_removal_share of ${pipeline.max_removal_share}. ` +
+    `Nothing was done. Check whether ${pipeline.source} is complete; if these files were deleted on purpose, run the pipeline with force.`
   );
 }
 
-/** Whether so many files that are gone can be too many at all: only then the pipeline's documents need counting. */
+/** Whether this many removals could exceed the limit: only then the pipeline's documents must be counted. */
 export function mayBeTooMany(pipeline: PipelineSettings, gone: number): boolean {
   return pipeline.auto_remove && gone > 0 && gone > pipeline.max_removal_share * pipelineLimits.guardDocumentsMin;
 }
@@ -117,7 +117,7 @@ export async function countDocuments(deps: PlanDependencies): Promise<number> {
   return count;
 }
 
-/** Also those of an earlier pipeline with the same source, which are adopted where their files are there. */
+/** Includes those of an earlier pipeline with the same source, which are adopted if their files exist. */
 async function* documentsOf({ items, partition, pipeline, signal }: PlanDependencies): AsyncGenerator<DocumentRecord> {
   const begin = filesBegin(pipeline.source);
   const { repository_id, incarnation } = partition.place;
@@ -159,7 +159,7 @@ class Sorted {
     else (known === undefined ? this.#add : this.#replace).push(entry);
   }
 
-  /** A document that another pipeline left, or that is only referred to, stays. */
+  /** Documents of another pipeline, or of referenced bytes, stay. */
   absent(record: DocumentRecord): void {
     if (isOwn(record, this.#deps.pipeline))
       this.#gone.push({ uri: record.source.uri, document_id: record.document_id });
@@ -175,7 +175,7 @@ class Sorted {
     };
   }
 
-  /** Nothing to read: the bytes are here already, or somebody is fetching them. What could not be parsed does not get better by itself. */
+  /** Nothing to read: the bytes are stored, or are being fetched. A parse failure does not fix itself. */
   #isSame(file: SourceFile, known: DocumentRecord): boolean {
     if (known.source.etag !== file.etag || !isOwn(known, this.#deps.pipeline)) return false;
     if (known.status === "uploading") return known.job_id !== this.#deps.jobId;
@@ -187,21 +187,21 @@ function isOwn({ source }: DocumentRecord, { pipeline_id }: PipelineSettings): b
   return source.type === "auto" && source.pipeline_id === pipeline_id;
 }
 
-/** Why a file is not taken. */
+/** Why a file is skipped. */
 function objection(
   { uri, name, bytes }: SourceFile,
   known: DocumentRecord | undefined,
   { repository, fileBytesMax }: PlanDependencies,
 ): string | undefined {
   if (known?.source.type === "existing")
-    return "is in the collection already, as a document whose bytes stay where they are";
-  if (name.startsWith(".")) return "is hidden: its name begins with a dot";
+    return "is already in the collection, as a document that only references its bytes";
+  if (name.startsWith(".")) return "is hidden: its name starts with a dot";
   if (uri.length > knowledgeLimits.sourceCharsMax)
-    return `its address has more than ${knowledgeLimits.sourceCharsMax} characters`;
+    return `its URI has more than ${knowledgeLimits.sourceCharsMax} characters`;
   if (bytes === 0) return "is empty";
-  if (bytes > fileBytesMax) return `has ${bytes} bytes; at most ${fileBytesMax} are taken`;
+  if (bytes > fileBytesMax) return `has ${bytes} bytes; the limit is ${fileBytesMax}`;
   try {
-    if (control.test(uri) || !uri.isWellFormed()) throw invalid("its address has control characters");
+    if (control.test(uri) || !uri.isWellFormed()) throw invalid("its URI has control characters");
     typeOf(checkFileName(name), repository);
     return undefined;
   } catch (error) {

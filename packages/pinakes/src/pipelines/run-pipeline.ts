@@ -1,6 +1,6 @@
 /**
- * Carries a plan out: files come in first, then documents whose files are gone go, each looked at once more before it does. Every step
- * can be done again, so a run that broke off is simply run again. The source itself is only read.
+ * Executes a plan: first files are added, then documents of deleted files are removed, each checked once more. Every step is idempotent, so
+ * an interrupted run is simply repeated. The source itself is only read.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Caller } from "../domain/caller.ts";
@@ -21,16 +21,16 @@ export interface RunDependencies {
   readonly reader: SourceReader;
   readonly pipeline: PipelineSettings;
   readonly opened: OpenCollection;
-  /** In whose name the documents are. */
+  /** Owner of the documents. */
   readonly caller: Caller;
   readonly jobId: string;
   readonly signal: AbortSignal;
-  /** Throws when the run must end: cancelled, or the pipeline is gone. */
+  /** Throws when the run must end: it was cancelled, or the pipeline deleted. */
   readonly tell: (progress: { done: number; total: number }) => Promise<void>;
 }
 
 export interface FileFailure extends SourceProblem {
-  /** Whether it may go better the next time. */
+  /** Whether a retry may succeed. */
   readonly retryable: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface RunResult {
   readonly removed: number;
   /** Files that were not read, or had the same bytes as before. */
   readonly unchanged: number;
-  /** Documents whose files are gone and that stay, because the pipeline does not remove. */
+  /** Documents of deleted files that stay, because the pipeline does not remove. */
   readonly kept: number;
   readonly skipped: number;
   readonly failed: number;
@@ -54,7 +54,7 @@ export interface RunResult {
 type Outcome = "added" | "replaced" | "removed" | "unchanged" | FileFailure;
 
 const retryPauseMs = 100;
-/** After so many files the job says how far it is. */
+/** Progress interval in files. */
 const tellFiles = 10;
 
 export async function carryOut(deps: RunDependencies, plan: Plan): Promise<RunResult> {
@@ -87,7 +87,7 @@ export async function carryOut(deps: RunDependencies, plan: Plan): Promise<RunRe
   };
   const workers = Array.from({ length: pipelineLimits.filesAtOnceMax }, () =>
     work().catch((error: unknown) => {
-      next = tasks.length; // The others end after the file they are at.
+      next = tasks.length; // The other workers stop after their current file.
       throw error;
     }),
   );
@@ -134,14 +134,14 @@ async function removeDocument(
   { uri, document_id }: Gone,
 ): Promise<Outcome> {
   return trying(uri, signal, async () => {
-    // It may be back by now.
+    // It may exist again.
     if ((await reader.stat(uri, signal)) !== undefined) return "unchanged";
     await tolerate(documents.delete(caller, opened, document_id), "NOT_FOUND");
     return "removed";
   });
 }
 
-/** What may pass is tried again; what is wrong with one file is its result; what concerns the whole collection ends the run. */
+/** Transient errors are retried; an error of one file is its result; an error of the whole collection ends the run. */
 async function trying(uri: string, signal: AbortSignal, step: () => Promise<Outcome>): Promise<Outcome> {
   for (let tries = 1; ; tries += 1) {
     signal.throwIfAborted();

@@ -12,7 +12,7 @@ import { admin, Bench, closeShared } from "./test-pipelines.ts";
 afterAll(closeShared);
 
 describe("runs of a pipeline on a folder", () => {
-  it("R-LISA-21 U9 files come in as documents of the pipeline and its collection, are searchable, replaced when they change, and go when they are gone", async () => {
+  it("R-LISA-21 U9 files become documents of the pipeline and its collection, are searchable, are replaced when they change, and removed when deleted", async () => {
     await using bench = await Bench.open();
     bench.background((signal) => bench.opened.work(signal));
     await bench.write({ "a.txt": "The heron stands in the reeds.", "sub/b.md": "# Otters\n\nOtters swim at dusk." });
@@ -60,7 +60,7 @@ describe("runs of a pipeline on a folder", () => {
     expect((await bench.knowledge.collections.get(admin, "r", "c")).document_count).toBe(1);
   });
 
-  it("R-LISA-77 while a file is replaced every search sees the old passages or the new ones, never both and never none", async () => {
+  it("R-LISA-77 while a file is replaced every search sees the old chunks or the new ones, never both or none", async () => {
     await using bench = await Bench.open();
     bench.background((signal) => bench.opened.work(signal));
     await bench.write({ "a.txt": "The heron stands in the old reeds." });
@@ -84,7 +84,7 @@ describe("runs of a pipeline on a folder", () => {
     expect((await running).result).toMatchObject({ replaced: 1 });
   });
 
-  it("R-LISA-21 R-LISA-76 without auto_remove a document stays when its file is gone, and the plan says so; files of the source are never touched", async () => {
+  it("R-LISA-21 R-LISA-76 without auto_remove a document stays when its file is deleted, and the plan says so; source files are never touched", async () => {
     await using bench = await Bench.open();
     await bench.write({ "a.txt": "one", "b.txt": "two" });
     const id = await bench.pipeline();
@@ -113,7 +113,7 @@ describe("runs of a pipeline on a folder", () => {
     expect(await bench.uris()).toEqual([bench.uri("y/readme.md"), "upload:readme.md"]);
   });
 
-  it("a file that did not change is not read again; one that was only touched is read once and keeps its version", async () => {
+  it("an unchanged file is not read again; one that was only touched is read once and keeps its version", async () => {
     await using bench = await Bench.open();
     bench.background((signal) => bench.opened.work(signal));
     await bench.write({ "a.txt": "same words" });
@@ -133,13 +133,13 @@ describe("runs of a pipeline on a folder", () => {
     expect(await bench.knowledge.documents.versions(admin, "r", "c", document_id)).toHaveLength(1);
   });
 
-  it("the guard: more than the allowed share gone stops the run and removes nothing, unless it is forced", async () => {
+  it("the guard: removals above the allowed share stop the run and remove nothing, unless forced", async () => {
     await using bench = await Bench.open();
     const files = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`f${i}.txt`, `file ${i}`]));
     await bench.write(files);
     const id = await bench.pipeline({ auto_remove: true });
     await bench.run(id);
-    // Exactly half may go …
+    // Exactly half may be removed …
     for (let i = 0; i < 5; i += 1) await rename(join(bench.folder, `f${i}.txt`), join(bench.folder, `.f${i}.txt`));
     expect(await bench.knowledge.pipelines.plan(admin, "r", "c", id)).toMatchObject({
       counts: { remove: 5 },
@@ -153,13 +153,13 @@ describe("runs of a pipeline on a folder", () => {
     expect(stopped).toMatchObject({ status: "failed", error: blocked, attempts: 1 });
     expect(await bench.documents()).toHaveLength(10);
     expect((await bench.run(id, { force: true })).result).toMatchObject({ removed: 6, unchanged: 4 });
-    // Below ten documents all may go.
+    // Below ten documents all may be removed.
     await rm(bench.folder, { recursive: true });
     await mkdir(bench.folder);
     expect((await bench.run(id)).result).toMatchObject({ removed: 4 });
   });
 
-  it("a folder that is gone removes nothing and says so", async () => {
+  it("a missing folder removes nothing and is reported", async () => {
     await using bench = await Bench.open();
     await bench.write({ "in/a.txt": "a" });
     const id = await bench.pipeline({ auto_remove: true, source: `file:${join(bench.folder, "in")}` });
@@ -172,7 +172,7 @@ describe("runs of a pipeline on a folder", () => {
     expect(await bench.documents()).toHaveLength(1);
   });
 
-  it("bad files are skipped with their reasons, at the limit and one past it, and keep the document they had", async () => {
+  it("bad files are skipped with their reasons, at the limit and one past it, and keep their document", async () => {
     await using bench = await Bench.open({}, { fileBytesMax: 100 });
     await bench.write({
       "a.exe": "x",
@@ -196,15 +196,15 @@ describe("runs of a pipeline on a folder", () => {
     );
     expect(Object.fromEntries(skipped.map(({ uri, reason }) => [uri.slice(uri.lastIndexOf("/") + 1), reason]))).toEqual(
       {
-        "a.exe": expect.stringContaining("files of this type are not taken"),
-        b: expect.stringContaining("files of this type are not taken"),
+        "a.exe": expect.stringContaining("this file type is not accepted"),
+        b: expect.stringContaining("this file type is not accepted"),
         "empty.txt": "is empty",
         ".hidden.txt": expect.stringContaining("hidden"),
         ".git": expect.stringContaining("hidden"),
-        "large.txt": "has 101 bytes; at most 100 are taken",
-        "back\\slash.txt": expect.stringContaining("a file name has no"),
+        "large.txt": "has 101 bytes; the limit is 100",
+        "back\\slash.txt": expect.stringContaining("a file name cannot contain"),
         "out.txt": "is a link that leads out of the folder",
-        "dead.txt": "is a link that leads nowhere",
+        "dead.txt": "is a broken link",
         etc: "is a link that leads out of the folder",
       },
     );
@@ -214,7 +214,7 @@ describe("runs of a pipeline on a folder", () => {
     expect(await bench.documents()).toHaveLength(3);
   });
 
-  it("a deleted pipeline leaves its documents; a new one on the same source takes them on without reading twice, and then may remove them", async () => {
+  it("a deleted pipeline leaves its documents; a new one on the same source adopts them without reading them again, and then may remove them", async () => {
     await using bench = await Bench.open();
     bench.background((signal) => bench.opened.work(signal));
     await bench.write({ "a.txt": "a", "b.txt": "b" });
@@ -225,7 +225,7 @@ describe("runs of a pipeline on a folder", () => {
     expect((await bench.knowledge.pipelines.list(admin, "r", "c")).items).toEqual([]);
     await rm(join(bench.folder, "b.txt"));
     const id = await bench.pipeline({ auto_remove: true });
-    // What the old one left and has no file any more stays: nobody answers for it.
+    // A document of the old pipeline whose file is gone stays: no pipeline owns it.
     expect((await bench.run(id)).result).toMatchObject({ unchanged: 1, removed: 0, added: 0 });
     expect(
       (await bench.documents()).map(({ name, version, source }) => [name, version, source.pipeline_id]).toSorted(),
@@ -238,7 +238,7 @@ describe("runs of a pipeline on a folder", () => {
     expect(await bench.uris()).toEqual([bench.uri("b.txt")]);
   });
 
-  it("two runs at once, in two processes, do the work once", async () => {
+  it("two concurrent runs, in two processes, do the work once", async () => {
     await using bench = await Bench.open();
     await bench.write(Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`f${i}.txt`, `file ${i}`])));
     const id = await bench.pipeline();
@@ -262,7 +262,7 @@ describe("runs of a pipeline on a folder", () => {
     expect((await bench.documents()).map(({ version }) => version)).toEqual(Array.from({ length: 12 }, () => 1));
   });
 
-  it("a run whose process stops in the middle is carried on by another, and nothing is missing or double", async () => {
+  it("a run whose process stops is completed by another, with nothing missing or duplicated", async () => {
     await using bench = await Bench.open();
     const names = Array.from({ length: 40 }, (_, i) => `f${i}.txt`);
     await bench.write(Object.fromEntries(names.map((name) => [name, `file ${name}`])));
@@ -278,7 +278,7 @@ describe("runs of a pipeline on a folder", () => {
     expect((await bench.documents()).filter(({ status }) => status === "failed" || status === "uploading")).toEqual([]);
   });
 
-  it("a file that fails is named in the result, at most a hundred of them, and the others come in", async () => {
+  it("a failing file is named in the result, at most a hundred of them, and the others are added", async () => {
     await using bench = await Bench.open({}, { documentsPerCollectionMax: 2 });
     const count = pipelineLimits.resultFilesMax + 3;
     await bench.write(Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}.txt`, `file ${i}`])));
@@ -316,7 +316,7 @@ describe("runs of a pipeline on a folder", () => {
     expect((await bench.documents()).map(({ job_id }) => job_id)).toEqual([second.job_id]);
   });
 
-  it("an archived collection takes nothing; the job says so", async () => {
+  it("an archived collection accepts nothing; the job says so", async () => {
     await using bench = await Bench.open();
     await bench.write({ "a.txt": "a" });
     const id = await bench.pipeline();

@@ -1,6 +1,6 @@
 /**
- * Which objects an S3 event speaks of: as S3 sends it to SQS, SNS or Lambda, as EventBridge does, or wrapped in SNS's envelope. What
- * happened to them is not taken from it: events come late, twice and out of order, so the bucket itself is asked.
+ * The objects of an S3 event: as S3 sends it to SQS, SNS or Lambda, as EventBridge does, or in SNS's envelope. What happened to them is
+ * ignored: events are late, duplicate and out of order, so the bucket itself is queried.
  */
 import { z } from "zod";
 import { invalid } from "../domain/errors.ts";
@@ -25,7 +25,7 @@ export function readS3Events(body: unknown): readonly ChangedObject[] {
   const unique = new Map(changed.map((object) => [`${object.bucket}/${object.key}`, object]));
   if (unique.size > pipelineLimits.changedFilesMax)
     throw invalid(
-      `The event names ${unique.size} objects; at most ${pipelineLimits.changedFilesMax} are taken. Split it, or run the pipeline.`,
+      `The event names ${unique.size} objects; the limit is ${pipelineLimits.changedFilesMax}. Split it, or run the pipeline.`,
     );
   return [...unique.values()];
 }
@@ -41,7 +41,7 @@ function read(body: unknown, depth: number): readonly ChangedObject[] {
       key: decodeKey(s3.object.key),
     }));
   const one = EventBridge.safeParse(value);
-  // EventBridge gives keys as they are.
+  // EventBridge does not encode keys.
   if (one.success)
     return details.includes(one.data["detail-type"])
       ? [{ bucket: one.data.detail.bucket.name, key: one.data.detail.object.key }]
@@ -52,7 +52,7 @@ function read(body: unknown, depth: number): readonly ChangedObject[] {
   );
 }
 
-/** As forms encode: a space is "+". */
+/** Form encoding: a space is "+". */
 function decodeKey(key: string): string {
   try {
     return decodeURIComponent(key.replaceAll("+", " "));

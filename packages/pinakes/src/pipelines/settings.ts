@@ -1,4 +1,4 @@
-/** What a caller gives for a new pipeline, checked. A pipeline is never changed: delete it and make another. */
+/** Validates input for a new pipeline. Pipelines are immutable: delete one and create another. */
 import { invalid, show } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
 import { readChunkingStrategy } from "../knowledge/chunking/index.ts";
@@ -15,10 +15,10 @@ export function readNewPipeline(
   input: NewPipeline,
   made: { readonly id: string; readonly by: string; readonly nowMs: number },
 ): PipelineSettings {
-  if (!isJsonObject(input)) throw invalid("A pipeline is an object with trigger and source.");
+  if (!isJsonObject(input)) throw invalid("A pipeline must be an object with trigger and source.");
   const unknown = Object.keys(input).find((field) => !fields.includes(field));
   if (unknown !== undefined)
-    throw invalid(`${unknown}: is not a field of a new pipeline; there are ${fields.join(", ")}.`);
+    throw invalid(`${unknown}: is not a field of a new pipeline; fields are ${fields.join(", ")}.`);
   const {
     trigger,
     source,
@@ -30,7 +30,7 @@ export function readNewPipeline(
   if (trigger !== "event" && trigger !== "schedule")
     throw invalid(`trigger: must be event or schedule, got ${show(trigger)}.`);
   if (trigger === "event" && schedule !== undefined && schedule !== null)
-    throw invalid("schedule: a pipeline with the trigger event has none. Use the trigger schedule.");
+    throw invalid("schedule: not allowed with the trigger event. Use the trigger schedule.");
   if (typeof auto_remove !== "boolean") throw invalid("auto_remove: must be true or false.");
   if (typeof max_removal_share !== "number" || !(max_removal_share >= 0 && max_removal_share <= 1))
     throw invalid(`max_removal_share: must be a number from 0 to 1, got ${show(max_removal_share)}.`);

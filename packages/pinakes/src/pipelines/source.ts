@@ -1,4 +1,4 @@
-/** What a pipeline reads, as it is written: `file:/folder` or `s3://bucket/prefix`. A prefix is a folder: "docs" does not reach into "docs2". */
+/** The source of a pipeline: `file:/folder` or `s3://bucket/prefix`. A prefix is a folder: "docs" does not match "docs2". */
 import { isAbsolute, sep } from "node:path";
 import { invalid, show } from "../domain/errors.ts";
 import { knowledgeLimits } from "../knowledge/limits.ts";
@@ -7,7 +7,7 @@ export type Source = FolderSource | BucketSource;
 
 export interface FolderSource {
   readonly kind: "file";
-  /** Absolute, without "." and ".." in it. */
+  /** Absolute, without "." and "..". */
   readonly path: string;
 }
 
@@ -26,19 +26,19 @@ export function parseSource(text: unknown, where = "source"): Source {
   if (typeof text !== "string") throw invalid(form);
   if (text.length > knowledgeLimits.sourceCharsMax)
     throw invalid(`${where}: has more than ${knowledgeLimits.sourceCharsMax} characters.`);
-  if (control.test(text) || !text.isWellFormed()) throw invalid(`${where}: must not hold control characters.`);
+  if (control.test(text) || !text.isWellFormed()) throw invalid(`${where}: must not contain control characters.`);
   if (text.startsWith("file:")) return { kind: "file", path: folderPath(text.slice("file:".length), where) };
   const [, bucket, prefix = ""] = bucketPattern.exec(text) ?? [];
   if (bucket === undefined) throw invalid(form);
   return { kind: "s3", bucket, prefix: asFolder(prefix) };
 }
 
-/** One way to write each source, and the beginning of the address of every file in it. */
+/** The canonical form of a source, which prefixes the URI of every file in it. */
 export function sourceText(source: Source): string {
   return source.kind === "file" ? `file:${source.path}` : `s3://${source.bucket}/${source.prefix}`;
 }
 
-/** Every file of the source has an address that begins so. */
+/** The common URI prefix of a source's files. */
 export function filesBegin(source: string): string {
   const end = source.startsWith("file:") ? sep : "/";
   return source.endsWith(end) ? source : `${source}${end}`;
@@ -59,7 +59,7 @@ function folderPath(text: string, where: string): string {
     throw invalid(`${where}: the folder must be an absolute path, such as file:/srv/documents, got ${show(text)}.`);
   const parts = path.split(sep);
   if (parts.includes("..") || parts.includes("."))
-    throw invalid(`${where}: a folder is written without "." and "..", got ${show(path)}.`);
+    throw invalid(`${where}: a folder must be written without "." and "..", got ${show(path)}.`);
   const clean = parts.filter((part, i) => i === 0 || part !== "").join(sep);
   return clean === "" ? sep : clean;
 }

@@ -1,4 +1,4 @@
-/** For tests: the whole knowledge side on real stores in memory with the local model, a real folder, and the background work on demand. */
+/** For tests: the whole knowledge feature on real in-memory stores with the local model, a real folder, and background work on demand. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -44,7 +44,7 @@ export const admin = makeCaller({ tenant: "acme", userId: "ada", role: "admin" }
 export const user = makeCaller({ tenant: "acme", userId: "uma" });
 export const stranger = makeCaller({ tenant: "other", userId: "ada", role: "admin" });
 
-/** Loading the model takes longest, and it is the same for all. */
+/** Loading the model takes longest, and all tests share it. */
 let shared: Promise<{ models: OpenedModels; parser: Parser }> | undefined;
 
 export async function closeShared(): Promise<void> {
@@ -79,7 +79,7 @@ export class Bench {
     this.#opened = parts.open;
   }
 
-  /** `<base>/open` is the folder that pipelines may read. */
+  /** Pipelines may read `<base>/open`. */
   static async open(options: PipelineOptions = {}, quotas: Partial<Quotas> = {}): Promise<Bench> {
     const closing = new AsyncDisposableStack();
     const base = await mkdtemp(join(tmpdir(), "pinakes-pipelines-"));
@@ -136,7 +136,7 @@ export class Bench {
     return bench;
   }
 
-  /** As another process on the same stores would. */
+  /** Another process on the same stores. */
   another(options?: PipelineOptions): Promise<OpenedKnowledge> {
     return this.#opened(options);
   }
@@ -145,7 +145,7 @@ export class Bench {
     return this.opened.knowledge;
   }
 
-  /** Work that goes on until the bench is closed, or the returned function is called. */
+  /** Runs work until the bench is closed, or the returned function is called. */
   background(run: (signal: AbortSignal) => Promise<void>): () => Promise<void> {
     const stop = new AbortController();
     const running = run(stop.signal);
@@ -200,7 +200,7 @@ export class Bench {
     }
   }
 
-  /** The addresses, in order. */
+  /** The URIs of all documents, sorted. */
   async uris(): Promise<readonly string[]> {
     return (await this.documents()).map(({ source }) => source.uri).toSorted();
   }

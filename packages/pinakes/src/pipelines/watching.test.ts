@@ -16,7 +16,7 @@ async function settled(bench: Bench, names: readonly string[]): Promise<void> {
 }
 
 describe("the trigger event on a folder", () => {
-  it("R-LISA-21 a file that is put there comes in, a changed one is replaced, a removed one goes; hidden files and links out do not come in", async () => {
+  it("R-LISA-21 a new file is added, a changed one replaced, a deleted one removed; hidden files and links that lead out are ignored", async () => {
     await using bench = await Bench.open();
     await bench.write({ "before.txt": "was here before" });
     await bench.pipeline({ trigger: "event", auto_remove: true });
@@ -36,13 +36,13 @@ describe("the trigger event on a folder", () => {
     await settled(bench, ["after.txt"]);
   });
 
-  it("R-LISA-21 without auto_remove a removed file's document stays", async () => {
+  it("R-LISA-21 without auto_remove a deleted file's document stays", async () => {
     await using bench = await Bench.open();
     await bench.write({ "a.txt": "a" });
     await bench.pipeline({ trigger: "event" });
     bench.background((signal) => bench.opened.pipelines.startWatching(signal));
     await settled(bench, ["a.txt"]);
-    // Once this one has come in, the watch is known to be there.
+    // Once this one is added, the watch is known to be active.
     await bench.write({ "b.txt": "b" });
     await settled(bench, ["a.txt", "b.txt"]);
     await rm(join(bench.folder, "a.txt"));
@@ -52,7 +52,7 @@ describe("the trigger event on a folder", () => {
     await settled(bench, ["a.txt", "b.txt"]);
   });
 
-  it("a folder that is emptied at once, as by an unmount, empties no collection", async () => {
+  it("a folder that is emptied at once, as by an unmount, does not empty the collection", async () => {
     await using bench = await Bench.open();
     const names = Array.from({ length: 12 }, (_, i) => `in/f${i}.txt`);
     await bench.write(Object.fromEntries(names.map((name) => [name, name])));
@@ -68,14 +68,14 @@ describe("the trigger event on a folder", () => {
     );
     expect(failed.error).toMatch(/of the pipeline's 13 documents would be removed|cannot be read/);
     await settled(bench, [...names, "in/last.txt"]);
-    // Mounted again: what is put there comes in as before.
+    // Mounted again: new files are added as before.
     await rm(join(bench.folder, "in"), { recursive: true });
     await rename(join(bench.folder, "unmounted"), join(bench.folder, "in"));
     await bench.write({ "in/again.txt": "again" });
     await settled(bench, [...names, "in/last.txt", "in/again.txt"]);
   });
 
-  it("one process watches; when it is gone the next takes over and catches up with what happened meanwhile", async () => {
+  it("one process watches; when it stops the next takes over and catches up", async () => {
     await using bench = await Bench.open();
     await bench.pipeline({ trigger: "event", auto_remove: true });
     const stop = bench.background((signal) => bench.opened.pipelines.startWatching(signal));
@@ -89,7 +89,7 @@ describe("the trigger event on a folder", () => {
     await settled(bench, ["b.txt"]);
   });
 
-  it("a deleted pipeline watches no more", async () => {
+  it("a deleted pipeline no longer watches", async () => {
     await using bench = await Bench.open();
     await bench.write({ "one/a.txt": "a", "two/a.txt": "a" });
     const id = await bench.pipeline({ trigger: "event", source: `file:${bench.folder}/one` });
@@ -107,7 +107,7 @@ describe("the trigger schedule", () => {
   const never = new AbortController().signal;
   const runs = async (bench: Bench) => (await bench.knowledge.jobs.list(admin, { limit: 100 })).items.length;
 
-  it("U9 runs when its time comes, once although two processes look, and into its own collection; what was missed is run once", async () => {
+  it("U9 runs when due, once even if two processes check, and into its own collection; missed times are made up by one run", async () => {
     await using bench = await Bench.open();
     await bench.write({ "a.txt": "a" });
     await bench.knowledge.collections.create(admin, "r", { collection_id: "d", name: "d" });
@@ -124,7 +124,7 @@ describe("the trigger schedule", () => {
     expect(await bench.documents("c")).toEqual([]);
     await sweep();
     expect(await runs(bench)).toBe(1);
-    // Nobody looked for half a day.
+    // No process checked for half a day.
     bench.clock.advance(12 * 60 * minute);
     await sweep();
     await sweep();
@@ -134,7 +134,7 @@ describe("the trigger schedule", () => {
     expect(await runs(bench)).toBe(3);
   });
 
-  it("sleeps with an archived collection, and is forgotten with a deleted pipeline", async () => {
+  it("pauses with an archived collection, and ends with a deleted pipeline", async () => {
     await using bench = await Bench.open();
     const id = await bench.pipeline({ schedule: "* * * * *" });
     await bench.knowledge.collections.archive(admin, "r", "c");

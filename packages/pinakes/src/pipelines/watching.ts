@@ -1,6 +1,6 @@
 /**
- * Watches the folders of all event pipelines. One process watches a folder at a time (a lease); when it takes a folder over it runs the
- * pipeline once, for what changed while nobody looked. The same when a watch breaks, or files could not be taken for a passing reason.
+ * Watches the folders of all event pipelines. One process at a time watches a folder (a lease); when it takes one over it runs the pipeline
+ * once, to catch up. Likewise when a watch breaks, or files failed transiently.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Scope } from "../domain/scope.ts";
@@ -20,9 +20,9 @@ export interface WatchingOptions {
   readonly stateOf: (entry: StoredEntry) => Promise<EntryState>;
 }
 
-/** What other processes add or delete is noticed within this time. Well within the time of a lease. */
+/** Interval at which changes by other processes are noticed. Well within a lease. */
 const refreshMs = 20_000;
-/** A run that failed, or left files that may be taken later: all of it again after so long, and twice as long each time in a row. */
+/** Delay of a full run after a run that failed or left retryable failures; doubles each time in a row. */
 const againMs = 30_000;
 const againDoublingsMax = 7;
 
@@ -32,9 +32,9 @@ interface Watched {
   readonly entry: StoredEntry;
   readonly by: string;
   watch?: FolderWatch;
-  /** Epoch milliseconds: all of it has to be looked at then. */
+  /** Epoch milliseconds of the next full run. */
   allAt: number;
-  /** Runs in a row that did not do all. */
+  /** Consecutive incomplete runs. */
   failed: number;
   broken: boolean;
 }
@@ -120,7 +120,7 @@ export class Watching {
     await watched.watch?.close();
     delete watched.watch;
     const { tenant, source } = watched.entry;
-    // Only a folder that pipelines may read is looked into.
+    // Checks that pipelines may read the folder.
     await this.#with.jobs.open(tenant, { source });
     const parsed = parseSource(source);
     if (parsed.kind !== "file") return;
@@ -148,7 +148,7 @@ export class Watching {
     };
     try {
       const job = await jobs.start(watched.scope, watched.entry, watched.by, { uris });
-      // Not waited for: it is durable, and the next burst may come meanwhile.
+      // Not awaited: the job is durable, and the next burst may come meanwhile.
       void jobs.finish(watched.scope, job).then(({ status, result }) => {
         if (status === "failed" || ((result as unknown as RunResult | null)?.retryable_failures ?? 0) > 0) again();
         else if (uris === undefined) watched.failed = 0;

@@ -1,4 +1,4 @@
-/** Attributes of items, read with what they must be. Null and absent are the same: DynamoDB's tools write either. */
+/** Reads attributes of items with validation. Null and absent are equal: DynamoDB's tools write either. */
 import { invalid, show } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import { isoTime } from "../knowledge/records/times.ts";
@@ -41,7 +41,7 @@ export function oneOf<Value extends string>(value: string, values: readonly Valu
   return found;
 }
 
-/** ISO 8601 in any zone; without one it is UTC, as Python writes it. */
+/** ISO 8601 with any offset; without one UTC, as Python writes it. */
 export function isoAttribute(item: JsonObject, name: string): string | undefined {
   const value = optionalText(item, name);
   if (value === undefined) return undefined;
@@ -52,7 +52,7 @@ export function isoAttribute(item: JsonObject, name: string): string | undefined
   return isoTime(ms);
 }
 
-/** A number below this is seconds (until the year 5138), one above is milliseconds (since March 1973). */
+/** Numbers below this are seconds (until the year 5138), above it milliseconds (since March 1973). */
 const secondsBelow = 1e11;
 
 export function epochAttribute(item: JsonObject, name: string, unit: "ms" | "s" | "either"): string | undefined {
@@ -67,10 +67,10 @@ export function epochAttribute(item: JsonObject, name: string, unit: "ms" | "s" 
   return isoTime(ms);
 }
 
-/** The parts of composite keys are joined by "#", so that no part may hold one (R-LISA-29). */
+/** Parts of composite keys are joined by "#", so no part may contain it (R-LISA-29). */
 export function keyPart(value: string, name: string): string {
   if (value.includes("#"))
-    throw invalid(`${name}: an id has no "#", which joins the parts of a key; got ${show(value)}.`);
+    throw invalid(`${name}: an id cannot contain "#", which joins the parts of a key; got ${show(value)}.`);
   return value;
 }
 
@@ -78,7 +78,7 @@ export function userId(item: JsonObject, name: string): string {
   const value = text(item, name);
   if (value.length > transferLimits.userIdCharsMax || /\p{Cc}/u.test(value))
     throw invalid(
-      `${name}: a user id is a text of 1–${transferLimits.userIdCharsMax} characters without control characters, got ${show(value)}.`,
+      `${name}: must be 1–${transferLimits.userIdCharsMax} characters without control characters, got ${show(value)}.`,
     );
   return value;
 }

@@ -1,4 +1,4 @@
-/** The table `{project}-kb-catalog`: keys, times, what is computed, and any record. */
+/** The table `{project}-kb-catalog`: keys, times, computed attributes, and arbitrary records. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../domain/json.ts";
@@ -88,14 +88,14 @@ function document(item: JsonObject): DocumentRecord {
 }
 
 describe("items of catalogs", () => {
-  it("R-KB-02 R-KB-11 R-KB-12 every attribute of the source document, with its keys, in milliseconds", () => {
+  it("R-KB-02 R-KB-11 R-KB-12 every attribute of the reference document, with its keys, in milliseconds", () => {
     const { imported: _, ...record } = catalog(catalogItem);
     expect(catalogToItem(record, whose, oneIndexed)).toEqual({ ...catalogItem, data_source_id: dataSourceId("i-1") });
     expect(Object.keys(catalogToItem(record, whose, oneIndexed))).toEqual(Object.keys(catalogItem));
     expect(catalogToItem(record, whose, emptyStats)).not.toHaveProperty("last_sync_at");
   });
 
-  it("an imported one comes back as it was; counts and status are always those of here", () => {
+  it("an imported one is exported unchanged; counts and status are always current", () => {
     expect(exportedCatalog(catalog(catalogItem), whose, oneIndexed)).toEqual(catalogItem);
     const { last_sync_at: _, ...never } = catalogItem;
     expect(exportedCatalog(catalog(catalogItem), whose, emptyStats)).toEqual({
@@ -106,13 +106,13 @@ describe("items of catalogs", () => {
     });
   });
 
-  it("a data source id is always there, the same for one life and another for the next", () => {
+  it("a data source id always exists, is stable for one incarnation and differs for the next", () => {
     expect(dataSourceId("i-1")).toMatch(/^[A-Z0-9]{10}$/);
     expect(dataSourceId("i-1")).toBe(dataSourceId("i-1"));
     expect(dataSourceId("i-2")).not.toBe(dataSourceId("i-1"));
   });
 
-  it("a catalog that says failed is read as error, and never given out as failed", () => {
+  it("a catalog with the status failed is read as error, and never exported as failed", () => {
     const failed = { ...catalogItem, indexing_status: "failed" };
     const broken = { ...oneIndexed, by_status: { ...emptyStats.by_status, failed: 1 } };
     expect(exportedCatalog(catalog(failed), whose, broken)["indexing_status"]).toBe("error");
@@ -124,14 +124,14 @@ describe("items of catalogs", () => {
     expect(() => itemToCatalog(rest)).toThrow(new RegExp(`${name}: is missing`));
   });
 
-  it("a user's id at the limit is taken, one longer or with a line break is not", () => {
+  it("a user id at the limit is accepted, one longer or with a line break is not", () => {
     const of = (user_id: string) => () => itemToCatalog({ ...catalogItem, user_id });
     expect(of("x".repeat(transferLimits.userIdCharsMax))).not.toThrow();
     expect(of("x".repeat(transferLimits.userIdCharsMax + 1))).toThrow(/user_id/);
     expect(of("a\nb")).toThrow(/user_id/);
   });
 
-  it("what the layout has no place for goes beside it", () => {
+  it("attributes without an equivalent in the layout go into `pinakes`", () => {
     const strategy = readChunkingStrategy({ type: "FIXED", chunk_size: 500 });
     const record: CollectionRecord = {
       ...catalog(catalogItem),
@@ -150,7 +150,7 @@ describe("items of catalogs", () => {
     });
   });
 
-  it("any catalog is the same after a round trip", () => {
+  it("any catalog survives a round trip", () => {
     const fields = fc.record({
       name: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9 _-]{0,30}$/),
       description: fc.string().filter((value) => !/[\p{Cc}<]/u.test(value)),
@@ -189,7 +189,7 @@ describe("items of catalogs", () => {
 });
 
 describe("items of catalogs' documents", () => {
-  it("R-KB-02 R-KB-18 R-KB-22 R-KB-23 every attribute of the source document, with its keys", () => {
+  it("R-KB-02 R-KB-18 R-KB-22 R-KB-23 every attribute of the reference document, with its keys", () => {
     const { imported: _, ...record } = document(documentItem);
     expect(JSON.stringify(catalogDocumentToItem(record, owner))).toBe(JSON.stringify(documentItem));
     expect(exportedCatalogDocument(document(documentItem), owner)).toEqual(documentItem);
@@ -201,7 +201,7 @@ describe("items of catalogs' documents", () => {
     });
   });
 
-  it("R-KB-23 an error is said if and only if it failed, and the time only after success", () => {
+  it("R-KB-23 has an error if and only if it failed, and a time only after success", () => {
     const failed = { ...document(documentItem), status: "failed" as const, error: "No text.", indexed_at: null };
     const { indexed_at: _, ...item } = documentItem;
     expect(exportedCatalogDocument(failed, owner)).toEqual({
@@ -216,13 +216,13 @@ describe("items of catalogs' documents", () => {
     expect(exportedCatalogDocument(again, owner)).toEqual(documentItem);
   });
 
-  it("bytes that never came leave the size as the item has it; other bytes have their own", () => {
+  it("missing bytes keep the item's size; other bytes have their own", () => {
     const { sha256: _, ...without } = { ...document(documentItem), size_bytes: 0 };
     expect(exportedCatalogDocument(without, owner)["file_size_bytes"]).toBe(61);
     expect(exportedCatalogDocument({ ...document(documentItem), size_bytes: 70 }, owner)["file_size_bytes"]).toBe(70);
   });
 
-  it("an object of another user's or catalog's folder is refused", () => {
+  it("an object in another user's or catalog's folder is refused", () => {
     for (const s3_key of [
       "eve/cat-abc123/doc-def456-report.md",
       "cognito-sub-xxx/cat-other/doc-def456-report.md",
@@ -245,7 +245,7 @@ describe("items of catalogs' documents", () => {
     expect(() => itemToCatalogDocument(item)).toThrow(new RegExp(name));
   });
 
-  it("any document is the same after a round trip", () => {
+  it("any document survives a round trip", () => {
     const fields = fc.record({
       name: fc.stringMatching(/^[A-Za-z0-9 _-]{1,20}\.md$/),
       size_bytes: fc.nat(),

@@ -1,7 +1,7 @@
 /**
- * Items of the table `{project}-kb-catalog`, both ways: a catalog (sk `METADATA`) is a collection of a user's own repository, and each
- * of its documents an item of the same partition (sk `DOC#{document_id}`). Times are epoch milliseconds. What the layout has no place
- * for is in an attribute `pinakes`, which is absent where there is nothing to say.
+ * Items of the table `{project}-kb-catalog`, both ways: a catalog (sk `METADATA`) is a collection of a personal repository, and each of its
+ * documents an item of the same partition (sk `DOC#{document_id}`). Times are epoch milliseconds. Attributes without an equivalent in the
+ * layout are in `pinakes`, which is absent if empty.
  */
 import { documentStatuses } from "@pinakes/client";
 import { hash } from "node:crypto";
@@ -28,7 +28,7 @@ import { itemToGraph } from "./lisa-settings.ts";
 
 const catalogTypes: readonly FileType[] = ["pdf", "docx", "txt", "md", "csv"];
 const catalogStatuses = ["pending", "indexing", "ready", "error"] as const;
-/** How things are here: counted and computed, never taken over. */
+/** Always the current values, never imported ones. */
 const always = new Set([
   "document_count",
   "total_size_bytes",
@@ -104,7 +104,7 @@ export function itemToCatalog(item: JsonObject): CatalogFields {
   const owner = userId(item, "user_id");
   const own = optionalMap(item, "pinakes") ?? {};
   const created_at = required(epochAttribute(item, "created_at", "ms"), "created_at");
-  // The catalog's own status is counted from its documents; `failed`, which one table of the source has, is `error` (C3).
+  // The catalog's own status is derived from its documents; `failed`, which one of LISA's tables has, is `error` (C3).
   const status = optionalText(item, "indexing_status") ?? "pending";
   oneOf(status === "failed" ? "error" : status, catalogStatuses, "indexing_status");
   epochAttribute(item, "last_sync_at", "ms");
@@ -124,7 +124,7 @@ export function itemToCatalog(item: JsonObject): CatalogFields {
   };
 }
 
-/** Absent where the catalog has that of its repository. */
+/** Absent if the catalog uses its repository's model. */
 export function modelOfCatalog(item: JsonObject): string | undefined {
   return optionalText(optionalMap(item, "pinakes") ?? {}, "embedding_model");
 }
@@ -190,13 +190,12 @@ export interface CatalogDocumentKeys {
   readonly s3Key: string;
 }
 
-/** An object of another user's folder is never a document of this one. */
+/** An object in another user's folder is never a document of this one. */
 export function catalogDocumentKeys(item: JsonObject): CatalogDocumentKeys {
   const catalogId = keyPart(text(item, "catalog_id"), "catalog_id");
   const documentId = keyPart(text(item, "sk").slice(documentKeyPrefix.length), "sk");
   const said = optionalText(item, "document_id") ?? documentId;
-  if (said !== documentId)
-    throw invalid(`document_id: ${show(said)} is another one than that of sk, ${show(item["sk"])}.`);
+  if (said !== documentId) throw invalid(`document_id: ${show(said)} differs from that of sk, ${show(item["sk"])}.`);
   const owner = userId(item, "user_id");
   const folder = catalogPrefix(owner, catalogId);
   const s3Key = optionalText(item, "s3_key") ?? `${folder}${documentId}-${text(item, "filename")}`;
@@ -243,7 +242,7 @@ export function exportedCatalogDocument(record: DocumentRecord, owner: string): 
   const base = {
     ...record,
     ...fields,
-    // Bytes that never came have no size here; a source that was taken is no change of the document's.
+    // Missing bytes have no size here; a renamed source is no change of the document.
     ...(record.sha256 === undefined ? {} : { size_bytes }),
     ...(record.source.uri.startsWith(importPrefix) ? { source: record.source } : {}),
   };
@@ -261,7 +260,7 @@ export function catalogObjectKey(
   return `${catalogPrefix(owner, collection_id)}${document_id}-${name}`;
 }
 
-/** Ten letters and digits, as Bedrock's are; always the same for one life of a catalog. */
+/** Ten letters and digits, like Bedrock's; stable for one incarnation of a catalog. */
 export function dataSourceId(incarnation: string): string {
   return BigInt(`0x${hash("sha256", incarnation, "hex").slice(0, 16)}`)
     .toString(36)
@@ -280,11 +279,13 @@ function ownChunking(own: JsonObject): ChunkingStrategy | null {
   return value === undefined ? null : readChunkingStrategy(value, "pinakes.chunking_strategy");
 }
 
-/** By the attribute, or by the name where that says nothing. */
+/** By the attribute, or else by the file name. */
 function fileTypeIn(said: string | undefined, name: string): FileType {
   const type = fileTypes.find((known) => known === said?.toLowerCase().replace(/^\./, "")) ?? fileTypeOf(name);
   if (type !== undefined && catalogTypes.includes(type)) return type;
-  throw invalid(`file_type: ${show(said ?? name)} is not taken in a catalog; there are ${catalogTypes.join(", ")}.`);
+  throw invalid(
+    `file_type: ${show(said ?? name)} is not accepted in a catalog; accepted are ${catalogTypes.join(", ")}.`,
+  );
 }
 
 function required<Value>(value: Value | undefined, name: string): Value {

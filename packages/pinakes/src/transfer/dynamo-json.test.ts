@@ -5,7 +5,7 @@ import { limits } from "../domain/limits.ts";
 import { exactNumber, fromDynamo, isDynamoItem, toDynamo } from "./dynamo-json.ts";
 
 describe("DynamoDB's JSON", () => {
-  it("reads every type, and writes each as it came", () => {
+  it("reads every type, and writes each as it was", () => {
     const Item = {
       s: { S: "text" },
       n: { N: "1760351400123" },
@@ -35,13 +35,13 @@ describe("DynamoDB's JSON", () => {
     expect(fromDynamo(Item)).toEqual({ item, types });
   });
 
-  it("a set that is none any more goes out as a list", () => {
+  it("a set that no longer is one is written as a list", () => {
     const { types } = fromDynamo({ Item: { g: { SS: ["a", "b"] } } });
     expect(toDynamo({ g: [] }, types)).toEqual({ Item: { g: { L: [] } } });
     expect(toDynamo({ g: ["a", "a"] }, types)).toEqual({ Item: { g: { L: [{ S: "a" }, { S: "a" }] } } });
   });
 
-  it("is told from plain items", () => {
+  it("is distinguished from plain items", () => {
     expect(isDynamoItem({ Item: { a: { S: "x" } } })).toBe(true);
     expect(isDynamoItem({ a: { S: "x" }, b: { N: "1" } })).toBe(true);
     expect(isDynamoItem({ collectionId: "c", metadata: { M: {} } })).toBe(false);
@@ -69,13 +69,13 @@ describe("DynamoDB's JSON", () => {
       expect(() => exactNumber(lost, "n")).toThrow(/n:/);
   });
 
-  it("stands nesting up to the limit and no deeper", () => {
+  it("accepts nesting up to the limit and no deeper", () => {
     const nested = (depth: number): JsonObject => (depth === 0 ? { S: "x" } : { L: [nested(depth - 1)] });
     expect(() => fromDynamo({ Item: { a: nested(limits.documentDepthMax) } })).not.toThrow();
     expect(() => fromDynamo({ Item: { a: nested(limits.documentDepthMax + 1) } })).toThrow(/nested deeper/);
   });
 
-  it("gives back any JSON item", () => {
+  it("returns any JSON item", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })), (value) => {
         const item = JSON.parse(JSON.stringify(value)) as JsonObject;

@@ -1,6 +1,6 @@
 /**
- * DynamoDB's JSON: `{"Item": {"name": {"S": "Legal"}, "private": {"BOOL": false}}}`, as its exports to S3 write it. Lists of one type
- * ("SS", "NS", "BS") and bytes ("B") are plain lists and texts in JSON; `types` remembers which ones, so that they go out as they came.
+ * DynamoDB's JSON: `{"Item": {"name": {"S": "Legal"}, "private": {"BOOL": false}}}`, as in its exports to S3. Sets ("SS", "NS", "BS") and
+ * bytes ("B") become lists and strings in JSON; `types` remembers them, so that they are written back unchanged.
  */
 import { invalid, show } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
@@ -18,7 +18,7 @@ export interface PlainItem {
   readonly types: AttributeTypes;
 }
 
-/** With `Item` around it or without. A plain item has its keys as texts, so the two cannot be mixed up. */
+/** With or without `Item` around it. The keys of a plain item are strings, so the two cannot be confused. */
 export function isDynamoItem(value: JsonObject): boolean {
   const item = itemIn(value);
   const attributes = Object.values(item);
@@ -42,12 +42,12 @@ export function toDynamo(item: JsonObject, types: AttributeTypes = {}): JsonObje
   };
 }
 
-/** A number that JSON keeps digit by digit. One that it does not is refused: an import changes no value. */
+/** A number that JSON preserves exactly. Others are refused: an import changes no value. */
 export function exactNumber(text: string, where: string): number {
   const value = Number(text);
   const decimal = canonical(text);
   if (decimal !== undefined && Number.isFinite(value) && decimal === canonical(String(value))) return value;
-  throw invalid(`${where}: ${show(text)} is not a number that JSON keeps exactly; write it as a text.`);
+  throw invalid(`${where}: ${show(text)} is not a number that JSON preserves exactly; write it as a string.`);
 }
 
 function itemIn(value: JsonObject): JsonObject {
@@ -95,7 +95,7 @@ function plain(attribute: JsonValue | undefined, path: string, depth: number, ty
   });
 }
 
-/** DynamoDB writes numbers as texts; other tools as numbers. */
+/** DynamoDB writes numbers as strings; other tools as numbers. */
 function number(value: JsonValue | undefined, path: string): number {
   if (typeof value === "number") return value;
   if (typeof value !== "string") throw invalid(`${path}: ${show(value)} is not the value of an N.`);
@@ -123,14 +123,14 @@ function typed(value: JsonValue, path: string, types: AttributeTypes): JsonValue
   return set(value, types[path]) ?? { L: value.map((child, i) => typed(child, `${path}/${i}`, types)) };
 }
 
-/** A set, where it was one and can still be one: not empty, nothing twice, all of the type. */
+/** A set, if it was one and still can be: not empty, no duplicates, all of the type. */
 function set(list: readonly JsonValue[], type: string | undefined): JsonObject | undefined {
   if (type !== "SS" && type !== "NS" && type !== "BS") return undefined;
   const fits = list.every((element) => typeof element === (type === "NS" ? "number" : "string"));
   return fits && list.length > 0 && new Set(list).size === list.length ? { [type]: list.map(String) } : undefined;
 }
 
-/** Digits and exponent without zeros at the ends. */
+/** Digits and exponent without leading and trailing zeros. */
 function canonical(text: string): string | undefined {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,6}))?$/.exec(text.trim());
   const [, sign, whole = "", fraction = "", exponent = "0"] = match ?? [];

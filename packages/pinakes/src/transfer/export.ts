@@ -1,16 +1,15 @@
 /**
- * Everything of a workspace, or some repositories, as files in the layouts of the source documents:
+ * Exports a workspace, or some repositories, as files in the layouts of the reference documents:
  *
  *   tables/LisaRagVectorStoreTable.jsonl            shared repositories
  *   tables/LisaRagCollectionsTable.jsonl            their collections, also deleted ones that can still be restored
  *   tables/LisaRagDocumentTable.jsonl               the documents of those that are not deleted
- *   tables/{project}-kb-catalog.jsonl               users' own repositories: catalogs and their documents
+ *   tables/{project}-kb-catalog.jsonl               personal repositories: catalogs and their documents
  *   {bucket}/{repository}/{collection}/{document}-{name}                       the newest bytes of shared documents
- *   {project}-kb-docs-{account}-{region}/{user}/{catalog}/{document}-{name}    the same of users' own, each with its .metadata.json
+ *   {project}-kb-docs-{account}-{region}/{user}/{catalog}/{document}-{name}    the same of personal ones, each with its .metadata.json
  *
- * A default collection that nobody changed is not a row: its repository implies it. Nothing is locked, so an export of a workspace
- * that is being written to shows each record as it was when it was read. Earlier versions of documents, and vectors, are not in these
- * layouts.
+ * An unchanged default collection has no row: its repository implies it. Nothing is locked, so each record is exported as of its read.
+ * Earlier versions of documents, and vectors, are not in these layouts.
  */
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, invalid, show } from "../domain/errors.ts";
@@ -33,12 +32,12 @@ import { sidecarSuffix, writeSidecar } from "./sidecar.ts";
 import { collectionsOf, documentsOf, repositoryIds } from "./walk.ts";
 
 export interface ExportOptions {
-  /** Absent: all, users' own included. */
+  /** Absent: all, including personal ones. */
   readonly repositories?: readonly string[] | undefined;
-  /** `dynamodb`: as DynamoDB's own exports to S3 are. */
+  /** `dynamodb`: the format of DynamoDB's own exports to S3. */
   readonly format?: ItemFormat | undefined;
   readonly gzip?: boolean | undefined;
-  /** False: the tables only. */
+  /** False: only the tables. */
   readonly objects?: boolean | undefined;
   readonly names?: Partial<TransferNames> | undefined;
 }
@@ -52,7 +51,7 @@ interface Settings {
   readonly wanted: readonly string[] | undefined;
 }
 
-/** Admins only: an export shows what is everybody's. Bodies are read while they are written, so take one file after the other. */
+/** Admins only: an export contains everyone's data. Bodies are read lazily, so consume one file after the other. */
 export async function* exportKnowledge(
   deps: KnowledgeDependencies,
   catalog: CatalogRecords,
@@ -137,7 +136,7 @@ async function* objectFiles(settings: Settings): AsyncGenerator<TransferFile> {
   }
 }
 
-/** The newest bytes that are here, which is what the tables speak of. */
+/** The newest stored bytes, which the tables describe. */
 async function contentOf(
   settings: Settings,
   collection: CollectionRecord,
@@ -187,12 +186,12 @@ function isLive({ status }: CollectionRecord): boolean {
   return status === "ACTIVE" || status === "ARCHIVED";
 }
 
-/** One that is being purged is gone already. */
+/** A collection that is being purged is not exported. */
 function isRow(collection: CollectionRecord): boolean {
   return isLive(collection) || collection.status === "DELETED";
 }
 
-/** As its repository's import would make it. */
+/** As the import of its repository would create it. */
 export function isImplied({ is_default, imported, created_at, updated_at }: CollectionRecord): boolean {
   return is_default && imported === undefined && created_at === updated_at;
 }

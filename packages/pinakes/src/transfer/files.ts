@@ -1,6 +1,6 @@
-/** What an export makes and an import reads: files under paths with "/", wherever they lie. */
+/** The files of an export or import: paths with "/", independent of where they are stored. */
 export interface TransferFile {
-  /** As the key of an object: parts joined by "/". */
+  /** An object key: parts joined by "/". */
   readonly path: string;
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -8,6 +8,6 @@ export interface TransferFile {
 export interface TransferReader {
   /** All of them, in any order. */
   paths(): AsyncIterable<string>;
-  /** One of those that `paths` gave. May be called several times. */
+  /** Opens a path from `paths`. May be called several times. */
   open(path: string): AsyncIterable<Uint8Array>;
 }

@@ -17,7 +17,7 @@ describe("exports in a folder", () => {
     yield Buffer.from(content);
   }
 
-  it("every key has a path of its own below the folder, and comes back", () => {
+  it("every key has a unique path below the folder, and is restored", () => {
     const odd = fc.string({
       unit: fc.constantFrom("/", ".", "%", "~", "2", "E", " ", "a", "ü", "😀", "|", "\\", "\u0001"),
       maxLength: 600,
@@ -35,7 +35,7 @@ describe("exports in a folder", () => {
     );
   });
 
-  it("is written and read again, with users and names that are no file names", async () => {
+  it("is written and read again, with users and names that are not valid file names", async () => {
     const entries = {
       "tables/T.jsonl": "{}",
       "b/../../etc/passwd": "mine",
@@ -50,7 +50,7 @@ describe("exports in a folder", () => {
     expect(found).toEqual(entries);
   });
 
-  it("writes nothing over", async () => {
+  it("overwrites nothing", async () => {
     const target = join(dir, "twice");
     await writeFolder(files({ "tables/T.jsonl": "first" }), target);
     await expect(writeFolder(files({ "tables/T.jsonl": "second" }), target)).rejects.toMatchObject({

@@ -1,8 +1,7 @@
 /**
- * Exports in a folder of this machine. Keys of objects are not always names of files: users' ids may hold "/", ".." or "|", and file
- * names may be longer than a file system takes. So each part of a key is written with "%" and two hex digits where it must be, and one
- * that is too long goes on in a folder of its own, whose name ends with "%~". A folder that was not written here (a copy of a bucket)
- * has no such names and is read as it is.
+ * Exports in a local folder. Object keys are not always valid file names: user ids may contain "/", ".." or "|", and file names may exceed
+ * a file system's limit. So each part of a key is percent-encoded where necessary, and one that is too long is split into nested folders
+ * whose names end with "%~". A folder that was not written here (such as a copy of a bucket) has no such names and is read unchanged.
  */
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
@@ -11,7 +10,7 @@ import { pipeline } from "node:stream/promises";
 import { PinakesError, invalid } from "../domain/errors.ts";
 import type { TransferFile, TransferReader } from "./files.ts";
 
-/** File systems take 255 bytes; the mark and a suffix have room. */
+/** File systems allow 255 bytes; leaves room for the mark and a suffix. */
 const partBytesMax = 240;
 const goesOn = "%~";
 const empty = "%";
@@ -26,7 +25,7 @@ export function folderPath(key: string): string {
     .join("/");
 }
 
-/** The key that a path was written for. */
+/** The key of a path. */
 export function folderKey(path: string): string {
   const parts: string[] = [];
   let open = "";
@@ -41,7 +40,7 @@ export function folderKey(path: string): string {
   return parts.map((part) => (part === empty ? "" : unescaped(part))).join("/");
 }
 
-/** Nothing that is there is written over: an export goes into a folder without one. */
+/** Never overwrites: an export goes into an empty folder. */
 export async function writeFolder(
   files: AsyncIterable<TransferFile>,
   dir: string,
@@ -64,7 +63,7 @@ export async function writeFolder(
   return { files: count, bytes };
 }
 
-/** Regular files only: a link could lead out of the folder. */
+/** Only regular files: a link could lead out of the folder. */
 export function folderReader(dir: string): TransferReader {
   const places = new Map<string, string>();
   return {
@@ -92,10 +91,10 @@ async function* filesBelow(dir: string, above: string): AsyncGenerator<string> {
   }
 }
 
-/** Also what Windows does not take in names, and a lone surrogate, which UTF-8 cannot say. */
+/** Also characters that Windows does not allow in names, and lone surrogates, which UTF-8 cannot represent. */
 function escaped(part: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
-  // A dot or space at the end is lost on Windows.
+  // Windows drops a trailing dot or space.
   return part.toWellFormed().replaceAll(/[%\\<>:"|?*\p{Cc}]|[. ]$/gu, hex);
 }
 
@@ -103,7 +102,7 @@ function unescaped(part: string): string {
   return part.replaceAll(/%([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Cut between characters, and never inside an escape. */
+/** Splits between characters, and never inside an escape. */
 function shortParts(part: string): readonly string[] {
   const parts: string[] = [];
   let rest = "";

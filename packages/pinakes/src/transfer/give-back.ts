@@ -1,28 +1,28 @@
 /**
- * What an imported record is exported as (R-LISA-34): every attribute as it came in, unless it was changed here. Compared are what the
- * import made of the item (`base`) and what the record is now (`fresh`); where both are the same, the item's own spelling goes out
- * (`"size"` for `"chunkSize"`, a date with another zone, attributes that mean nothing to us), and in the item's own order.
+ * How an imported record is exported (R-LISA-34): every attribute as imported, unless it was changed here. Compares what the import made of
+ * the item (`base`) with the current record (`fresh`); if both are equal, the item's own form is exported (`"size"` for `"chunkSize"`, a
+ * date with another offset, unknown attributes), in the item's own order.
  */
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import type { AttributeTypes } from "./dynamo-json.ts";
 
-/** What is kept of an imported item, in the record that came of it. */
+/** The imported item, stored in the record made from it. */
 export interface Imported {
   readonly item: JsonObject;
-  /** What plain JSON cannot say of it: see dynamo-json.ts. */
+  /** What plain JSON cannot represent: see dynamo-json.ts. */
   readonly types?: AttributeTypes;
-  /** Who imported it, and when: what stands for a maker and times that the item does not name. */
+  /** Who imported it, and when: replaces a creator and times that the item lacks. */
   readonly by: string;
   readonly at: string;
-  /** Of the import that made the record, so that it can be undone. */
+  /** Mark of the import that created the record, so that it can be undone. */
   readonly mark?: string;
 }
 
-/** Maps whose attributes are compared one by one. In others one change replaces the whole: half old and half new would mean nothing. */
+/** Maps compared attribute by attribute. In others any change replaces the whole, since a mix would be meaningless. */
 const openMaps: ReadonlySet<string> = new Set(["config", "metadata", "customFields", "pinakes"]);
 
-/** `always`: attributes that say how things are here, never how they were elsewhere. */
+/** `always`: attributes with the current state, never restored from the item. */
 export function giveBack(
   item: JsonObject,
   base: JsonObject,
@@ -57,7 +57,7 @@ export function importedOf(record: { readonly imported?: JsonObject }): Imported
   return record.imported as Imported | undefined;
 }
 
-/** Only what is there: an absent attribute, not one that is undefined. */
+/** Drops undefined attributes. */
 export function compact(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -1,6 +1,6 @@
 /**
- * Documents of an import. Those whose bytes are there go the way of every upload: the record, the bytes, the record again, the queue.
- * Those without are there all the same, as failed, and say why; an import of the same items with the bytes carries them on.
+ * Documents of an import. Those with bytes go through the regular upload: the record, the bytes, the record again, the queue. Those without
+ * become failed documents that say why; importing the same items with the bytes completes them.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Scope } from "../domain/scope.ts";
@@ -34,9 +34,9 @@ export interface DocumentDraft extends Pick<
 export interface DocumentToImport {
   readonly place: OpenTarget;
   readonly draft: DocumentDraft;
-  /** The item that an export of a record gives. */
+  /** The exported item of a record. */
   readonly exported: (record: DocumentRecord) => JsonObject;
-  /** Absent: they are not in the import. */
+  /** Absent: the bytes are not in the import. */
   readonly body: (() => AsyncIterable<Uint8Array>) | undefined;
 }
 
@@ -91,7 +91,7 @@ export class DocumentImport {
     const where = `collection "${place.collection.collection_id}"`;
     throw new PinakesError(
       "CONFLICT",
-      `A document "${draft.document_id}" is in ${where} with other content. Delete it first, or leave the item out.`,
+      `A document "${draft.document_id}" exists in ${where} with other content. Delete it first, or leave the item out.`,
     );
   }
 
@@ -143,13 +143,13 @@ export class DocumentImport {
       if (!PinakesError.isInstance(error) || error.context.batch?.index !== 3) throw error;
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `Collection "${collection.collection_id}" holds ${countMax} documents, which is the most.`,
+        `Collection "${collection.collection_id}" already holds ${countMax} documents, the maximum.`,
         { cause: error },
       );
     }
   }
 
-  /** The layouts allow two documents of one name; the second is known by its id alone. */
+  /** The layouts allow several documents of one name; the second is identified by its id alone. */
   async #freeSource(
     partition: CollectionPartition,
     { source, document_id }: DocumentDraft,
@@ -159,7 +159,7 @@ export class DocumentImport {
     return fits && taken === undefined ? source : { ...source, uri: importPrefix + document_id };
   }
 
-  /** An import that broke off, or one that had no bytes. */
+  /** Resumes an interrupted import, or one without bytes. */
   async #again(
     partition: CollectionPartition,
     { record, etag }: Stored<DocumentRecord>,
@@ -214,7 +214,7 @@ export class DocumentImport {
     return size_bytes;
   }
 
-  /** Bytes that are refused leave no document; one that was there before says so. */
+  /** Refused bytes leave no new document; an existing one has the error. */
   async #undo(
     partition: CollectionPartition,
     { record, etag }: Stored<DocumentRecord>,

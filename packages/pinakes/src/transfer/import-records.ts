@@ -1,6 +1,6 @@
 /**
- * Repositories, collections and catalogs of an import: made with the ids and times of their items, in the same batches as new ones, so
- * that counters, unique names and limits hold. The item itself is kept in the record (give-back.ts).
+ * Repositories, collections and catalogs of an import: created with the ids and times of their items, in the same batches as new ones, so
+ * that counters, unique names and limits hold. The item itself is stored in the record (give-back.ts).
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Caller } from "../domain/caller.ts";
@@ -44,10 +44,10 @@ export interface ImportTools {
   readonly collections: Collections;
   readonly registry: KnowledgeWork;
   readonly caller: Caller;
-  /** Models of the items that others stand for here. */
+  /** Maps models of the items to models here. */
   readonly models: Readonly<Record<string, string>>;
   readonly dryRun: boolean;
-  /** Who imports, and when it began: for what items do not say. */
+  /** Who imports, and when it started: replaces what items lack. */
   readonly made: { readonly by: string; readonly at: string; readonly mark?: string };
 }
 
@@ -65,7 +65,7 @@ const skipped: Made = { outcome: "skipped", warnings: [] };
 
 export class RecordImport {
   readonly #tools: ImportTools;
-  /** What a dry run would have made, so that what depends on it is found. */
+  /** What a dry run would have created, so that dependent items find it. */
   readonly #planned = {
     repositories: new Map<string, RepositoryRecord>(),
     collections: new Map<string, CollectionRecord>(),
@@ -79,7 +79,7 @@ export class RecordImport {
     const { item } = plain;
     const repository_id = checkId(keyPart(text(item, "repositoryId"), "repositoryId"), "repositoryId");
     if (repository_id === personalAlias || isPersonalId(repository_id))
-      throw invalid(`repositoryId: ${show(repository_id)} is kept for users' own repositories.`);
+      throw invalid(`repositoryId: ${show(repository_id)} is reserved for personal repositories.`);
     const fields = itemToRepository(item, this.#tools.made);
     const known = await this.repository(repository_id);
     if (known !== undefined) return this.#same(item, known, exportedRepository(known), `repository "${repository_id}"`);
@@ -110,10 +110,10 @@ export class RecordImport {
     if (fields.purge_at !== null && Date.parse(fields.purge_at) <= deps.clock.now())
       return {
         outcome: "skipped",
-        warnings: [`Collection "${collection_id}" was deleted, and its time was over at ${fields.purge_at}.`],
+        warnings: [`Collection "${collection_id}" was deleted, and expired at ${fields.purge_at}.`],
       };
     if (adopted !== undefined && (fields.status !== "ACTIVE" || fields.private))
-      throw invalid("The default collection is neither private, archived nor deleted.");
+      throw invalid("The default collection can be neither private, archived nor deleted.");
     const record = newCollection({
       repository,
       caller: fields.created_by,
@@ -169,7 +169,7 @@ export class RecordImport {
     );
   }
 
-  /** Where documents go; NOT_FOUND tells what is missing. Absent id: the repository's default collection. */
+  /** The target of documents; NOT_FOUND names what is missing. Absent id: the repository's default collection. */
   async place(repositoryId: string, id: string | undefined): Promise<OpenTarget> {
     const repository = await this.repository(repositoryId);
     if (repository === undefined)
@@ -187,7 +187,7 @@ export class RecordImport {
     return { repository, collection: found.record };
   }
 
-  /** The name of the embedding model is that of the default collection, also where it cannot be an id as it is. */
+  /** The name of the embedding model means the default collection, even if it is not a valid id. */
   collectionId(repository: RepositoryRecord, id: string): string {
     return id === importedModel(repository) || id === repository.embedding_model
       ? defaultIdOf(repository)
@@ -205,11 +205,11 @@ export class RecordImport {
     if (repository === undefined)
       throw new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}"; import its item first.`);
     if (repository.owner !== null)
-      throw invalid(`repositoryId: ${show(repositoryId)} is a user's own repository, which has catalogs.`);
+      throw invalid(`repositoryId: ${show(repositoryId)} is a personal repository, which has catalogs.`);
     return repository;
   }
 
-  /** A user's own repository has no item: it is there with its first catalog. */
+  /** A personal repository has no item: it is created with its first catalog. */
   async #personal(owner: string): Promise<RepositoryRecord> {
     const repository_id = personalRepositoryId(owner);
     const known = await this.repository(repository_id);
@@ -276,7 +276,7 @@ export class RecordImport {
     ]);
   }
 
-  /** What lies below it first: nobody finds that before the record is there, and without it that is nothing. */
+  /** First what is below the record: it has no effect until the record exists. */
   async #create(repository: RepositoryRecord, record: CollectionRecord, syncedAt?: string): Promise<void> {
     const { deps, collections, registry, catalog, caller, dryRun } = this.#tools;
     if (dryRun) return this.#plan(record);
@@ -304,7 +304,7 @@ export class RecordImport {
     }
   }
 
-  /** The default collection that came with its repository becomes that of the item. */
+  /** The default collection that was created with its repository takes the item's fields. */
   async #adopt(record: CollectionRecord, ifMatch: string): Promise<void> {
     const { deps, catalog, caller, dryRun } = this.#tools;
     if (dryRun) return this.#plan(record);
@@ -323,10 +323,10 @@ export class RecordImport {
     return exportedCatalog(record, { owner: repository.owner as string, repository }, stats?.record ?? emptyStats);
   }
 
-  /** The item that it came from, or the one that it would be exported as. Anything else is not written over. */
+  /** Accepts the original item, or the one the record would be exported as. Other content is never overwritten. */
   #same(item: JsonObject, record: { readonly imported?: JsonObject }, exported: JsonObject, what: string): Made {
     if (isDeepStrictEqual(importedOf(record)?.item, item) || isDeepStrictEqual(exported, item)) return skipped;
-    throw new PinakesError("CONFLICT", `A ${what} is here with other content. Delete it first, or leave the item out.`);
+    throw new PinakesError("CONFLICT", `A ${what} exists with other content. Delete it first, or leave the item out.`);
   }
 
   #model(named: string | undefined): string {
@@ -335,12 +335,12 @@ export class RecordImport {
     if (embedders.models.some(({ id }) => id === model)) return model;
     const known = embedders.models.map(({ id }) => id).join(", ");
     throw invalid(
-      `The embedding model ${show(model)} is not configured here; there are ${known}. Configure it, or say which one stands for it (models).`,
+      `The embedding model ${show(model)} is not configured here; configured are ${known}. Configure it, or map it to another one (models).`,
     );
   }
 }
 
-/** The item whole, and what it does not say itself. */
+/** The whole item, and what it does not contain itself. */
 export function kept({ item, types }: PlainItem, made: ImportTools["made"]): JsonObject {
   return { item, ...(Object.keys(types).length === 0 ? {} : { types: { ...types } }), ...made };
 }
@@ -364,12 +364,10 @@ function warningsOf(
   return [
     ...(outside.length === 0
       ? []
-      : [
-          `allowedGroups: the repository does not let in ${outside.join(", ")}, so that collection "${collection_id}" does not either.`,
-        ]),
+      : [`allowedGroups: the repository excludes ${outside.join(", ")}, so collection "${collection_id}" does too.`]),
     ...(pipelines.length === 0
       ? []
-      : [`pipelines: the ${pipelines.length} of collection "${collection_id}" are kept as settings and not started.`]),
+      : [`pipelines: the ${pipelines.length} of collection "${collection_id}" are stored but not started.`]),
   ];
 }
 
@@ -382,12 +380,12 @@ function createError(error: unknown, { name, collection_id, repository_id }: Col
       : index === 1 && error.code === "CONFLICT"
         ? {
             code: "CONFLICT" as const,
-            detail: `Another collection of repository "${repository_id}" is named "${name}" (names ignore case); rename "${collection_id}".`,
+            detail: `Another collection of repository "${repository_id}" is named "${name}" (names are case-insensitive); rename "${collection_id}".`,
           }
         : index === 2
           ? {
               code: "LIMIT_EXCEEDED" as const,
-              detail: `Repository "${repository_id}" has as many collections as it may.`,
+              detail: `Repository "${repository_id}" has reached its maximum number of collections.`,
             }
           : { code: error.code, detail: error.detail };
   return new PinakesError(code, detail, { cause: error });

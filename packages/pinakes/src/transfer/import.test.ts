@@ -1,4 +1,4 @@
-/** What imports refuse, report and keep apart. */
+/** What imports refuse, report and keep separate. */
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { openTestPinakes, recount, type TestPinakes } from "../../test/knowledge/support/test-pinakes.ts";
 import type { JsonObject } from "../domain/json.ts";
@@ -31,7 +31,7 @@ describe("imports", () => {
     test.knowledge.transfer.import(test.admin, filesReader(files), options);
   const items = (...all: JsonObject[]) => run({ "items.jsonl": lines(...all) });
 
-  it("R-LISA-22 the examples make records that are as they say, and read back deep-equal", async () => {
+  it("R-LISA-22 the examples create matching records, and are exported deep-equal", async () => {
     const report = await items(collection, store);
     expect(report.problems).toEqual([]);
     expect(report.warnings.map(({ reason }) => reason)).toEqual([
@@ -52,7 +52,7 @@ describe("imports", () => {
     expect(deep.problems).toMatchObject([{ reason: expect.stringContaining("named") }]);
   });
 
-  it("a bad line is reported by file and line, and the others go on", async () => {
+  it("a bad line is reported by file and line, and the others are imported", async () => {
     const files = {
       "tables/a.jsonl": `${JSON.stringify(store)}\nnot json\n{"some":"thing"}\n`,
       "tables/b.jsonl": lines(
@@ -77,7 +77,7 @@ describe("imports", () => {
     ]);
     expect(report.problems.map(({ reason }) => reason)).toEqual([
       expect.stringContaining("not JSON"),
-      expect.stringContaining("no known table"),
+      expect.stringContaining("not of a known table"),
       expect.stringContaining("status"),
       expect.stringContaining('"#"'),
       expect.stringContaining('no repository "nowhere"'),
@@ -97,7 +97,7 @@ describe("imports", () => {
     expect(report.problem_count).toBe(transferLimits.notesMax + 1);
   });
 
-  it("what is here with other content is reported and stays", async () => {
+  it("existing records with other content are reported and stay", async () => {
     await items(store, collection);
     const report = await items({ ...store, status: "UPDATE_COMPLETE" }, { ...collection, description: "Other" });
     expect(report.problems.map(({ reason }) => reason)).toEqual([
@@ -108,7 +108,7 @@ describe("imports", () => {
     expect(view.description).toBe(collection["description"]);
   });
 
-  it("an imported record that was changed here is skipped, not set back", async () => {
+  it("an imported record that was changed here is skipped, not reset", async () => {
     await items(store, collection);
     const id = collection["collectionId"] as string;
     await test.knowledge.collections.update(test.admin, "repo-123", id, { description: "Changed here" });
@@ -117,7 +117,7 @@ describe("imports", () => {
     expect(row).toEqual({ ...collection, description: "Changed here", updatedAt: expect.any(String) });
   });
 
-  it("the default collection's item becomes that of the default collection", async () => {
+  it("the default collection's item updates the default collection", async () => {
     const standard = {
       collectionId: titan,
       repositoryId: "repo-123",
@@ -140,7 +140,7 @@ describe("imports", () => {
     expect(await test.knowledge.collections.count(test.admin, { repositoryId: "repo-123" })).toBe(2);
   });
 
-  it("a model that is not here is named, or another stands for it", async () => {
+  it("a model that is not configured here is named, or mapped to another", async () => {
     const foreign = { ...store, config: { ...(store["config"] as JsonObject), embeddingModelId: "vendor/model:2" } };
     const own = { ...collection, embeddingModel: "vendor/model:2" };
     const document = {
@@ -160,7 +160,7 @@ describe("imports", () => {
     expect(all.find(({ is_default }) => is_default)).toMatchObject({ document_count: 1 });
   });
 
-  it("deleted collections: one whose time is over is left out, and documents of one are refused", async () => {
+  it("deleted collections: an expired one is skipped, and documents of one are refused", async () => {
     const deleted = { ...collection, status: "DELETED", deletedAt: now / 1_000 + 60 };
     const over = { ...collection, collectionId: "over", name: "Over", status: "DELETED", deletedAt: now / 1_000 };
     const report = await items(store, deleted, over, {
@@ -180,7 +180,7 @@ describe("imports", () => {
     expect(await test.knowledge.collections.count(test.admin, { repositoryId: "repo-123" })).toBe(1);
   });
 
-  it("R-KB-02 a catalog and its documents become its owner's own, with their ids", async () => {
+  it("R-KB-02 a catalog and its documents become its owner's, with their ids", async () => {
     const path = `acme-kb-docs-1-eu/${String(catalogDocument["s3_key"])}`;
     const report = await run({ "tables/acme-kb-catalog.jsonl": lines(catalogDocument, catalog), [path]: report61 });
     expect(report).toMatchObject({ problems: [], warnings: [], documents_without_bytes: 0 });
@@ -205,7 +205,7 @@ describe("imports", () => {
     ).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("a sidecar that names another owner, and a size that is wrong, are said", async () => {
+  it("a sidecar that names another owner, and a wrong size, are reported", async () => {
     const path = `b/${String(catalogDocument["s3_key"])}`;
     const files = { "tables/t.jsonl": lines(catalog, catalogDocument), [path]: "short" };
     const stolen = { ...files, [`${path}.metadata.json`]: '{"metadataAttributes":{"user_id":"eve"}}' };
@@ -215,7 +215,7 @@ describe("imports", () => {
     expect(report.warnings).toMatchObject([{ reason: expect.stringContaining("61") }]);
   });
 
-  it("two documents of one name are both there; objects that no item speaks of are named", async () => {
+  it("two documents of one name are both imported; unreferenced objects are named", async () => {
     const twin = {
       ...catalogDocument,
       sk: "DOC#twin",
@@ -240,7 +240,7 @@ describe("imports", () => {
     expect(rows.at(-1)).not.toHaveProperty("pinakes");
   });
 
-  it("a source at the limit of its length is kept, a longer one gives way to the document's id", async () => {
+  it("a source at the maximum length is kept, a longer one is replaced by the document's id", async () => {
     const of = (chars: number) => `s3://b/${"x".repeat(chars - 7)}`;
     const documents = [knowledgeLimits.sourceCharsMax, knowledgeLimits.sourceCharsMax + 1].map((chars, i) => ({
       pk: "repo-123",
@@ -258,7 +258,7 @@ describe("imports", () => {
     );
   });
 
-  it("bytes that are refused leave no document and no counters", async () => {
+  it("refused bytes leave no document and no counters", async () => {
     const path = `b/${String(catalogDocument["s3_key"])}`;
     const report = await run({ "tables/t.jsonl": lines(catalog, catalogDocument), [path]: "" });
     expect(report.problems).toMatchObject([{ line: 2, reason: expect.stringContaining("empty") }]);
@@ -296,12 +296,12 @@ describe("imports", () => {
       filesReader({ "items.jsonl": lines(store, collection, second, catalog, catalogDocument, more) }),
     );
     expect(report.problems).toMatchObject([
-      { line: 3, reason: expect.stringContaining("as many collections") },
+      { line: 3, reason: expect.stringContaining("maximum number of collections") },
       { line: 6, reason: expect.stringContaining("holds 1 documents") },
     ]);
   });
 
-  it("another workspace sees and gets nothing of it", async () => {
+  it("another workspace neither sees nor gets anything of it", async () => {
     await items(store, collection, catalog);
     const other = test.as("root", { tenant: "other", role: "admin" });
     for (const table of Object.values(await tables(test.knowledge, other))) expect(table).toBe("");
@@ -333,7 +333,7 @@ describe("imports", () => {
     await expect(run({ "bucket/x/items.jsonl": lines(store) })).rejects.toMatchObject({ code: "INVALID" });
   });
 
-  it("users' own repositories cannot be made by items of shared ones", async () => {
+  it("users' personal repositories cannot be made by items of shared ones", async () => {
     await items(catalog);
     const id = personalRepositoryId("cognito-sub-xxx");
     const report = await items(
@@ -342,6 +342,6 @@ describe("imports", () => {
       { pk: `${id}#cat-abc123`, document_id: "d", document_name: "d.md" },
     );
     expect(report.problem_count).toBe(3);
-    expect(report.problems.every(({ reason }) => reason.includes("own repositor"))).toBe(true);
+    expect(report.problems.every(({ reason }) => reason.includes("personal repositor"))).toBe(true);
   });
 });

@@ -1,8 +1,8 @@
 /**
- * Reads an export (or a dump of the source projects' own tables and buckets) into a workspace. Three rounds over the tables: stores,
- * then collections and catalogs, then documents, so that the order of files and lines does not matter. An item that is wrong is
- * reported with its file and line and leaves nothing behind; the others go on. An import can be repeated: what is here with the same
- * content is skipped, what is here with other content is reported and never written over.
+ * Imports an export (or a dump of the original tables and buckets) into a workspace. Three rounds over the tables: stores, then collections
+ * and catalogs, then documents, so that the order of files and lines does not matter. An invalid item is reported with its file and line
+ * and leaves nothing behind; the others are imported. Idempotent: existing records with the same content are skipped, others are reported
+ * and never overwritten.
  */
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, invalid, show } from "../domain/errors.ts";
@@ -15,10 +15,11 @@ import { isoTime } from "../knowledge/records/times.ts";
 import { optionalText } from "./attributes.ts";
 import {
   catalogDocumentKeys,
-  catalogObjectKey,
   exportedCatalogDocument,
   itemToCatalogDocument,
+  type CatalogDocumentKeys,
 } from "./catalog-items.ts";
+import { CatalogObjects, type CatalogObject } from "./catalog-object.ts";
 import type { PlainItem } from "./dynamo-json.ts";
 import type { TransferReader } from "./files.ts";
 import { DocumentImport } from "./import-documents.ts";
@@ -29,16 +30,20 @@ import { documentKeys, exportedDocument, itemToDocument, lisaObjectKey } from ".
 import { defaultNames } from "./names.ts";
 import { ObjectIndex } from "./object-index.ts";
 import { isItemsFault, ReportBuilder, type ImportReport } from "./report.ts";
-import { readSidecarBody, sidecarProblem } from "./sidecar.ts";
 
 export interface ImportOptions {
-  /** Looks at everything and writes nothing. Names that are taken and limits that are reached show only when it is done for real. */
+  /** Validates everything and writes nothing. Name conflicts and exceeded limits appear only in a real run. */
   readonly dry_run?: boolean | undefined;
-  /** Which model of this server stands for one that the items name: `{ "amazon.titan-embed-text-v1": "all-minilm-l6-v2" }`. */
+  /** Maps models of the items to models of this server: `{ "amazon.titan-embed-text-v1": "all-minilm-l6-v2" }`. */
   readonly models?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Kept in every record that is made: by it they are found again when the import is undone. */
+  /** Stored in every created record, to find them when the import is undone. */
   readonly mark?: string | undefined;
+}
+
+interface Line {
+  readonly file: string;
+  readonly line: number;
 }
 
 const rounds: readonly (readonly ItemKind[])[] = [
@@ -47,7 +52,7 @@ const rounds: readonly (readonly ItemKind[])[] = [
   ["document", "catalog_document"],
 ];
 
-/** Admins only: an import makes records of others. */
+/** Admins only: an import creates records of other users. */
 export type ImportDependencies = Pick<ImportTools, "deps" | "catalog" | "collections" | "registry"> & {
   readonly queue: IngestQueue;
 };
@@ -79,7 +84,10 @@ class ImportRun {
   readonly #records: RecordImport;
   readonly #documents: DocumentImport;
   readonly #report = new ReportBuilder();
+  /** Documents whose record names no object that exists: it is searched for among those that no record names. */
+  readonly #toSearch: { readonly plain: PlainItem; readonly at: Line }[] = [];
   #objects!: ObjectIndex;
+  #catalogObjects!: CatalogObjects;
 
   constructor(tools: ImportTools, queue: IngestQueue, reader: TransferReader) {
     this.#tools = tools;
@@ -90,13 +98,21 @@ class ImportRun {
 
   async run(signal: AbortSignal | undefined): Promise<ImportReport> {
     this.#objects = await ObjectIndex.read(this.#reader);
+    this.#catalogObjects = new CatalogObjects(this.#objects, this.#reader);
     if (this.#objects.tables.length === 0)
-      throw invalid("There is no table to import: items are in tables/<name>.jsonl, or in .jsonl files at the top.");
+      throw invalid(
+        "There is no table to import: items must be in tables/<name>.jsonl, or in .jsonl files at the top.",
+      );
     for (const [round, kinds] of rounds.entries()) {
       for (const file of this.#objects.tables) await this.#table(file, kinds, round === 0, signal);
     }
+    const searched = this.#toSearch.splice(0);
+    for (const { plain, at } of searched)
+      await this.#counted("catalog_document", at, () =>
+        this.#catalogDocument(plain, (keys, name) => this.#catalogObjects.searched(keys, name)),
+      );
     for (const file of this.#objects.unused())
-      this.#report.warning({ file, line: 0, reason: "No item speaks of this object; it was not imported." });
+      this.#report.warning({ file, line: 0, reason: "No item refers to this object; it was not imported." });
     return this.#report.report(this.#tools.dryRun);
   }
 
@@ -109,33 +125,40 @@ class ImportRun {
     for await (const { line, parsed, problem } of readItems(this.#reader.open(file))) {
       signal?.throwIfAborted();
       const at = { file, line };
-      const found = parsed === undefined ? { reason: problem ?? "The line is no item." } : kindOf(parsed);
+      const found = parsed === undefined ? { reason: problem ?? "The line is not an item." } : kindOf(parsed);
       if (parsed !== undefined && "kind" in found) {
         if (kinds.includes(found.kind)) await this.#item(found.kind, parsed, at);
       } else if (first && "reason" in found) {
-        // Said once, in the first round.
+        // Reported once, in the first round.
         this.#report.problem({ ...at, reason: found.reason });
       }
     }
   }
 
-  async #item(kind: ItemKind, parsed: PlainItem, at: { readonly file: string; readonly line: number }): Promise<void> {
+  async #item(kind: ItemKind, plain: PlainItem, at: Line): Promise<void> {
+    await this.#counted(kind, at, async () => {
+      if (kind === "store") return this.#records.store(plain);
+      if (kind === "collection") return this.#records.collection(plain);
+      if (kind === "catalog") return this.#records.catalog(plain);
+      if (kind === "document") return this.#document(plain);
+      const made = await this.#catalogDocument(plain, (keys, name) => this.#catalogObjects.named(keys, name));
+      if (made === undefined) this.#toSearch.push({ plain, at });
+      return made;
+    });
+  }
+
+  /** Undefined: it is not decided yet. */
+  async #counted(kind: ItemKind, at: Line, make: () => Promise<Made | undefined>): Promise<void> {
     try {
-      const { outcome, warnings } = await this.#import(kind, parsed);
-      this.#report.count(kind, outcome);
-      for (const reason of warnings) this.#report.warning({ ...at, reason });
+      const made = await make();
+      if (made === undefined) return;
+      this.#report.count(kind, made.outcome);
+      for (const reason of made.warnings) this.#report.warning({ ...at, reason });
     } catch (error) {
       if (!isItemsFault(error)) throw error;
       this.#report.count(kind, "refused");
       this.#report.problem({ ...at, reason: error.detail });
     }
-  }
-
-  #import(kind: ItemKind, parsed: PlainItem): Promise<Made> {
-    if (kind === "store") return this.#records.store(parsed);
-    if (kind === "collection") return this.#records.collection(parsed);
-    if (kind === "catalog") return this.#records.catalog(parsed);
-    return kind === "document" ? this.#document(parsed) : this.#catalogDocument(parsed);
   }
 
   async #document(plain: PlainItem): Promise<Made> {
@@ -144,7 +167,7 @@ class ImportRun {
     const document_id = checkId(keys.documentId, "document_id");
     const place = await this.#records.place(checkId(keys.repositoryId, "repository_id"), keys.collectionId);
     if (place.repository.owner !== null)
-      throw invalid(`repository_id: ${show(keys.repositoryId)} is a user's own repository, which has catalogs.`);
+      throw invalid(`repository_id: ${show(keys.repositoryId)} is a personal repository, which has catalogs.`);
     const chunking = effectiveChunking(place.repository, place.collection);
     const fields = itemToDocument(item, { keys, ...this.#tools.made, chunking });
     const record = {
@@ -168,38 +191,31 @@ class ImportRun {
     return this.#made(await this.#documents.import({ place, draft, exported, body: this.#body(path) }));
   }
 
-  async #catalogDocument(plain: PlainItem): Promise<Made> {
+  /** Undefined where `find` is: its object must be searched for first. */
+  async #catalogDocument(
+    plain: PlainItem,
+    find: (keys: CatalogDocumentKeys, filename: string) => Promise<CatalogObject | undefined>,
+  ): Promise<Made | undefined> {
     const { item } = plain;
-    const { catalogId, documentId, owner, s3Key } = catalogDocumentKeys(item);
-    const document_id = checkId(documentId, "document_id");
+    const keys = catalogDocumentKeys(item);
+    const { catalogId, owner } = keys;
+    const document_id = checkId(keys.documentId, "document_id");
     const { size_bytes, ...fields } = itemToCatalogDocument(item);
     const place = await this.#records.place(personalRepositoryId(owner), checkId(catalogId, "catalog_id"));
-    const path = this.#objects.byKey(
-      s3Key,
-      catalogObjectKey(owner, { collection_id: catalogId, document_id, name: fields.name }),
-    );
-    if (path !== undefined)
-      await this.#checkSidecar(path, { user_id: owner, catalog_id: catalogId, document_id, filename: fields.name });
+    const object = await find(keys, fields.name);
+    if (object === undefined) return undefined;
     const draft = { ...fields, document_id, imported: kept(plain, this.#tools.made) };
     const done = await this.#documents.import({
       place,
       draft,
       exported: (known) => exportedCatalogDocument(known, owner),
-      body: this.#body(path),
+      body: this.#body(object.path),
     });
     const wrong = done.sizeBytes !== undefined && done.sizeBytes !== size_bytes;
-    return this.#made(
-      done,
-      wrong ? [`file_size_bytes: the item says ${size_bytes}, the object has ${done.sizeBytes} bytes.`] : [],
-    );
-  }
-
-  /** Bytes that say they are another user's are not taken. */
-  async #checkSidecar(path: string, expected: Parameters<typeof sidecarProblem>[1]): Promise<void> {
-    const sidecar = this.#objects.sidecarOf(path);
-    if (sidecar === undefined) return;
-    const problem = sidecarProblem(await readSidecarBody(this.#reader.open(sidecar)), expected);
-    if (problem !== undefined) throw invalid(`"${sidecar}": ${problem}.`);
+    return this.#made(done, [
+      ...object.warnings,
+      ...(wrong ? [`file_size_bytes: the item says ${size_bytes}, the object has ${done.sizeBytes} bytes.`] : []),
+    ]);
   }
 
   #body(path: string | undefined): (() => AsyncIterable<Uint8Array>) | undefined {
@@ -224,12 +240,12 @@ function kindOf({ item }: PlainItem): { readonly kind: ItemKind } | { readonly r
   }
 }
 
-/** Of a row without bytes the type does not matter yet; an upload in its place brings its own. */
+/** Without bytes the type does not matter yet; a later upload sets it. */
 function typeOf(name: string, hasBytes: boolean): FileType {
   const type = fileTypeOf(name) ?? (hasBytes ? undefined : "txt");
   if (type === undefined)
     throw invalid(
-      `document_name: ${show(name)} is a file of a type that is not taken; there are ${fileTypes.join(", ")}.`,
+      `document_name: ${show(name)}: this file type is not accepted; accepted are ${fileTypes.join(", ")}.`,
     );
   return type;
 }

@@ -1,4 +1,4 @@
-/** Import and export in the layouts of the source documents. */
+/** Import and export in the layouts of the reference documents. */
 export { catalogPrefix, dataSourceId } from "./catalog-items.ts";
 export type { ExportOptions } from "./export.ts";
 export type { TransferFile, TransferReader } from "./files.ts";

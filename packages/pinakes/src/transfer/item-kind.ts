@@ -1,4 +1,6 @@
-/** Which table an item is of, by its keys: they differ from table to table, so a file may have any name and hold items of several. */
+/**
+ * Determines the table of an item by its keys, which differ between tables: a file may have any name and contain items of several tables.
+ */
 import { invalid } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { documentKeyPrefix, metadataKey } from "./catalog-items.ts";
@@ -15,6 +17,6 @@ export function itemKind(item: JsonObject): ItemKind {
   if (has("collectionId") && has("repositoryId")) return "collection";
   if (has("repositoryId") && ("config" in item || "status" in item)) return "store";
   throw invalid(
-    "The item is of no known table: it has neither (collectionId, repositoryId) nor (repositoryId, config) nor (pk, document_id) nor (catalog_id, sk).",
+    "The item is not of a known table: it has neither (collectionId, repositoryId) nor (repositoryId, config) nor (pk, document_id) nor (catalog_id, sk).",
   );
 }

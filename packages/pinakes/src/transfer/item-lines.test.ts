@@ -22,22 +22,22 @@ describe("lines of a table", () => {
     { line: 6, ...item({ a: "ü" }) },
   ];
 
-  it.each([1, 7, 1_000])("plain and DynamoDB's lines in one file, in pieces of %d bytes", async (piece) => {
+  it.each([1, 7, 1_000])("plain and DynamoDB's lines in one file, in chunks of %d bytes", async (piece) => {
     expect(await read(mixed, piece)).toEqual(expected);
   });
 
-  it("packed files, whatever they are called", async () => {
+  it("compressed files, whatever their name", async () => {
     expect(await read(gzipSync(mixed), 3)).toEqual(expected);
   });
 
-  it("a damaged packed file ends with a problem, and what came before counts", async () => {
+  it("a damaged compressed file ends with a problem, and the items before it count", async () => {
     const whole = gzipSync(`{"a":1}\n${"x".repeat(200_000)}`);
     const found = await read(whole.subarray(0, whole.length - 12), 64);
     expect(found.at(0)).toEqual({ line: 1, ...item({ a: 1 }) });
-    expect(found.at(-1)?.problem).toContain("cannot be unpacked");
+    expect(found.at(-1)?.problem).toContain("cannot be decompressed");
   });
 
-  it("text that is not UTF-8 is a problem of its line alone", async () => {
+  it("text that is not UTF-8 is a problem of its line only", async () => {
     const found = await read(Buffer.concat([Buffer.from([0x22, 0xff, 0x0a]), Buffer.from('{"a":1}')]));
     expect(found).toEqual([
       { line: 1, problem: expect.stringContaining("not JSON") },
@@ -58,7 +58,7 @@ describe("lines of a table", () => {
     ]);
   });
 
-  it("a table at its limit, unpacked, is read to its end; one past it is refused", async () => {
+  it("a decompressed table at its limit is read completely; one past it is refused", async () => {
     const table = '{"a":1}\n{"a":2}\n';
     const limited = (bytesMax: number) => Array.fromAsync(readItems(inPieces(gzipSync(table), 5), bytesMax));
     expect(await limited(table.length)).toHaveLength(2);
@@ -68,20 +68,20 @@ describe("lines of a table", () => {
   it("an item at the limit is read, one past it is reported", () => {
     const sized = (bytes: number) => JSON.stringify({ a: "x".repeat(bytes - 8) });
     expect(parseItem(sized(transferLimits.itemBytesMax)).item).toBeDefined();
-    expect(() => parseItem(sized(transferLimits.itemBytesMax + 1))).toThrow(/at most 409600/);
+    expect(() => parseItem(sized(transferLimits.itemBytesMax + 1))).toThrow(/limit is 409600/);
   });
 
   it("a number that JSON would change is refused in plain lines, too", () => {
-    expect(() => parseItem('{"a":9007199254740993}')).toThrow(/keeps exactly/);
+    expect(() => parseItem('{"a":9007199254740993}')).toThrow(/preserves exactly/);
     expect(parseItem('{"a":1e3}').item).toEqual({ a: 1000 });
   });
 
-  it("a name such as __proto__ is an attribute like others", () => {
+  it("a name such as __proto__ is an ordinary attribute", () => {
     const { item: parsed } = parseItem('{"__proto__":{"x":1}}');
     expect(JSON.stringify(parsed)).toBe('{"__proto__":{"x":1}}');
   });
 
-  it.each([false, true])("an error of the lines is an error of the body (packed: %s)", async (gzip) => {
+  it.each([false, true])("an error of the lines is an error of the body (compressed: %s)", async (gzip) => {
     async function* broken(): AsyncGenerator<string> {
       yield itemLine({ a: 1 }, "json");
       throw new Error("the store is away");

@@ -1,4 +1,4 @@
-/** A table as lines, one item each: plain JSON or DynamoDB's, packed or not, told apart line by line. */
+/** A table as lines, one item each: plain JSON or DynamoDB's, compressed or not, detected per line. */
 import { Readable, pipeline } from "node:stream";
 import { createGunzip, createGzip } from "node:zlib";
 import { PinakesError, invalid } from "../domain/errors.ts";
@@ -13,7 +13,7 @@ export interface ItemLine {
   /** From 1. */
   readonly line: number;
   readonly parsed?: PlainItem;
-  /** Why the line is no item. The lines after it are read all the same. */
+  /** Why the line is not an item. Later lines are read nevertheless. */
   readonly problem?: string;
 }
 
@@ -30,13 +30,13 @@ export async function* readItems(
       if (found !== undefined) yield { line, ...found };
     }
   } catch (error) {
-    // A packed file that is cut off or damaged: what came before it counts.
+    // A truncated or damaged compressed file: the items before it count.
     if (!String((error as NodeJS.ErrnoException).code).startsWith("Z_")) throw error;
-    yield { line: last + 1, problem: `The file cannot be unpacked from here on: ${(error as Error).message}.` };
+    yield { line: last + 1, problem: `The file cannot be decompressed from here on: ${(error as Error).message}.` };
   }
 }
 
-/** undefined for an empty line. */
+/** Undefined for an empty line. */
 function readLine(bytes: Uint8Array | undefined): Omit<ItemLine, "line"> | undefined {
   if (bytes === undefined) return { problem: `The line is longer than ${transferLimits.lineBytesMax} bytes.` };
   try {
@@ -60,7 +60,7 @@ export function parseItem(text: string): PlainItem {
   const parsed = isDynamoItem(value) ? fromDynamo(value) : { item: value, types: {} };
   const bytes = utf8Bytes(JSON.stringify(parsed.item));
   if (bytes > transferLimits.itemBytesMax)
-    throw invalid(`The item has ${bytes} bytes as JSON; at most ${transferLimits.itemBytesMax} are taken.`);
+    throw invalid(`The item has ${bytes} bytes as JSON; the limit is ${transferLimits.itemBytesMax}.`);
   return parsed;
 }
 
@@ -68,10 +68,10 @@ export function itemLine(item: JsonObject, format: ItemFormat, types?: Attribute
   return `${JSON.stringify(format === "json" ? item : toDynamo(item, types))}\n`;
 }
 
-/** Lines as a file's bytes. */
+/** Lines as the bytes of a file. */
 export function tableBody(lines: AsyncIterable<string>, gzip: boolean): AsyncIterable<Uint8Array> {
   const bytes = Readable.from(utf8(lines));
-  // An error of the lines comes out of the last stream: pipeline destroys it with that error.
+  // Errors of the lines propagate to the last stream, which pipeline destroys with them.
   return gzip ? pipeline(bytes, createGzip(), () => {}) : bytes;
 }
 
@@ -79,7 +79,7 @@ async function* utf8(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   for await (const line of lines) yield Buffer.from(line, "utf8");
 }
 
-/** Packed files are known by their first bytes, not by their names. */
+/** Compressed files are detected by their first bytes, not by name. */
 async function unpacked(body: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const iterator = body[Symbol.asyncIterator]();
   const head: Uint8Array[] = [];
@@ -109,7 +109,7 @@ async function* atMost(body: AsyncIterable<Uint8Array>, bytesMax: number): Async
   for await (const chunk of body) {
     total += chunk.byteLength;
     if (total > bytesMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `A table has at most ${bytesMax} bytes; split the file.`);
+      throw new PinakesError("LIMIT_EXCEEDED", `A table may have at most ${bytesMax} bytes; split the file.`);
     yield chunk;
   }
 }

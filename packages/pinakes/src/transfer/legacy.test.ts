@@ -57,7 +57,7 @@ describe("legacy documents", () => {
   const exportedItems = async () =>
     itemsOf((await tables(test.knowledge, test.admin))["LisaRagDocumentTable.jsonl"] as string);
 
-  it("R-LISA-33 R-LISA-35 are in the default collection, beside new ones, each once: listed and counted", async () => {
+  it("R-LISA-33 R-LISA-35 are in the default collection, beside new ones, each listed and counted once", async () => {
     await uploaded(place, "owl.md", "An owl hunts at night.");
     expect((await list()).map(({ name }) => name).toSorted()).toEqual(["doc-789", "owl.md", "parrot.md", "penguin.md"]);
     expect(await test.knowledge.collections.get(test.admin, "repo-123", titan)).toMatchObject({
@@ -72,7 +72,7 @@ describe("legacy documents", () => {
     expect((await texts(place, "which bird talks"))[0]).toBe("A parrot repeats what you say.");
   });
 
-  it("R-LISA-34 go out exactly as they came in, after all that was done with them", async () => {
+  it("R-LISA-34 are exported exactly as imported, whatever was done with them", async () => {
     await test.knowledge.documents.get(test.admin, "repo-123", titan, "doc-790");
     await test.knowledge.documents.reindex(test.admin, "repo-123", titan, "doc-790");
     await settled(place, "doc-790");
@@ -81,7 +81,7 @@ describe("legacy documents", () => {
       expect(items.map((found) => JSON.stringify(found))).toContain(JSON.stringify(item));
   });
 
-  it("one without bytes says so, and is carried on by an import that has them", async () => {
+  it("a document without bytes says so, and is completed by an import that has them", async () => {
     const before = await test.knowledge.documents.get(test.admin, "repo-123", titan, "doc-789");
     expect(before).toMatchObject({ status: "failed", error: expect.stringContaining("bytes"), size_bytes: 0 });
     const again = await test.knowledge.transfer.import(
@@ -91,7 +91,7 @@ describe("legacy documents", () => {
         "any/repo-123/amazon.titan-embed-text-v1/doc-789-doc-789": "An ostrich runs fast.",
       }),
     );
-    // Its name says no type, so that its bytes are not taken.
+    // Its name has no type, so its bytes are refused.
     expect(again.problems).toMatchObject([{ file: "items.jsonl", line: 1, reason: expect.stringContaining("type") }]);
     const late = { pk: "repo-123", document_id: "doc-792", repository_id: "repo-123", document_name: "emu.txt" };
     expect(await test.knowledge.transfer.import(test.admin, filesReader({ "items.jsonl": lines(late) }))).toMatchObject(
@@ -118,7 +118,7 @@ describe("legacy documents", () => {
     expect((await texts(place, "what lives in Australia"))[0]).toBe("An emu lives in Australia.");
   });
 
-  it("R-LISA-35 the same document once more under its new key is reported, not doubled", async () => {
+  it("R-LISA-35 the same document under its new key is reported, not duplicated", async () => {
     const count = (await list()).length;
     const migrated = { ...legacy, pk: `repo-123#${titan}`, collectionId: titan };
     const report = await test.knowledge.transfer.import(test.admin, filesReader({ "items.jsonl": lines(migrated) }));
@@ -129,7 +129,7 @@ describe("legacy documents", () => {
     expect(await list()).toHaveLength(count);
   });
 
-  it("R-LISA-33 are deleted like any other: not listed, not counted, not found, not exported", async () => {
+  it("R-LISA-33 are deleted like any other: not listed, counted, found or exported", async () => {
     const { document_count } = await test.knowledge.collections.get(test.admin, "repo-123", titan);
     await test.knowledge.documents.delete(test.admin, "repo-123", titan, "doc-790");
     expect((await list()).map(({ document_id }) => document_id)).not.toContain("doc-790");

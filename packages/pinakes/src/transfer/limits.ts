@@ -1,16 +1,16 @@
 /** Limits of imports and exports, with their unit last. */
 export const transferLimits = Object.freeze({
-  /** One line of a table; DynamoDB's JSON of an item is several times as long as the item. */
+  /** One line of a table; DynamoDB's JSON is several times as long as the item. */
   lineBytesMax: 4_194_304,
-  /** An item as plain JSON: what DynamoDB itself keeps at most. */
+  /** An item as plain JSON: DynamoDB's own limit. */
   itemBytesMax: 409_600,
-  /** A table's file, unpacked. */
+  /** A decompressed table file. */
   tableBytesMax: 16 * 1024 ** 3,
-  /** Files of one import. */
+  /** Files per import. */
   filesMax: 2_000_000,
   sidecarBytesMax: 65_536,
-  /** Problems and warnings that a report names; the rest is counted. */
+  /** Problems and warnings named in a report; the rest is counted. */
   notesMax: 1_000,
-  /** A user's id, as `makeCaller` takes it. */
+  /** A user id, as `makeCaller` accepts it. */
   userIdCharsMax: 256,
 });

@@ -1,4 +1,4 @@
-/** The LISA table of documents: keys old and new, times, sources, and any record. */
+/** The LISA table of documents: old and new keys, times, sources, and arbitrary records. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../domain/json.ts";
@@ -72,13 +72,13 @@ describe("items of documents", () => {
     });
   });
 
-  it("R-LISA-33 R-LISA-34 the source document's legacy item has no collection, and comes back as it was", () => {
+  it("R-LISA-33 R-LISA-34 the reference document's legacy item has no collection, and is exported unchanged", () => {
     const legacy = golden("lisa-legacy-document.json");
     expect(documentKeys(legacy)).toEqual({ repositoryId: "repo-123", documentId: "doc-789" });
     expect(exportedDocument(imported(legacy), settings)).toEqual(legacy);
   });
 
-  it("either spelling of the collection's id is read; different ones are refused", () => {
+  it("either spelling of the collection id is read; different ones are refused", () => {
     const item = { pk: "r#c", document_id: "d" };
     expect(documentKeys({ ...item, collection_id: "c" })).toEqual({
       repositoryId: "r",
@@ -86,7 +86,7 @@ describe("items of documents", () => {
       documentId: "d",
     });
     expect(documentKeys({ pk: "r", document_id: "d", collectionId: "c" })).toMatchObject({ collectionId: "c" });
-    expect(() => documentKeys({ ...item, collectionId: "other" })).toThrow(/different/);
+    expect(() => documentKeys({ ...item, collectionId: "other" })).toThrow(/differ/);
     expect(() => documentKeys({ ...item, repository_id: "other" })).toThrow(/repository_id/);
   });
 
@@ -96,7 +96,7 @@ describe("items of documents", () => {
     expect(() => documentKeys({ pk: "a", document_id: "d", collectionId: "x#y" })).toThrow(/"#"/);
   });
 
-  it("upload_date is read as seconds or milliseconds, and comes back as it was", () => {
+  it("upload_date is read as seconds or milliseconds, and exported unchanged", () => {
     for (const [upload_date, iso] of [
       [1_760_351_400, "2025-10-13T10:30:00.000Z"],
       [1_760_351_400.5, "2025-10-13T10:30:00.500Z"],
@@ -111,7 +111,7 @@ describe("items of documents", () => {
     expect(() => read({ pk: "r#c", document_id: "d", upload_date: "2025" })).toThrow(/upload_date/);
   });
 
-  it("how it was cut stays where that is not how the collection cuts; what we do not know is kept", () => {
+  it("chunking is kept if it differs from the collection's; unknown strategies are preserved", () => {
     const item = { pk: "r#c", document_id: "d", document_name: "a.md" };
     const fixed = { type: "fixed", size: 500, overlap: 50 };
     expect(read({ ...item, chunk_strategy: fixed }).chunking_override).toMatchObject({
@@ -131,7 +131,7 @@ describe("items of documents", () => {
     expect(exportedDocument(imported(foreign), settings)).toEqual(foreign);
   });
 
-  it("what is uploaded in its place is said", () => {
+  it("an upload that replaces it is exported", () => {
     const item = {
       pk: "repo-123",
       document_id: "d",
@@ -144,7 +144,7 @@ describe("items of documents", () => {
     expect(exportedDocument(replaced, settings)).toEqual({ ...item, upload_date: Date.parse(at), username: "ann" });
   });
 
-  it("any document is the same after a round trip", () => {
+  it("any document survives a round trip", () => {
     const name = fc.stringMatching(/^[A-Za-z0-9 _-]{1,20}\.md$/);
     const uri = fc.constantFrom("upload", "s3://bucket/in/x.md", "file:/in/x.md");
     const fields = fc.record({

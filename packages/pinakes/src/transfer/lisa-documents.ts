@@ -1,6 +1,6 @@
 /**
- * Items of the LISA table of documents, both ways. The key is `{repositoryId}#{collectionId}`; in old rows `{repositoryId}` alone,
- * without a collectionId: those belong to the repository's default collection (R-LISA-33) and go out as they came in (R-LISA-34).
+ * Items of the LISA table of documents, both ways. The key is `{repositoryId}#{collectionId}`; in old rows only `{repositoryId}`, without a
+ * collectionId: those belong to the repository's default collection (R-LISA-33) and are exported unchanged (R-LISA-34).
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ChunkingStrategy } from "../domain/chunking.ts";
@@ -25,18 +25,16 @@ export function documentKeys(item: JsonObject): DocumentKeys {
   const pk = text(item, "pk");
   const [first, second, ...more] = pk.split("#");
   if (more.length > 0)
-    throw invalid(`pk: ${show(pk)} must be {repositoryId} or {repositoryId}#{collectionId}; an id has no "#".`);
+    throw invalid(`pk: ${show(pk)} must be {repositoryId} or {repositoryId}#{collectionId}; an id cannot contain "#".`);
   const repositoryId = keyPart(optionalText(item, "repository_id") ?? (first as string), "repository_id");
   if (repositoryId !== first)
-    throw invalid(`repository_id: ${show(repositoryId)} is another one than that of pk, ${show(pk)}.`);
+    throw invalid(`repository_id: ${show(repositoryId)} differs from that of pk, ${show(pk)}.`);
   const named = [second, optionalText(item, "collectionId"), optionalText(item, "collection_id")].filter(
     (id) => id !== undefined && id !== "",
   );
   const [collectionId] = named;
   if (named.some((id) => id !== collectionId))
-    throw invalid(
-      `collectionId: pk, collectionId and collection_id name different ones: ${named.map(show).join(", ")}.`,
-    );
+    throw invalid(`collectionId: pk, collectionId and collection_id differ: ${named.map(show).join(", ")}.`);
   const documentId = keyPart(text(item, "document_id"), "document_id");
   return {
     repositoryId,
@@ -45,7 +43,7 @@ export function documentKeys(item: JsonObject): DocumentKeys {
   };
 }
 
-/** Where an export puts the bytes, and where an import looks first. */
+/** Where an export writes the bytes, and where an import looks first. */
 export function lisaObjectKey({
   repository_id,
   collection_id,
@@ -68,7 +66,7 @@ type ItemParts = Pick<
   | "metadata"
 >;
 
-/** `chunking`: the collection's, which a document without its own is cut with. */
+/** `chunking`: the collection's, for documents without their own. */
 export function documentToItem(
   record: ItemParts,
   { bucket, chunking }: { readonly bucket: string; readonly chunking: ChunkingStrategy },
@@ -97,7 +95,7 @@ export type DocumentFields = Pick<
   "name" | "source" | "uploaded_at" | "uploaded_by" | "chunking_override" | "metadata"
 >;
 
-/** The source of a document whose own is another document's already: nothing of an import is lost to a name. */
+/** URI prefix of a document whose source another document already has: an import loses nothing to a name conflict. */
 export const importPrefix = "import:";
 
 export function itemToDocument(
@@ -134,12 +132,12 @@ export function exportedDocument(
   if (imported === undefined) return fresh;
   const keys = documentKeys(imported.item);
   const fields = itemToDocument(imported.item, { keys, by: imported.by, at: imported.at, chunking: settings.chunking });
-  // A source that was taken is no change of the document's.
+  // A renamed source is no change of the document.
   const source = record.source.uri.startsWith(importPrefix) ? { source: record.source } : {};
   return giveBack(imported.item, documentToItem({ ...record, ...fields, ...source }, settings), fresh);
 }
 
-/** How it was cut. What we cannot cut like (a strategy of another system) is kept in the item, and the collection's own is used. */
+/** The document's chunking. Unsupported strategies (of other systems) stay in the item, and the collection's is used. */
 function ownChunking(item: JsonObject): ChunkingStrategy | null {
   try {
     return itemToChunking(item, "chunk_strategy");
@@ -149,7 +147,7 @@ function ownChunking(item: JsonObject): ChunkingStrategy | null {
   }
 }
 
-/** Bytes are copied here, so that even of those that LISA left where they were this is a copy of its own. */
+/** Bytes are copied here, so even a document that LISA only references has its own copy. */
 function sourceOf(
   item: JsonObject,
   uri: string | undefined,

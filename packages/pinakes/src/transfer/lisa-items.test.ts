@@ -1,4 +1,4 @@
-/** The LISA tables of collections and vector stores: the source document's examples, and any record. */
+/** The LISA tables of collections and vector stores: the examples of the reference document, and arbitrary records. */
 import { chunkingTypes } from "@pinakes/client";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -62,13 +62,13 @@ function importedStore(item: JsonObject): RepositoryRecord {
 describe("items of collections", () => {
   const example = golden("lisa-collection.json");
 
-  it("R-LISA-22 the source document's example comes back deep-equal, its keys in order", () => {
+  it("R-LISA-22 the reference document's example is exported deep-equal, with its keys in order", () => {
     const record = imported(example);
     expect(JSON.stringify(exportedCollection(record))).toBe(JSON.stringify(example));
     expect(exportedCollection(record)).toEqual(example);
   });
 
-  it("R-LISA-22 the same record made here gives the same item", () => {
+  it("R-LISA-22 the same record created here gives the same item", () => {
     const { imported: _, ...record } = imported(example);
     expect(JSON.stringify(collectionToItem(record))).toBe(JSON.stringify(example));
     expect(record).toMatchObject({
@@ -91,7 +91,7 @@ describe("items of collections", () => {
     });
   });
 
-  it("R-LISA-51 a deleted one has the time it goes, in seconds, as deletedAt", () => {
+  it("R-LISA-51 a deleted one has its purge time, in seconds, as deletedAt", () => {
     const record = { ...imported(example), status: "DELETED" as const, purge_at: "2030-04-01T00:00:00.500Z" };
     expect(exportedCollection(record)).toEqual({
       ...example,
@@ -107,12 +107,12 @@ describe("items of collections", () => {
     expect(Date.parse(again.purge_at as string) - Date.parse(again.deleted_at as string)).toBe(trashMs);
   });
 
-  it("R-LISA-51 a deleted one without deletedAt goes 90 days after its last change", () => {
+  it("R-LISA-51 a deleted one without deletedAt is purged 90 days after its last change", () => {
     const { purge_at } = itemToCollection({ ...example, status: "DELETED" }, made);
     expect(purge_at).toBe(new Date(Date.parse("2025-10-13T10:30:00.000Z") + trashMs).toISOString());
   });
 
-  it("what is unknown, and how known things were spelt, stays; what changes here is said", () => {
+  it("unknown attributes, and the form of known ones, are preserved; changes are exported", () => {
     const item = {
       schemaVersion: 3,
       ...example,
@@ -145,7 +145,7 @@ describe("items of collections", () => {
     });
   });
 
-  it("R-LISA-34 what of documents goes into the graph is beside the layout, also where it was set after the import", () => {
+  it("R-LISA-34 graph settings are beside the layout, also if set after the import", () => {
     const record = imported(example);
     expect(record.graph ?? null).toBeNull();
     expect(exportedCollection(record)).not.toHaveProperty("pinakes");
@@ -158,7 +158,7 @@ describe("items of collections", () => {
     );
   });
 
-  it("a description that is longer than new ones may be is kept", () => {
+  it("a description longer than the limit for new ones is kept", () => {
     expect(itemToCollection({ ...example, description: "x".repeat(5_000) }, made).description).toHaveLength(5_000);
   });
 
@@ -177,13 +177,13 @@ describe("items of collections", () => {
     ["pipelines", ["x"]],
     ["name", "a/b"],
     ["deletedAt", "soon"],
-  ])("%s: %j is refused by its name", (name, value) => {
+  ])("%s: %j is refused by name", (name, value) => {
     expect(() =>
       itemToCollection({ ...example, status: name === "deletedAt" ? "DELETED" : "ACTIVE", [name]: value }, made),
     ).toThrow(new RegExp(name === "pipelines" ? "trigger|pipelines" : name));
   });
 
-  it("pipelines at the limit are taken, one more is not", () => {
+  it("pipelines at the limit are accepted, one more is not", () => {
     const [pipeline] = example["pipelines"] as JsonObject[];
     const many = (count: number) => ({
       ...example,
@@ -193,7 +193,7 @@ describe("items of collections", () => {
     expect(() => itemToCollection(many(knowledgeLimits.pipelinesMax + 1), made)).toThrow(/at most 10/);
   });
 
-  it("any collection is the same after a round trip", () => {
+  it("any collection survives a round trip", () => {
     fc.assert(
       fc.property(anyCollection, (record) => {
         const item = JSON.parse(JSON.stringify(collectionToItem(record))) as JsonObject;
@@ -233,7 +233,7 @@ describe("items of pipelines", () => {
     { schedule: "5 4 * * 1" },
     { max_removal_share: 0.1 },
     { chunking_strategy: readChunkingStrategy({ type: "TOKEN", chunk_size: 20 }) },
-  ])("what LISA has no place for stays: %j", (other) => {
+  ])("settings without an equivalent in LISA are preserved: %j", (other) => {
     const odd = { ...pipeline, ...other };
     expect(pipelineToItem(odd)["pinakes"]).toBeDefined();
     expect(itemToPipeline(JSON.parse(JSON.stringify(pipelineToItem(odd))) as JsonObject, odd)).toEqual(odd);
@@ -243,7 +243,7 @@ describe("items of pipelines", () => {
 describe("items of vector stores", () => {
   const example = golden("lisa-vector-store.json");
 
-  it("R-LISA-22 the source document's example comes back deep-equal", () => {
+  it("R-LISA-22 the reference document's example is exported deep-equal", () => {
     const record = importedStore(example);
     expect(JSON.stringify(exportedRepository(record))).toBe(JSON.stringify(example));
     expect(record).toMatchObject({
@@ -252,7 +252,7 @@ describe("items of vector stores", () => {
     });
   });
 
-  it("R-LISA-38 rows without the new attributes get their defaults and stay as they are", () => {
+  it("R-LISA-38 rows without the new attributes get their defaults and are exported unchanged", () => {
     const old = {
       repositoryId: "repo-123",
       config: { embeddingModelId: "m", type: "pgvector", rdsConfig: { dbHost: "x" } },
@@ -274,7 +274,7 @@ describe("items of vector stores", () => {
     });
   });
 
-  it("the new attributes are also read outside of config", () => {
+  it("the new attributes are also read outside config", () => {
     const item = {
       ...example,
       config: { embeddingModelId: "m" },
@@ -289,13 +289,13 @@ describe("items of vector stores", () => {
     expect(exportedRepository(record)).toEqual(item);
   });
 
-  it("refuses one that is being deleted, and one whose ids differ", () => {
+  it("refuses one that is being deleted, and one with conflicting ids", () => {
     expect(() => itemToRepository({ ...example, status: "DELETE_IN_PROGRESS" }, made)).toThrow(/DELETE_IN_PROGRESS/);
     expect(() => itemToRepository({ ...example, repositoryId: "other" }, made)).toThrow(/config.repositoryId/);
     expect(() => itemToRepository({ ...example, repositoryId: "a#b" }, made)).toThrow(/"#"/);
   });
 
-  it("any repository is the same after a round trip", () => {
+  it("any repository survives a round trip", () => {
     fc.assert(
       fc.property(anyRepository, (record) => {
         const item = JSON.parse(JSON.stringify(repositoryToItem(record))) as JsonObject;
@@ -388,7 +388,7 @@ const anyRepository: fc.Arbitrary<RepositoryRecord> = fc
   })
   .map((fields) => ({ ...repository, ...fields }));
 
-/** Pipelines get new ids and the collection's maker. */
+/** Imported pipelines get new ids and the collection's creator. */
 function withoutIds(record: CollectionRecord): unknown {
   return {
     ...record,

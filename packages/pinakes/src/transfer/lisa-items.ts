@@ -1,6 +1,6 @@
 /**
- * Items of the LISA tables of collections and vector stores, both ways. Attributes and their order are those of the source document's
- * examples; what the layout has no place for is in an attribute `pinakes`, which is absent where there is nothing to say.
+ * Items of the LISA tables of collections and vector stores, both ways. Attributes and their order follow the reference document's
+ * examples; those without an equivalent in the layout are in `pinakes`, which is absent if empty.
  */
 import { invalid, show } from "../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
@@ -29,7 +29,7 @@ import {
   pipelineToItem,
 } from "./lisa-settings.ts";
 
-/** Descriptions that are longer than new ones may be are kept (one-model C10). */
+/** Descriptions longer than the limit for new ones are kept (one-model C10). */
 const anyLength = Number.MAX_SAFE_INTEGER;
 
 export function collectionToItem(record: CollectionRecord): JsonObject {
@@ -49,7 +49,7 @@ export function collectionToItem(record: CollectionRecord): JsonObject {
     status: record.status,
     private: record.private,
     pipelines: record.pipelines.length === 0 ? undefined : record.pipelines.map(pipelineToItem),
-    // The time to live of the layout: when it goes, not when it was deleted (C7). Never earlier than here.
+    // The layout's time to live: when it is purged, not when it was deleted (C7). Never earlier than here.
     pinakes:
       record.graph === undefined || record.graph === null ? undefined : { graph: record.graph as unknown as JsonValue },
     deletedAt:
@@ -85,7 +85,7 @@ export function collectionKeys(item: JsonObject): CollectionKeys {
   };
 }
 
-/** What the item says; `made` stands for what it does not. */
+/** The fields of an item; `made` replaces missing ones. */
 export function itemToCollection(
   item: JsonObject,
   made: { readonly newId: () => string; readonly by: string; readonly at: string },
@@ -111,7 +111,7 @@ export function itemToCollection(
   };
 }
 
-/** As an import of it would find it: unchanged attributes are those of the item that it came from. */
+/** As an import would find it: unchanged attributes are those of the original item. */
 export function exportedCollection(record: CollectionRecord): JsonObject {
   const fresh = collectionToItem(record);
   const imported = importedOf(record);
@@ -159,7 +159,7 @@ export type RepositoryFields = Pick<
   | "updated_at"
 >;
 
-/** Rows from before a new attribute was there get its default (R-LISA-38). */
+/** Rows without a newer attribute get its default (R-LISA-38). */
 export function itemToRepository(
   item: JsonObject,
   made: { readonly by: string; readonly at: string },
@@ -168,7 +168,7 @@ export function itemToRepository(
   const config = optionalMap(item, "config") ?? {};
   const inside = optionalText(config, "repositoryId") ?? repositoryId;
   if (inside !== repositoryId)
-    throw invalid(`config.repositoryId: ${show(inside)} is another one than repositoryId, ${show(repositoryId)}.`);
+    throw invalid(`config.repositoryId: ${show(inside)} differs from repositoryId, ${show(repositoryId)}.`);
   const status = optionalText(item, "status") ?? "CREATE_COMPLETE";
   if (status.startsWith("DELETE")) throw invalid(`status: the store is ${status}; there is nothing to import.`);
   const own = optionalMap(item, "pinakes") ?? {};
@@ -189,7 +189,7 @@ export function itemToRepository(
   };
 }
 
-/** The model as the item names it: the default collection's id is made of it, whatever model takes its place here. */
+/** The model as named by the item: the default collection's id derives from it, whatever model replaces it here. */
 export function modelOfItem(item: JsonObject): string | undefined {
   return optionalText(optionalMap(item, "config") ?? {}, "embeddingModelId");
 }
@@ -199,13 +199,13 @@ export function exportedRepository(record: RepositoryRecord): JsonObject {
   const imported = importedOf(record);
   if (imported === undefined) return fresh;
   const fields = itemToRepository(imported.item, imported);
-  // An item that does not say when it was changed is not changed by that.
+  // An item without a change time counts as unchanged.
   const own = optionalMap(imported.item, "pinakes");
   const { updated_at } = own === undefined ? record : fields;
   return giveBack(imported.item, repositoryToItem({ ...record, ...fields, updated_at }), fresh);
 }
 
-/** A deleted one goes when its item would have gone; where the item does not say, 90 days after its last change. */
+/** A deleted one is purged when its item would have expired; without a time, 90 days after its last change. */
 function ending(item: JsonObject, status: "ACTIVE" | "ARCHIVED" | "DELETED", updatedAt: string) {
   if (status !== "DELETED") return { status, status_before: null, deleted_at: null, purge_at: null };
   const purge_at = epochAttribute(item, "deletedAt", "s") ?? isoTime(Date.parse(updatedAt) + trashMs);

@@ -1,4 +1,4 @@
-/** Chunking, metadata and pipelines in the shapes of the LISA tables. */
+/** Chunking, metadata and pipelines in the format of the LISA tables. */
 import { isDeepStrictEqual } from "node:util";
 import type { ChunkingStrategy } from "../domain/chunking.ts";
 import { hasCode, invalid, show } from "../domain/errors.ts";
@@ -12,7 +12,7 @@ import { pipelineLimits } from "../pipelines/index.ts";
 import { optionalFlag, optionalList, optionalMap, optionalText, text } from "./attributes.ts";
 import { compact } from "./give-back.ts";
 
-/** `{ type, chunkSize, chunkOverlap, separators }`; the unit only where it is not what the type counts in anyway. */
+/** `{ type, chunkSize, chunkOverlap, separators }`; the unit only if it is not the type's default. */
 export function chunkingToItem(strategy: ChunkingStrategy): JsonObject {
   const { type, unit, chunk_size, chunk_overlap, separators, threshold } = strategy;
   const usual = type === "TOKEN" ? "token" : "char";
@@ -30,13 +30,13 @@ export function itemToChunking(item: JsonObject, name: string): ChunkingStrategy
   return value === undefined ? null : readChunkingStrategy(value, name);
 }
 
-/** What of documents goes into the graph; the layout has no place for it. Null: as what is above it has it. */
+/** Graph settings, which the layout lacks. Null: inherited. */
 export function itemToGraph(item: JsonObject): GraphSettings | null {
   const graph = optionalMap(item, "pinakes")?.["graph"] ?? null;
   return graph === null ? null : readGraphSettings(graph, "pinakes.graph");
 }
 
-/** Absent where there is nothing in it. */
+/** Absent if empty. */
 export function metadataToItem({ tags, custom_fields }: Metadata): JsonObject | undefined {
   return tags.length === 0 && Object.keys(custom_fields).length === 0
     ? undefined
@@ -61,7 +61,7 @@ export function pipelineToItem(pipeline: PipelineSettings): JsonObject {
     s3Prefix: place?.[2],
     trigger: trigger === "event" ? "event" : "daily",
   });
-  // What the layout has no place for goes beside it.
+  // Settings without an equivalent in the layout.
   if (saysAll(item, pipeline)) return item;
   return {
     ...item,
@@ -109,7 +109,7 @@ export function itemToPipelines(
   });
 }
 
-/** Whether the item alone makes the same pipeline again. */
+/** Whether the item alone restores the same pipeline. */
 function saysAll(item: JsonObject, pipeline: PipelineSettings): boolean {
   try {
     return isDeepStrictEqual(pinned(itemToPipeline(item, nobody)), pinned(pipeline));
@@ -122,11 +122,11 @@ function saysAll(item: JsonObject, pipeline: PipelineSettings): boolean {
 function bucketSource(item: JsonObject): string {
   const bucket = text(item, "s3Bucket");
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
-    throw invalid(`s3Bucket: ${show(bucket)} is not the name of a bucket.`);
+    throw invalid(`s3Bucket: ${show(bucket)} is not a valid bucket name.`);
   return `s3://${bucket}/${optionalText(item, "s3Prefix") ?? ""}`;
 }
 
-/** LISA's pipelines cut by size alone. */
+/** LISA's pipelines chunk only by size. */
 function sizes(item: JsonObject): ChunkingStrategy | null {
   const given = { chunkSize: item["chunkSize"] ?? undefined, chunkOverlap: item["chunkOverlap"] ?? undefined };
   if (given.chunkSize === undefined && given.chunkOverlap === undefined) return null;

@@ -1,6 +1,6 @@
 /**
- * The door for migrations (RFC 0009): collections are made as they were elsewhere, and are held closed for all other writers while they are
- * filled. It makes no access decision: who opens it has decided that the caller is an admin.
+ * The entry point of migrations (RFC 0009): collections are created as they were elsewhere, and held closed for all other writers while
+ * they are filled. Makes no access decisions: the caller has already been authorized.
  */
 import { hasCode, PinakesError, show } from "../domain/errors.ts";
 import { invariant } from "../domain/invariant.ts";
@@ -24,7 +24,7 @@ import type { Repositories } from "../knowledge/collections/repositories.ts";
 import { requireTaking } from "../knowledge/records/taking.ts";
 import { isoTime, laterThan } from "../knowledge/records/times.ts";
 
-/** Where a migration puts something: a repository, or a user's own. */
+/** The target of a migration: in a repository, or in a user's personal one. */
 export interface TargetAddress {
   readonly repository?: string | undefined;
   readonly user?: string | undefined;
@@ -39,7 +39,7 @@ export interface TargetIncarnation {
 
 export interface TargetRecord extends TargetIncarnation {
   readonly created_at: string;
-  /** The migration that made it. */
+  /** The migration that created it. */
   readonly made_by: string | undefined;
   /** The migration that holds it. */
   readonly held_by: string | undefined;
@@ -49,18 +49,18 @@ export interface TargetRecord extends TargetIncarnation {
 export interface NewTarget {
   readonly migration_id: string;
   readonly created_by: string;
-  /** When the source says it was made; estimated when absent. */
+  /** Creation time according to the source; estimated when absent. */
   readonly created_at?: string | undefined;
   readonly description?: string | undefined;
   readonly name?: string | undefined;
-  /** The life that the stores hold already; a new one when absent. */
+  /** The incarnation that the stores already hold; a new one when absent. */
   readonly incarnation?: string | undefined;
 }
 
 interface AppendOptions {
   readonly dims: number;
   readonly signal: AbortSignal;
-  /** A sign of life, while it takes long. */
+  /** Heartbeat of long work. */
   readonly beat: () => Promise<void> | undefined;
 }
 
@@ -73,7 +73,7 @@ interface MigrationTargetDependencies {
 }
 
 export class MigrationTarget {
-  /** Collections that are here already, and go to another place here. */
+  /** Moves of collections within this deployment. */
   readonly moves: CollectionMover;
   readonly imports: ImportUndo;
   readonly #deps: KnowledgeDependencies;
@@ -93,14 +93,14 @@ export class MigrationTarget {
     this.#repositories = repositories;
   }
 
-  /** The ids that a target means; INVALID where they could be none. Makes nothing. */
+  /** The ids of a target; INVALID if malformed. Creates nothing. */
   idsOf({ repository, user, collection }: TargetAddress): Pick<TargetIncarnation, "repository_id" | "collection_id"> {
     const collection_id = checkId(collection, "collection");
     if (user !== undefined) return { repository_id: personalRepositoryId(user), collection_id };
     return { repository_id: checkId(repository, "repository"), collection_id };
   }
 
-  /** Whether a target could be made: its repository is there, or is a user's own. */
+  /** Whether a target could be created: its repository exists, or is personal. */
   async hasRepository(scope: Scope, target: TargetAddress): Promise<boolean> {
     return (
       target.user !== undefined ||
@@ -108,7 +108,7 @@ export class MigrationTarget {
     );
   }
 
-  /** Undefined where no collection has the id, or only one that is deleted. */
+  /** Undefined if no collection has the id, or only a deleted one. */
   async find(
     scope: Scope,
     ids: Pick<TargetIncarnation, "repository_id" | "collection_id">,
@@ -126,7 +126,7 @@ export class MigrationTarget {
     };
   }
 
-  /** Whether some record names this life. */
+  /** Whether a record names this incarnation. */
   async isRegistered(scope: Scope, incarnation: string): Promise<boolean> {
     const { items } = await this.#deps.items.query(scope, "collections", {
       index: "byIncarnation",
@@ -136,7 +136,7 @@ export class MigrationTarget {
     return items.length > 0;
   }
 
-  /** Makes the collection, held; one that this migration made, or that is there and free, is held and given back. Can be repeated. */
+  /** Creates the collection, held; one that this migration created, or that exists and is free, is held and returned. Idempotent. */
   async register(
     scope: Scope,
     target: TargetAddress,
@@ -153,7 +153,7 @@ export class MigrationTarget {
       try {
         return await this.#create(scope, repository, { ...ids, former: found }, input);
       } catch (error) {
-        // Made by ourselves in a try whose answer was lost, or by somebody else: the next look tells.
+        // Created by an earlier attempt whose response was lost, or concurrently: read again.
         if (!hasCode(error, "CONFLICT") || !(await this.#appeared(scope, ids))) throw error;
       }
     }
@@ -194,19 +194,19 @@ export class MigrationTarget {
     return found !== undefined && isLive(found.record);
   }
 
-  /** CONFLICT where another migration holds it. */
+  /** CONFLICT if another migration holds it. */
   async hold(
     scope: Scope,
     ids: Pick<TargetIncarnation, "repository_id" | "collection_id">,
     migration_id: string,
   ): Promise<void> {
-    // A repository that is being deleted takes no migration into its collections, either.
+    // The collections of a repository that is being deleted cannot be held either.
     await this.#change(scope, ids, (record) => heldBy(record, migration_id), [
       { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
     ]);
   }
 
-  /** Nothing happens where it is not held, or held by another. */
+  /** Does nothing if it is not held, or held by another migration. */
   async release(
     scope: Scope,
     ids: Pick<TargetIncarnation, "repository_id" | "collection_id">,
@@ -215,7 +215,7 @@ export class MigrationTarget {
     await this.#change(scope, ids, (record) => freedBy(record, migration_id));
   }
 
-  /** Takes the record away and leaves the data where it is, for one that this migration registered. */
+  /** Deletes the record and keeps the data, for one that this migration registered. */
   async unregister(
     scope: Scope,
     ids: Pick<TargetIncarnation, "repository_id" | "collection_id">,
@@ -229,7 +229,7 @@ export class MigrationTarget {
     ]);
   }
 
-  /** The first rows decide the dimension. */
+  /** The first rows set the dimension. */
   async appendRows(
     scope: Scope,
     { incarnation }: TargetIncarnation,
@@ -241,7 +241,7 @@ export class MigrationTarget {
     await appendCompacting(this.#deps, scope, name, delta, { signal, beat });
   }
 
-  /** Rows that callers embedded themselves; none where there never were any. */
+  /** Rows that callers embedded themselves; none if there never were any. */
   async *rows(scope: Scope, { incarnation }: Pick<TargetIncarnation, "incarnation">): AsyncGenerator<VectorRow> {
     try {
       yield* this.#deps.vectors.rows(scope, ownVectorsName(incarnation));
@@ -258,7 +258,7 @@ export class MigrationTarget {
     if (repository === personalAlias)
       throw new PinakesError(
         "INVALID",
-        `repository: ${show(repository)} is another one for everybody; say whose with "user".`,
+        `repository: ${show(repository)} is different for every user; name the user with "user".`,
       );
     const own =
       user === undefined
@@ -280,7 +280,7 @@ export class MigrationTarget {
       if (found === undefined || !isLive(found.record)) return;
       const next = change(found.record);
       if (next === undefined) return;
-      invariant(next.incarnation === found.record.incarnation, "INTERNAL", "a hold changes no life");
+      invariant(next.incarnation === found.record.incarnation, "INTERNAL", "a hold never changes the incarnation");
       const updated_at = laterThan(found.record.updated_at, this.#deps.clock.now());
       try {
         await this.#catalog.batch(scope, repository_id, [

@@ -10,7 +10,7 @@ import {
 } from "./names.ts";
 
 describe("names of tables and buckets", () => {
-  it("R-LISA-03 are the source document's, and can be set by environment variables", () => {
+  it("R-LISA-03 are those of the reference document, and configurable by environment variables", () => {
     expect(readTransferNames({})).toEqual(defaultNames);
     expect(defaultNames).toMatchObject({
       collectionsTable: "LisaRagCollectionsTable",
@@ -40,11 +40,11 @@ describe("names of tables and buckets", () => {
   it.each(["..", "a/b", "", ".hidden", "x".repeat(129)])("refuses %j, which would lead elsewhere", (project) => {
     expect(() => checkNames({ project })).toThrow(/project/);
   });
-  it("takes one at the limit", () => {
+  it("accepts one at the limit", () => {
     expect(checkNames({ project: "x".repeat(128) }).project).toHaveLength(128);
   });
 
-  it("tells tables from documents that are called like tables", () => {
+  it("distinguishes tables from documents named like tables", () => {
     for (const path of [
       "items.jsonl",
       "a.json.gz",

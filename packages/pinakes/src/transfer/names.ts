@@ -1,6 +1,5 @@
 /**
- * What tables, buckets and folders of an export are called (R-LISA-03, R-KB-01, R-KB-36). The environment names them as the source
- * projects do:
+ * Names of an export's tables, buckets and folders (R-LISA-03, R-KB-01, R-KB-36), with the environment variables of the reference projects:
  *
  *   LISA_RAG_COLLECTIONS_TABLE   LisaRagCollectionsTable
  *   RAG_DOCUMENT_TABLE           LisaRagDocumentTable
@@ -15,7 +14,7 @@ export interface TransferNames {
   readonly collectionsTable: string;
   readonly documentsTable: string;
   readonly storesTable: string;
-  /** Where the objects of shared repositories lie. */
+  /** The bucket of shared repositories. */
   readonly bucket: string;
   readonly project: string;
   readonly account: string;
@@ -42,7 +41,7 @@ const variables: Readonly<Record<keyof TransferNames, string>> = {
   region: "KB_REGION",
 };
 
-/** An empty variable is an unset one. */
+/** An empty variable counts as unset. */
 export function readTransferNames(env: Readonly<Record<string, string | undefined>>): TransferNames {
   const entries = Object.entries(variables) as [keyof TransferNames, string][];
   return checkNames(
@@ -51,7 +50,7 @@ export function readTransferNames(env: Readonly<Record<string, string | undefine
   );
 }
 
-/** Those that are given, and the defaults. A name is one part of a path, so it holds nothing that leads elsewhere. */
+/** Fills in the defaults. A name is a single path segment, so it cannot lead elsewhere. */
 export function checkNames(
   given: { readonly [Name in keyof TransferNames]?: string | undefined },
   called: (name: keyof TransferNames) => string = (name) => name,
@@ -60,7 +59,7 @@ export function checkNames(
     const value = given[name] ?? defaultNames[name];
     if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/.test(value))
       throw invalid(
-        `${called(name)}: must have 1–128 letters, digits, ".", "_" or "-", and not begin with ".", got ${show(value)}.`,
+        `${called(name)}: must have 1–128 letters, digits, ".", "_" or "-", and not start with ".", got ${show(value)}.`,
       );
     return [name, value] as const;
   });
@@ -82,8 +81,8 @@ export function tablePath(table: string, gzip: boolean): string {
 }
 
 /**
- * Whether a file holds items: one at the top, one right inside `tables/`, or a data file of DynamoDB's own export to S3. Everything
- * else is an object, whatever its name: documents may be called *.jsonl too.
+ * Whether a file contains items: at the top, directly in `tables/`, or a data file of DynamoDB's own export to S3. Everything else is an
+ * object, whatever its name: documents may be called *.jsonl too.
  */
 export function isTablePath(path: string): boolean {
   if (!/\.(?:jsonl|ndjson|json)(?:\.gz)?$/i.test(path)) return false;

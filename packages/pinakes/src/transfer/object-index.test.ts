@@ -6,7 +6,7 @@ const index = (...paths: string[]) =>
   ObjectIndex.read(filesReader(Object.fromEntries(paths.map((path) => [path, ""]))));
 
 describe("the objects of an import", () => {
-  it("are found with their bucket, and without it where only one bucket has the key", async () => {
+  it("are found with their bucket, and without it if only one bucket has the key", async () => {
     const found = await index("tables/T.jsonl", "one/u/c/a.md", "two/u/c/a.md", "one/u/c/b.md", "u/c/d.md");
     expect(found.tables).toEqual(["tables/T.jsonl"]);
     expect(found.byPath("two/u/c/a.md")).toBe("two/u/c/a.md");
@@ -17,7 +17,7 @@ describe("the objects of an import", () => {
     expect(found.byPath("tables/T.jsonl")).toBeUndefined();
   });
 
-  it("that no item spoke of are named, sidecars only where their object is missing", async () => {
+  it("unreferenced ones are named, sidecars only if their object is missing", async () => {
     const found = await index(
       "b/a.md",
       "b/a.md.metadata.json",
@@ -31,7 +31,7 @@ describe("the objects of an import", () => {
     expect([...found.unused()]).toEqual(["b/c.md", "b/e.md.metadata.json"]);
   });
 
-  it("are taken up to the limit, and no more", async () => {
+  it("are accepted up to the limit", async () => {
     const three = filesReader({ "a.jsonl": "", "b/x": "", "b/y": "" });
     expect((await ObjectIndex.read(three, 3)).tables).toEqual(["a.jsonl"]);
     await expect(ObjectIndex.read(three, 2)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });

@@ -1,19 +1,19 @@
-/** What an import did, item by item: what was made, what was there already, and what is wrong in which line. */
+/** The report of an import, item by item: what was created, what existed already, and the errors by line. */
 import { hasCode, type PinakesError } from "../domain/errors.ts";
 import { itemKinds, type ItemKind } from "./item-kind.ts";
 import { transferLimits } from "./limits.ts";
 
 export interface ImportNote {
   readonly file: string;
-  /** From 1; 0 where it is about the file as a whole. */
+  /** From 1; 0 for the file as a whole. */
   readonly line: number;
   readonly reason: string;
 }
 
 export interface ImportCounts {
-  /** Made by this import (or would be, in a dry run). */
+  /** Created by this import (or would be, in a dry run). */
   readonly created: number;
-  /** Here already with the same content: nothing was done. */
+  /** Existed with the same content. */
   readonly skipped: number;
   /** Not imported; each is among the problems. */
   readonly refused: number;
@@ -22,12 +22,12 @@ export interface ImportCounts {
 export interface ImportReport {
   readonly dry_run: boolean;
   readonly counts: Readonly<Record<ItemKind, ImportCounts>>;
-  /** Documents that say they failed because their bytes were not there. Import again with the bytes, or upload them. */
+  /** Documents that failed because their bytes were missing. Import again with the bytes, or upload them. */
   readonly documents_without_bytes: number;
   /** The first 1,000; `problem_count` counts all. */
   readonly problems: readonly ImportNote[];
   readonly problem_count: number;
-  /** Imported, but somebody should look: the first 1,000. */
+  /** Imported, but needs attention: the first 1,000. */
   readonly warnings: readonly ImportNote[];
   readonly warning_count: number;
 }
@@ -78,7 +78,7 @@ export class ReportBuilder {
   }
 }
 
-/** What is wrong with one item. Anything else (a store that is away) ends the import, which can then simply be done again. */
+/** An error of a single item. Anything else (such as an unavailable store) ends the import, which can then be repeated. */
 export function isItemsFault(error: unknown): error is PinakesError {
   return hasCode(error, "INVALID", "CONFLICT", "LIMIT_EXCEEDED", "NOT_FOUND", "NOT_SUPPORTED", "PRECONDITION_FAILED");
 }

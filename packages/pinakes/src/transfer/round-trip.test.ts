@@ -1,4 +1,4 @@
-/** Out of one Pinakes and into another, with real ingestion: the tables are the same, byte by byte, and the documents are found. */
+/** From one Pinakes into another, with real ingestion: the tables are byte-identical, and the documents are found. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/support/temporary-folder.ts";
 import { body, openTestPinakes, type TestPinakes } from "../../test/knowledge/support/test-pinakes.ts";
@@ -7,7 +7,7 @@ import { folderReader, writeFolder } from "./folder.ts";
 import { exported, filesReader, fixture, golden, itemsOf, lines, tables } from "./test-transfer.ts";
 
 const titan = "amazon.titan-embed-text-v1";
-/** One moment everywhere, so that times of ingestion are the same in both. */
+/** A fixed time, so that times of ingestion are equal in both. */
 const clock = { now: () => Date.UTC(2030, 0, 1) };
 const options = { clock, models: [{ id: titan, provider: "local" }] };
 
@@ -79,7 +79,7 @@ describe("an export, imported elsewhere", () => {
     await to[Symbol.asyncDispose]();
   });
 
-  it("R-KB-02 one partition is a catalog and all its documents, by the keys of the source", async () => {
+  it("R-KB-02 one partition is a catalog and all its documents, by the keys of the reference layout", async () => {
     const files = await exported(from.knowledge, from.admin, {
       names: { project: "acme", account: "123456789012", region: "us-east-1" },
     });
@@ -107,7 +107,7 @@ describe("an export, imported elsewhere", () => {
     });
   });
 
-  it("R-KB-17 R-KB-22 R-KB-36 R-LISA-28 has tables, objects and sidecars where the source documents have them", async () => {
+  it("R-KB-17 R-KB-22 R-KB-36 R-LISA-28 has tables, objects and sidecars where the reference documents have them", async () => {
     const files = await exported(from.knowledge, from.admin, {
       names: { project: "acme", account: "123456789012", region: "us-east-1" },
     });
@@ -141,7 +141,7 @@ describe("an export, imported elsewhere", () => {
     );
   });
 
-  it("R-LISA-22 gives the same tables again, byte by byte, and documents that are found", async () => {
+  it("R-LISA-22 gives byte-identical tables again, and documents that are found", async () => {
     await writeFolder(from.knowledge.transfer.export(from.admin, { gzip: true }), dir);
     const dry = await to.knowledge.transfer.import(to.admin, folderReader(dir), { dry_run: true });
     expect((await to.knowledge.repositories.list(to.admin)).items).toEqual([]);
@@ -172,7 +172,7 @@ describe("an export, imported elsewhere", () => {
     expect(eve.hits.map(({ text }) => text)).not.toContain("The treasure lies below the oak.");
   });
 
-  it("R-LISA-22 repositories, collections and catalogs have the graph settings they had", async () => {
+  it("R-LISA-22 repositories, collections and catalogs keep their graph settings", async () => {
     for (const { knowledge, admin, as } of [from, to]) {
       expect(await knowledge.repositories.get(admin, "wiki")).toMatchObject({ graph: { extract: "cooccurrence" } });
       const { items } = await knowledge.collections.list(admin, { repositoryId: "wiki" });
@@ -185,7 +185,7 @@ describe("an export, imported elsewhere", () => {
     }
   });
 
-  it("documents of an archived collection are indexed all the same, and it takes no others", async () => {
+  it("documents of an archived collection are indexed nevertheless, and it accepts no others", async () => {
     const { items } = await to.knowledge.collections.list(to.admin, { repositoryId: "wiki", status: "ARCHIVED" });
     const id = items[0]?.collection_id as string;
     expect((await to.knowledge.documents.list(to.admin, "wiki", id)).items).toMatchObject([
@@ -198,7 +198,7 @@ describe("an export, imported elsewhere", () => {
     });
   });
 
-  it("imported twice, the second time changes nothing", async () => {
+  it("a second import changes nothing", async () => {
     const before = await tables(to.knowledge, to.admin);
     const again = await to.knowledge.transfer.import(to.admin, folderReader(dir));
     expect(again.problems).toEqual([]);
@@ -210,7 +210,7 @@ describe("an export, imported elsewhere", () => {
     expect(home.counts.collection).toEqual({ created: 0, skipped: 4, refused: 0 });
   });
 
-  it("R-LISA-51 a deleted collection stays deleted, goes when it was to go, and can be restored", async () => {
+  it("R-LISA-51 a deleted collection stays deleted, keeps its purge time, and can be restored", async () => {
     const { items } = await to.knowledge.collections.list(to.admin, { repositoryId: "wiki", status: "DELETED" });
     const [origin] = (await from.knowledge.collections.list(from.admin, { repositoryId: "wiki", status: "DELETED" }))
       .items;
@@ -222,7 +222,7 @@ describe("an export, imported elsewhere", () => {
     });
   });
 
-  it("DynamoDB's own form of all examples is read, and written again as it was", async () => {
+  it("DynamoDB's own form of all examples is read, and written unchanged", async () => {
     await using fresh = await openTestPinakes("memory", { ...options, background: false });
     const path = "AWSDynamoDB/01693685827463-2d8752fd/data/asdl123dhasd.json";
     const report = await fresh.knowledge.transfer.import(
@@ -245,7 +245,7 @@ describe("an export, imported elsewhere", () => {
     });
   });
 
-  it("only chosen repositories go out, and one that is not there is said", async () => {
+  it("only selected repositories are exported, and a missing one is an error", async () => {
     const files = await tables(from.knowledge, from.admin, { repositories: ["plain"] });
     expect(itemsOf(files["LisaRagVectorStoreTable.jsonl"] as string).map(({ repositoryId }) => repositoryId)).toEqual([
       "plain",

@@ -11,7 +11,7 @@ const report = {
 };
 
 describe("sidecars", () => {
-  it("R-KB-37 are exactly the source document's", () => {
+  it("R-KB-37 are exactly those of the reference document", () => {
     expect(JSON.parse(writeSidecar(report))).toEqual(golden("kb-sidecar.metadata.json"));
     expect(readSidecar(fixture("kb-sidecar.metadata.json"))).toEqual(report);
   });
@@ -31,7 +31,7 @@ describe("sidecars", () => {
     expect(() => readSidecar(text)).toThrow(expect.objectContaining({ code: "INVALID" }) as Error);
   });
 
-  it("say what they have differently", () => {
+  it("report their differences", () => {
     expect(sidecarProblem(report, report)).toBeUndefined();
     expect(sidecarProblem({}, report)).toBeUndefined();
     expect(sidecarProblem({ user_id: "eve" }, report)).toContain('user_id "eve"');

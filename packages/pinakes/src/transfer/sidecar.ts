@@ -1,4 +1,4 @@
-/** The file beside an object that says whose it is: `{key}.metadata.json` (R-KB-37). */
+/** The file beside an object that names its owner: `{key}.metadata.json` (R-KB-37). */
 import { PinakesError, invalid, show } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import { transferLimits } from "./limits.ts";
@@ -12,31 +12,35 @@ export interface Sidecar {
   readonly filename: string;
 }
 
-const attributes = ["user_id", "catalog_id", "document_id", "filename"] as const;
+export const sidecarAttributes = ["user_id", "catalog_id", "document_id", "filename"] as const;
 
 export function writeSidecar(sidecar: Sidecar): string {
-  const typed = attributes.map((name) => [name, { value: { type: "STRING", stringValue: sidecar[name] } }] as const);
+  const typed = sidecarAttributes.map(
+    (name) => [name, { value: { type: "STRING", stringValue: sidecar[name] } }] as const,
+  );
   return `${JSON.stringify({ metadataAttributes: Object.fromEntries(typed) }, null, 2)}\n`;
 }
 
-/** Typed values, or plain ones as other tools write them; other attributes are nothing to us. Absent ones are left out. */
+/** Typed values, or plain ones as written by other tools; other attributes are ignored. Absent ones are left out. */
 export function readSidecar(text: string): Partial<Sidecar> {
   const value = parse(text);
   const said = isJsonObject(value) ? value["metadataAttributes"] : undefined;
-  if (!isJsonObject(said)) throw invalid("A sidecar is an object with metadataAttributes.");
+  if (!isJsonObject(said)) throw invalid("A sidecar must be an object with metadataAttributes.");
   return Object.fromEntries(
-    attributes.flatMap((name) =>
+    sidecarAttributes.flatMap((name) =>
       said[name] === undefined || said[name] === null ? [] : [[name, plain(said[name], name)]],
     ),
   );
 }
 
-/** Names what the sidecar says differently from the item, if anything. */
-export function sidecarProblem(said: Partial<Sidecar>, expected: Sidecar): string | undefined {
-  const wrong = attributes.find((name) => said[name] !== undefined && said[name] !== expected[name]);
+/** Names what the sidecar says differently from what is expected, if anything. */
+export function sidecarProblem(said: Partial<Sidecar>, expected: Partial<Sidecar>): string | undefined {
+  const wrong = sidecarAttributes.find(
+    (name) => said[name] !== undefined && expected[name] !== undefined && said[name] !== expected[name],
+  );
   return wrong === undefined
     ? undefined
-    : `the sidecar says ${wrong} ${show(said[wrong])}, the item ${show(expected[wrong])}`;
+    : `the sidecar has ${wrong} ${show(said[wrong])}, the item ${show(expected[wrong])}`;
 }
 
 export async function readSidecarBody(body: AsyncIterable<Uint8Array>): Promise<Partial<Sidecar>> {
@@ -45,7 +49,7 @@ export async function readSidecarBody(body: AsyncIterable<Uint8Array>): Promise<
   for await (const chunk of body) {
     bytes += chunk.byteLength;
     if (bytes > transferLimits.sidecarBytesMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `A sidecar has at most ${transferLimits.sidecarBytesMax} bytes.`);
+      throw new PinakesError("LIMIT_EXCEEDED", `A sidecar may have at most ${transferLimits.sidecarBytesMax} bytes.`);
     chunks.push(chunk);
   }
   return readSidecar(Buffer.concat(chunks).toString("utf8"));

@@ -28,7 +28,7 @@ export function filesReader(files: Files): TransferReader {
   };
 }
 
-/** One item a line. */
+/** One item per line. */
 export function lines(...items: readonly JsonObject[]): string {
   return items.map((item) => `${JSON.stringify(item)}\n`).join("");
 }
@@ -43,7 +43,7 @@ export async function exported(
   return files;
 }
 
-/** The tables of an export, as texts. */
+/** The tables of an export, as text. */
 export async function tables(
   knowledge: Knowledge,
   caller: Caller,

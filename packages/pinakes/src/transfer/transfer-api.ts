@@ -12,7 +12,7 @@ export class TransferApi {
     this.#services = services;
   }
 
-  /** Files in the layouts of the source systems, to be read one after the other (export.ts). */
+  /** Files in the layouts of the reference systems, to be consumed one after the other (export.ts). */
   export(caller: Caller, options?: ExportOptions): AsyncIterable<TransferFile> {
     const { tenant } = requireCaller(caller);
     const { deps, catalog } = this.#services;
@@ -20,7 +20,7 @@ export class TransferApi {
     return deps.places?.exports.stream(tenant, run) ?? run();
   }
 
-  /** Imports such files; the report lists what is wrong by file and line (import.ts). */
+  /** Imports such files; the report lists errors by file and line (import.ts). */
   async import(caller: Caller, reader: TransferReader, options?: ImportOptions): Promise<ImportReport> {
     return importKnowledge(this.#services, caller, reader, options);
   }

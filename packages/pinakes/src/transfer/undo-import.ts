@@ -1,7 +1,7 @@
 /**
- * Takes back what an import made, item by item of the same files: collections go to the trash, documents that it put into collections of
- * others are deleted. Repositories stay: a collection in the trash comes back into one. What is not of this import, by its mark, is not
- * touched; where that cannot be kept apart, the undoing is refused before anything changes, unless it is forced.
+ * Undoes an import, item by item of the same files: its collections go to the trash, its documents in other collections are deleted.
+ * Repositories stay: a collection in the trash needs one to be restored into. Records without the import's mark are not touched; if they
+ * cannot be kept separate, the undo is refused before any change, unless forced.
  */
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, show } from "../domain/errors.ts";
@@ -32,9 +32,9 @@ export interface UndoDependencies extends Pick<ImportTools, "deps" | "catalog" |
 }
 
 export interface UndoOptions {
-  /** What the import marked its records with. */
+  /** The mark of the import's records. */
   readonly mark: string;
-  /** Also where others added or changed something since. */
+  /** Even if others added or changed something since. */
   readonly force: boolean;
   readonly signal: AbortSignal;
 }
@@ -51,7 +51,7 @@ export class ImportUndo {
     this.#services = services;
   }
 
-  /** Admins only, as the import. Can be repeated: what is gone already is. */
+  /** Admins only, like the import. Idempotent. */
   async undo(caller: Caller, reader: TransferReader, options: UndoOptions): Promise<Undone> {
     requireCaller(caller);
     if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Undoing an import needs the role admin.");
@@ -64,7 +64,7 @@ class UndoRun {
   readonly #caller: Caller;
   readonly #reader: TransferReader;
   readonly #options: UndoOptions;
-  /** For the ids that items mean here; it makes nothing. */
+  /** Resolves the ids of items; creates nothing. */
   readonly #records: RecordImport;
 
   constructor(services: UndoDependencies, caller: Caller, reader: TransferReader, options: UndoOptions) {
@@ -103,7 +103,7 @@ class UndoRun {
     return { collections: made.size, documents };
   }
 
-  /** Those that the import made, and that are there. A default one is its repository's. */
+  /** Existing collections that the import created. A default one belongs to its repository. */
   async *#collections(): AsyncGenerator<CollectionRecord> {
     for await (const { kind, item } of this.#items(["collection", "catalog"])) {
       const found = kind === "collection" ? await this.#collectionOf(item) : await this.#catalogOf(item);
@@ -111,7 +111,7 @@ class UndoRun {
     }
   }
 
-  /** Those that it put into collections which it did not make. */
+  /** Documents that it put into collections which it did not create. */
   async *#documents(
     made: ReadonlyMap<string, CollectionRecord>,
   ): AsyncGenerator<{ readonly collection: CollectionRecord; readonly document: DocumentRecord }> {
@@ -148,14 +148,14 @@ class UndoRun {
       ?.record;
   }
 
-  /** Documents that others added would go with the collection. */
+  /** Documents added by others would be deleted with the collection. */
   async #requireOurs(record: CollectionRecord): Promise<void> {
     for await (const document of documentsOf(this.#services.deps.items, this.#caller.scope, record)) {
       this.#options.signal.throwIfAborted();
       if (!this.#isOurs(document))
         throw new PinakesError(
           "CONFLICT",
-          `Collection ${show(record.collection_id)} of repository ${show(record.repository_id)} has documents that did not come with the import, such as ${show(document.name)}. Move them first, or roll back with force: they go to the trash with it.`,
+          `Collection ${show(record.collection_id)} of repository ${show(record.repository_id)} has documents that were not imported, such as ${show(document.name)}. Move them first, or roll back with force: they go to the trash with it.`,
         );
       requireUnchanged(record, document);
     }
@@ -165,7 +165,7 @@ class UndoRun {
     return importedOf(record)?.mark === this.#options.mark;
   }
 
-  /** What is no item, or a wrong one, made nothing. */
+  /** Invalid items created nothing. */
   async *#items(
     kinds: readonly ItemKind[],
   ): AsyncGenerator<{ readonly kind: ItemKind; readonly item: PlainItem["item"] }> {
@@ -184,7 +184,7 @@ function requireUnchanged({ collection_id }: CollectionRecord, { name, version }
   if (version === 1) return;
   throw new PinakesError(
     "CONFLICT",
-    `Document ${show(name)} of collection ${show(collection_id)} was replaced since the import. Keep a copy, and roll back with force: what is there now goes.`,
+    `Document ${show(name)} of collection ${show(collection_id)} was replaced since the import. Keep a copy, and roll back with force: its current content is deleted.`,
   );
 }
 
@@ -200,7 +200,7 @@ function catalogPlace(item: PlainItem["item"]): {
 function kindOf({ item }: PlainItem): ItemKind | undefined {
   try {
     const kind = itemKind(item);
-    // Asked here, so that nobody below stumbles over an item that was refused.
+    // Validated here, since the import refused invalid items.
     if (kind === "collection") collectionKeys(item);
     if (kind === "catalog") userId(item, "user_id");
     if (kind === "document") documentKeys(item);

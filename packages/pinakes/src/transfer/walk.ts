@@ -1,4 +1,4 @@
-/** Everything of a tenant, in the order of the ids: two stores with the same content give the same tables. */
+/** Iterates over a tenant's records, ordered by id: equal stores give equal tables. */
 import type { Scope } from "../domain/scope.ts";
 import { compareUtf8 } from "../domain/json.ts";
 import type { ItemStore, Query } from "../ports/item-store.ts";

@@ -1,4 +1,4 @@
-/** While others upload, replace, delete, re-index and end collections, an audit finds nothing, again and again, and repairs nothing. */
+/** During concurrent uploads, replacements, deletes, re-indexes and collection deletes, repeated audits find and repair nothing. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { AuditReport } from "../../src/knowledge/index.ts";
@@ -6,7 +6,7 @@ import { upload, type Place } from "../knowledge/support/test-pinakes.ts";
 import { Audited } from "./support/audited.ts";
 
 it.each(["memory", "sqlite"] as const)(
-  "a busy workspace on %s gives no finding, with and without repairs, and is whole at the end",
+  "audits of a busy workspace on %s find nothing, with and without repairs, and it is intact at the end",
   async (engine) => {
     await using world = await Audited.open(engine, { ingestPlaces: 2 });
     const place = await world.place();
@@ -17,7 +17,7 @@ it.each(["memory", "sqlite"] as const)(
       const all = (async () => {
         for (let i = 0; i < times; i += 1) {
           await work(i).catch((error: unknown) => void failures.push(error));
-          // Memory answers at once: the others get their turn.
+          // Memory stores answer synchronously: yield to the others.
           await sleep(5);
         }
       })().finally(() => running.delete(all));
@@ -44,7 +44,7 @@ it.each(["memory", "sqlite"] as const)(
     }
     for (const report of reports) expect(report.findings).toEqual([]);
     expect(reports.reduce((sum, { checked }) => sum + checked.documents, 0)).toBeGreaterThan(reports.length * 2);
-    // What they were refused is what races are refused with.
+    // Only errors of lost races.
     for (const error of failures)
       expect(error).toMatchObject({
         code: expect.stringMatching(/^(?:CONFLICT|NOT_FOUND|PRECONDITION_FAILED|UNAVAILABLE)$/),

@@ -1,11 +1,11 @@
-/** A repair that ends at any of its calls has done no harm, and the next one finishes it. */
+/** A repair interrupted at any call does no harm, and the next one completes it. */
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { auditLimits } from "../../src/knowledge/index.ts";
 import { World, type Place, type Process } from "../lifecycle/support/world.ts";
 import { fsck, kinds } from "./support/fsck.ts";
 
-/** What no repair may change: the records of documents, rows and triples that are named. */
+/** What no repair may change: records of documents, and rows and triples that are named. */
 async function named(world: World, { repository_id, incarnation }: Place): Promise<unknown> {
   const { scope } = world.admin;
   const { items } = await world.items.query(scope, "documents", {
@@ -25,7 +25,7 @@ async function named(world: World, { repository_id, incarnation }: Place): Promi
   };
 }
 
-/** One of each kind that needs no model. */
+/** Plants one of each kind that needs no model. */
 async function plant(world: World, { repository_id, incarnation }: Place): Promise<void> {
   const { scope } = world.admin;
   const life = [repository_id, incarnation];
@@ -64,7 +64,7 @@ async function plant(world: World, { repository_id, incarnation }: Place): Promi
   world.now += auditLimits.objectYoungMs;
 }
 
-/** Everything that was removed, each once however often the repair was repeated, and with all of its data: it can be restored. */
+/** Everything removed is quarantined once, however often the repair was repeated, and complete: it can be restored. */
 async function quarantined(world: World, { knowledge }: Process): Promise<readonly string[]> {
   const { items } = await knowledge.quarantine.list(world.admin);
   for (const { entry_id } of items) await knowledge.quarantine.restore(world.admin, entry_id);
@@ -102,7 +102,7 @@ async function prepared(): Promise<{ world: World; process: Process; place: Plac
   return { world, process, place, before };
 }
 
-it("R-TG-54 all of them at once are found, put right, and gone", async () => {
+it("R-TG-54 all of them together are found, repaired, and gone", async () => {
   const { world, process, place, before } = await prepared();
   expect(kinds(await fsck(world, process))).toEqual(planted);
   const report = await fsck(world, process, { repair: true });
@@ -116,7 +116,7 @@ it("R-TG-54 all of them at once are found, put right, and gone", async () => {
   await world[Symbol.asyncDispose]();
 });
 
-it("R-TG-54 a process that dies at any call of a repair leaves what was right as it was; the next repair ends it", async () => {
+it("R-TG-54 a process that dies at any call of a repair leaves intact data unchanged; the next repair completes it", async () => {
   const first = await prepared();
   first.process.calls.names.length = 0;
   await fsck(first.world, first.process, { repair: true });

@@ -1,4 +1,4 @@
-/** Each kind of damage: planted, found, put right, and then there is nothing to find; what was right stays as it was. */
+/** Each kind of damage: planted, found, repaired, and then no longer found; intact data stays unchanged. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { settled } from "../knowledge/support/test-pinakes.ts";
@@ -22,7 +22,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
   const contentOf = (place: Filled, document: string, part = "content") =>
     `knowledge/${place.incarnation}/${document}/1/${part}`;
 
-  it("R-TG-54 finds nothing where nothing is wrong, looks at everything, and repairs nothing", async () => {
+  it("R-TG-54 finds nothing if nothing is wrong, checks everything, and repairs nothing", async () => {
     const place = await world.place();
     const before = await world.state(place);
     const report = await world.fsck({ ...inside(place), repair: true, deep: true });
@@ -42,7 +42,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await world.state(place)).toEqual(before);
   });
 
-  it("object_without_record: a file that no record names goes into quarantine when it is old; a young one is left", async () => {
+  it("object_without_record: an old file that no record names is quarantined; a young one is left", async () => {
     const place = await world.place();
     const before = await world.state(place);
     const { objects } = world.test.pinakes;
@@ -64,7 +64,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await world.state(place)).toEqual(before);
   });
 
-  it("record_without_object: a text comes back from its bytes, to the letter; nothing else changes", async () => {
+  it("record_without_object: a text is restored exactly from its bytes; nothing else changes", async () => {
     const place = await world.place();
     const before = await world.state(place);
     const { objects } = world.test.pinakes;
@@ -77,7 +77,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await world.state(place)).toEqual(before);
   });
 
-  it("record_without_object: without its bytes the document says so, as failed, and is still found", async () => {
+  it("record_without_object: without its bytes the document is marked failed, and is still found", async () => {
     const place = await world.place();
     await world.test.pinakes.objects.delete(world.scope, [contentOf(place, place.first)]);
     expect(await world.kinds(inside(place))).toEqual(["record_without_object"]);
@@ -88,7 +88,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const bytes = Buffer.byteLength("# Turing\n\nAlan Turing wrote On Computable Numbers in 1936.\n");
     expect(document).toMatchObject({
       status: "failed",
-      error: expect.stringContaining("Upload it again"),
+      error: expect.stringContaining("upload it again"),
       size_bytes: bytes,
     });
     const { hits } = await knowledge.search.run(caller, {
@@ -98,7 +98,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     });
     expect(hits.map((hit) => hit.document_id)).toContain(place.first);
     expect(await knowledge.collections.usage(caller, repository, collection)).toMatchObject({ consistent: true });
-    // All of its files: nothing is left to name.
+    // All of its files: nothing remains to be named.
     await world.test.pinakes.objects.delete(world.scope, [
       contentOf(place, place.second),
       contentOf(place, place.second, "text"),
@@ -107,7 +107,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await world.kinds({ ...inside(place), deep: true })).toEqual([]);
   });
 
-  it("vectors_without_document: passages of a document, a run or an index that is not there go; the others stay", async () => {
+  it("vectors_without_document: chunks of a missing document, run or index are removed; the others stay", async () => {
     const place = await world.place();
     const before = await world.state(place);
     const { vectors } = world.test.pinakes;
@@ -128,13 +128,13 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await world.state(place)).toEqual(before);
   });
 
-  it("vectors_without_document: a generation before the one that searches read goes, when it was seen for an hour", async () => {
+  it("vectors_without_document: an earlier generation is removed once it has been observed for an hour", async () => {
     const place = await world.place();
     const { knowledge, caller, repository, collection } = place;
     const { job_id } = await knowledge.collections.reindex(caller, repository, collection);
     await expect.poll(async () => (await knowledge.jobs.get(caller, job_id)).status).toBe("succeeded");
     const { vectors, items } = world.test.pinakes;
-    // A generation that a crash left: what searches read is the one above it.
+    // A generation left by a crash: searches read the one above it.
     const fence = await items.read(world.scope, "documents", {
       partition: [repository, place.incarnation],
       id: "fence",
@@ -155,7 +155,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect((await vectors.remains(world.scope, `${place.incarnation}.3`)).status).toBe("trashed");
   });
 
-  it("document_without_vectors: its passages are made anew; where its bytes are gone too, it says so", async () => {
+  it("document_without_vectors: its chunks are rebuilt; if its bytes are missing too, it is marked", async () => {
     const place = await world.place();
     const { vectors, objects } = world.test.pinakes;
     const rows = (await Array.fromAsync(vectors.rows(world.scope, `${place.incarnation}.1`))).map(({ id }) => id);
@@ -188,7 +188,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await knowledge.collections.usage(caller, repository, collection)).toMatchObject({ consistent: true });
   });
 
-  it("triples_without_support_source: a source that no record names goes with what it alone supported", async () => {
+  it("triples_without_support_source: a source that no record names is removed with what it alone supported", async () => {
     const place = await world.place();
     const before = await world.state(place);
     const { triples } = world.test.pinakes;
@@ -207,7 +207,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await world.state(place)).toEqual(before);
   });
 
-  it("counter_off: counters of a collection and of a repository are set to what counting gives", async () => {
+  it("counter_off: counters of a collection and of a repository are corrected by counting", async () => {
     const place = await world.place();
     const before = await world.state(place);
     const { items } = world.test.pinakes;
@@ -238,7 +238,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     expect(await world.kinds(inside(place))).toEqual([]);
   });
 
-  it("manifest_broken: passages whose files are gone are made anew of the text; rows of callers are only told of", async () => {
+  it("manifest_broken: chunks with missing files are rebuilt from the text; callers' rows are only reported", async () => {
     const place = await world.place();
     const { vectors, objects } = world.test.pinakes;
     const passages = `${place.incarnation}.1`;
@@ -275,7 +275,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     await vectors.purge(world.scope, own);
   });
 
-  it("R-TG-54 R-TG-70 W13 unknown_incarnation: data in any store that no record names is found, is in quarantine after its grace, and goes when it is dropped", async () => {
+  it("R-TG-54 R-TG-70 W13 unknown_incarnation: data in any store that no record names is found, quarantined after its grace period, and removed when dropped", async () => {
     const { objects, vectors, triples, items } = world.test.pinakes;
     const incarnation = randomUUID();
     await objects.put(world.scope, `knowledge/${incarnation}/d/1/content`, Buffer.from("stray"));
@@ -312,7 +312,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     };
     const all = (repaired: boolean) =>
       ["documents", "objects", "triples", "vectors"].map((store) => `unknown_incarnation ${store} ${repaired}`);
-    // First seen now: it may be so new that an index does not show its record yet.
+    // First seen now: its record may be too recent for an index.
     expect(await strays(true)).toEqual([]);
     world.time.shift += hourMs;
     expect(await strays(true)).toEqual(all(false));

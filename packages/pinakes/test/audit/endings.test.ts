@@ -1,11 +1,11 @@
-/** What had to end and did not: found when it is late, sent again by a repair, and never touched while it gets on. */
+/** Work that should have ended: found when it is late, resent by a repair, and never touched while it makes progress. */
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { auditLimits } from "../../src/knowledge/index.ts";
 import { nothing, system, World, type Place, type Process } from "../lifecycle/support/world.ts";
 import { fsck, kinds } from "./support/fsck.ts";
 
-it("R-TG-109 stuck_operation: a delete that a store fails at is found, named with its store, and sent again until it is done", async () => {
+it("R-TG-109 stuck_operation: a delete that a store fails is found, named with its store, and resent until it is done", async () => {
   await using world = await World.open();
   const broken = await world.process();
   const place = await world.fill(broken, world.admin, "papers");
@@ -24,7 +24,7 @@ it("R-TG-109 stuck_operation: a delete that a store fails at is found, named wit
   await expectEndedByRepair(world, broken, place);
 });
 
-it("stuck_operation: one of which nothing was heard, and whose entry in the registry is lost, ends by a repair", async () => {
+it("stuck_operation: one without progress, whose registry entry is lost, is completed by a repair", async () => {
   await using world = await World.open();
   const dying = await world.process();
   const place = await world.fill(dying, world.admin, "papers");
@@ -41,7 +41,7 @@ it("stuck_operation: one of which nothing was heard, and whose entry in the regi
   await expectEndedByRepair(world, process, place);
 });
 
-it("stuck_operation: a collection whose time in the trash is over and that nobody removes is removed; one that may come back is not", async () => {
+it("stuck_operation: a collection overdue in the trash is purged; one that can still be restored is not", async () => {
   await using world = await World.open({ trashMs: 60_000 });
   const process = await world.process();
   const place = await world.fill(process, world.admin, "papers");
@@ -55,7 +55,7 @@ it("stuck_operation: a collection whose time in the trash is over and that nobod
   await expectEndedByRepair(world, process, place);
 });
 
-it("removal_left: what had to go and did not is carried out when it is late", async () => {
+it("removal_left: a late removal is executed", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { repository_id, incarnation } = await world.fill(process, world.admin, "papers");
@@ -85,7 +85,7 @@ it("removal_left: what had to go and did not is carried out when it is late", as
   await process.close();
 });
 
-it("an archived collection is looked at, and what only takes away is repaired; one in the trash waits for its return", async () => {
+it("an archived collection is audited, and repairs that only remove are done; one in the trash waits for its restore", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { scope } = world.admin;
@@ -107,7 +107,7 @@ it("an archived collection is looked at, and what only takes away is repaired; o
   await process.close();
 });
 
-it("the bytes of a document that were there before it stay when it is deleted, and are no finding", async () => {
+it("the bytes of a document that existed before it stay when it is deleted, and are no finding", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { knowledge } = process;
@@ -127,7 +127,7 @@ it("the bytes of a document that were there before it stay when it is deleted, a
   await process.close();
 });
 
-/** A repair carries the operation through, nothing of the collection is left, and nothing more is found. */
+/** A repair completes the operation, nothing of the collection remains, and nothing more is found. */
 async function expectEndedByRepair(world: World, process: Process, place: Place): Promise<void> {
   expect(kinds(await fsck(world, process, { repair: true }))).toEqual(["stuck_operation repaired"]);
   expect(await world.left(place)).toEqual(nothing);
@@ -135,7 +135,7 @@ async function expectEndedByRepair(world: World, process: Process, place: Place)
   await process.close();
 }
 
-/** As after a registry that was lost: nothing carries anything on by itself. */
+/** Simulates a lost registry: nothing is resumed automatically. */
 async function forgetWork(world: World): Promise<void> {
   const scope = system.forTenant("pinakes.knowledge");
   let forgotten = 0;

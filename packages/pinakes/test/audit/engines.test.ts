@@ -1,4 +1,4 @@
-/** The essentials of an audit on the engines that servers run on: PostgreSQL and DynamoDB, each beside a folder of objects. */
+/** The essentials of audits on the engines of servers: PostgreSQL and DynamoDB, each with a folder of objects. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { settled } from "../knowledge/support/test-pinakes.ts";
@@ -11,13 +11,13 @@ describe.each([
   ["PostgreSQL", postgres],
   ["DynamoDB", () => dynamo("audit")],
 ])("an audit on %s", (_, address) => {
-  it("R-TG-54 R-TG-70 finds each kind of damage, puts it right, finds nothing then, and leaves what was right as it was", async () => {
+  it("R-TG-54 R-TG-70 finds each kind of damage, repairs it, then finds nothing, and leaves intact data unchanged", async () => {
     await using world = await Audited.open("elsewhere", { items: address() });
     const { items, objects, vectors, triples } = world.test.pinakes;
     const { scope } = world;
     const bystander = await world.place("Bystander");
     const place = await world.place();
-    // Indexes may be late; then the repository is not in the list yet.
+    // Indexes may lag; then the repository is not listed yet.
     await expect.poll(async () => (await world.fsck()).checked.repositories).toBe(2);
     expect(await world.kinds({ deep: true })).toEqual([]);
     const [untouched, before] = [await world.state(bystander), await world.state(place)];

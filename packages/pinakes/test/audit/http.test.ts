@@ -22,14 +22,14 @@ async function fsck(body?: object): Promise<Json> {
   return job;
 }
 
-it("R-TG-54 an admin begins one and gets a job, whose result is the report; others are refused", async () => {
+it("R-TG-54 an admin starts one and gets a job whose result is the report; others are refused", async () => {
   await newSite(server, key);
   const job = await fsck();
   expect(job["result"]).toMatchObject({ found: 0, left: 0, repair: false, deep: false, checked: { repositories: 1 } });
   const user = await server.key("w1", "ann", { role: "user" });
   expect((await server.call("POST", "/v1/fsck", { key: user })).status).toBe(403);
   expect((await server.call("GET", `/v1/fsck/${String(job["job_id"])}/findings`, { key: user })).status).toBe(403);
-  // The job of an audit is not for users either.
+  // Users cannot see the job of an audit either.
   expect((await server.call("GET", `/v1/jobs/${String(job["job_id"])}`, { key: user })).status).toBe(404);
   expect((await server.call("GET", "/v1/jobs", { key: user })).json["items"]).toEqual([]);
   expect((await server.call("POST", "/v1/fsck", { key, body: { repository: "nowhere" } })).status).toBe(404);
@@ -37,7 +37,7 @@ it("R-TG-54 an admin begins one and gets a job, whose result is the report; othe
   expect((await server.call("POST", "/v1/fsck", { key, body: { mend: true } })).status).toBe(400);
 });
 
-it("all findings can be had, also when the job lists only the first; a repair puts them right", async () => {
+it("all findings are available, even if the job lists only the first; a repair fixes them", async () => {
   const site = await newSite(server, key);
   const { json } = await server.call("GET", site.at, { key });
   const { scope } = server.pinakes.as({ tenant: "w1", userId: "boss", role: "admin" });
@@ -49,7 +49,7 @@ it("all findings can be had, also when the job lists only the first; a repair pu
       Buffer.from("x"),
     );
   server.later(auditLimits.objectYoungMs);
-  // More files that nothing names than there are others: refused, unless it is said on purpose.
+  // More unnamed files than named ones: refused unless forced.
   const refused = (await fsck({ repair: true, deep: true }))["result"];
   expect(refused).toMatchObject({ found: many, left: many, refused: [{ kinds: ["object_without_record"] }] });
   const job = await fsck({ repair: true, deep: true, force_missing: true });
@@ -65,7 +65,7 @@ it("all findings can be had, also when the job lists only the first; a repair pu
   expect((await fsck())["result"]).toMatchObject({ found: 0, findings: [] });
 });
 
-it("what a repair took away is listed, restored and dropped by admins of the workspace", async () => {
+it("what a repair removed is listed, restored and dropped by admins of the workspace", async () => {
   const site = await newSite(server, key);
   const { json } = await server.call("GET", site.at, { key });
   const { scope } = server.pinakes.as({ tenant: "w1", userId: "boss", role: "admin" });

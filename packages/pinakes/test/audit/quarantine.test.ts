@@ -1,4 +1,4 @@
-/** What a repair takes away can be had back until it expires, and nothing of it outlives its collection. */
+/** What a repair removes can be restored until it expires, and none of it outlives its collection. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
@@ -16,12 +16,12 @@ describe.each([
   ["SQLite", () => Audited.open("sqlite")],
   ["PostgreSQL", () => Audited.open("elsewhere", { items: postgres() })],
 ])("on %s", (_, opened) => {
-  it("a repair with the records of an earlier time is undone: searches find the same, and everything is as it was", async () => {
+  it("a repair with outdated records is undone: searches find the same, and everything is as it was", async () => {
     await using world = await opened();
     const place = await world.place();
     const { knowledge, caller, repository, collection, incarnation } = place;
     const { items } = world.test.pinakes;
-    // But for the time of the last search.
+    // Except the time of the last search.
     const state = async () => JSON.stringify(await world.state(place)).replaceAll(/"last_used_at":"[^"]+"/g, "");
     const before = await state();
     const search = async () => {
@@ -33,7 +33,7 @@ describe.each([
     };
     const hits = await search();
     expect(hits.map(({ document_id }) => document_id)).toContain(place.first);
-    // The items are those of a backup from before the upload.
+    // Items restored from a backup before the upload.
     const key = { partition: [repository, incarnation], id: `document:${place.first}` };
     const record = (await items.read(world.scope, "documents", key))?.document as { readonly id: string };
     await items.write(world.scope, "documents", key.partition, { op: "delete", id: key.id });
@@ -45,7 +45,7 @@ describe.each([
     });
     expect(report.quarantined).toBe(report.found - (report.summary.counter_off?.found ?? 0));
     expect((await search()).map(({ document_id }) => document_id)).not.toContain(place.first);
-    // The right items are back.
+    // The current items are back.
     await items.write(world.scope, "documents", key.partition, { op: "create", document: record });
     const { items: entries } = await knowledge.quarantine.list(caller, { repository, collection });
     expect(entries).toHaveLength(report.quarantined);
@@ -57,7 +57,7 @@ describe.each([
   });
 });
 
-/** A file, a passage and a triple that no record names, taken away by a repair. */
+/** A file, a chunk and a triple that no record names, removed by a repair. */
 async function repaired(
   world: World,
   process: Process,
@@ -90,7 +90,7 @@ const held = async (world: World, { knowledge }: Process) => (await knowledge.qu
 const keysOf = async (world: World) =>
   (await world.objects.list(world.admin.scope, "quarantine/", { limit: 1_000 })).keys.map(({ key }) => key);
 
-it("an entry says what it is and until when; restoring it can be repeated, and never overwrites what is there now", async () => {
+it("an entry says what it is and when it expires; a restore is idempotent, and never overwrites what exists", async () => {
   await using world = await World.open();
   const process = await world.process();
   const place = await repaired(world, process);
@@ -122,7 +122,7 @@ it("an entry says what it is and until when; restoring it can be repeated, and n
     { quad: { s: "<urn:left>" }, parts: [3] },
   ]);
   expect(kinds(await fsck(world, process))).toEqual(["triples_without_support_source", "vectors_without_document"]);
-  // Something else is there now.
+  // Something else exists there now.
   await world.objects.put(scope, place.key, Buffer.from("newer"));
   await world.vectors.vectors.append(scope, `${place.incarnation}.1`, { upsert: [{ id: place.row, vector: [3, 4] }] });
   const of = (kind: string) => entries.find((one) => one.kind === kind)?.entry_id as string;
@@ -138,13 +138,13 @@ it("an entry says what it is and until when; restoring it can be repeated, and n
   expect((await world.vectors.vectors.get(scope, `${place.incarnation}.1`, [place.row]))[0]?.vector).toEqual(
     Float32Array.of(3, 4),
   );
-  // In the trash nothing is written.
+  // Nothing is written in the trash.
   await process.knowledge.collections.delete(world.admin, "kb", "papers");
   await expect(quarantine.restore(world.admin, of("triples"))).rejects.toMatchObject({ code: "CONFLICT" });
   await process.close();
 });
 
-it("a damaged copy is refused before anything is written; an entry that is dropped is gone", async () => {
+it("a damaged copy is refused before anything is written; a dropped entry is gone", async () => {
   await using world = await World.open();
   const process = await world.process();
   const place = await repaired(world, process);
@@ -169,7 +169,7 @@ it("a damaged copy is refused before anything is written; an entry that is dropp
   await process.close();
 });
 
-it("an earlier generation of passages is trashed, undeleted by a restore, and purged when it is dropped", async () => {
+it("an earlier generation of chunks is trashed, undeleted by a restore, and purged when dropped", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { repository_id, incarnation } = await world.fill(process, world.admin, "papers");
@@ -188,7 +188,7 @@ it("an earlier generation of passages is trashed, undeleted by a restore, and pu
   await expect(vectors.count(scope, name)).rejects.toMatchObject({ code: "NOT_FOUND" });
   for (let i = 0; i < 2; i += 1) await process.knowledge.quarantine.restore(world.admin, entry?.entry_id as string);
   expect(await vectors.count(scope, name)).toBe(1);
-  // Restored: dropping the entry keeps it.
+  // Already restored: dropping the entry keeps it.
   await process.knowledge.quarantine.drop(world.admin, entry?.entry_id as string);
   expect(await vectors.count(scope, name)).toBe(1);
   expect(await fsck(world, process, { repair: true })).toMatchObject({ quarantined: 1 });
@@ -197,7 +197,7 @@ it("an earlier generation of passages is trashed, undeleted by a restore, and pu
   await process.close();
 });
 
-it("data of an unknown collection stays in its place; a restore begins its grace anew, and a record that returns ends the quarantine", async () => {
+it("data of an unknown collection stays in place; a restore restarts its grace period, and a returning record ends the quarantine", async () => {
   await using world = await World.open();
   const process = await world.process();
   const place = await world.fill(process, world.admin, "papers");
@@ -229,7 +229,7 @@ it("data of an unknown collection stays in its place; a restore begins its grace
   await process.close();
 });
 
-it("a purge of the collection takes what the quarantine holds of it, also what was written while it went on", async () => {
+it("a purge of the collection removes its quarantine, including entries written during the purge", async () => {
   await using world = await World.open();
   const process = await world.process();
   const gone = await repaired(world, process, "gone");
@@ -242,7 +242,7 @@ it("a purge of the collection takes what the quarantine holds of it, also what w
   expect((await held(world, process)).map(({ incarnation }) => incarnation)).toEqual(
     Array.from({ length: 3 }, () => stays.incarnation),
   );
-  // A process that died after it wrote an entry, just when the purge was over.
+  // A process that died after writing an entry, just when the purge had ended.
   const [entry] = await keysOf(world);
   const late = (entry as string).replace(stays.incarnation, gone.incarnation).replace(/data$/, "entry.json");
   const text = Buffer.from(
@@ -267,7 +267,7 @@ it("a purge of the collection takes what the quarantine holds of it, also what w
   await process.close();
 });
 
-it("entries expire after their retention, which is a setting; copies that were not finished go after an hour", async () => {
+it("entries expire after their configurable retention; unfinished copies are removed after an hour", async () => {
   await using world = await World.open();
   const walk = walkWorkspaces({
     book: { after: async () => undefined, has: async () => false },
@@ -301,7 +301,7 @@ it("entries expire after their retention, which is a setting; copies that were n
   await using _ = await open({ ...stores, quarantineDays: 3_650 });
 });
 
-it("lists are paged, and another workspace's admin has a quarantine of its own", async () => {
+it("lists are paged, and admins of another workspace have their own quarantine", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { incarnation } = await repaired(world, process, "one");

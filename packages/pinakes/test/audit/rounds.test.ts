@@ -1,4 +1,4 @@
-/** The audit in the background: bounded rounds over all workspaces, that go on where they were, in whichever process. */
+/** The background audit: bounded rounds over all workspaces, resumed by any process. */
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
@@ -10,7 +10,7 @@ import { system, World, type Process } from "../lifecycle/support/world.ts";
 
 const never = new AbortController().signal;
 
-/** With the workspaces that have objects; none is in the book. */
+/** With the workspaces that have objects; none is registered. */
 async function auditing(world: World): Promise<Process> {
   const book = { after: async () => undefined, has: async () => false };
   return world.process({ workspaces: walkWorkspaces({ book, objects: world.objects, system }) });
@@ -25,7 +25,7 @@ async function pass(world: World, process: Process): Promise<number> {
   }
 }
 
-it("R-TG-54 W13 goes over every workspace, tells what it found by kind, and removes nothing but what was unknown for a day and then in quarantine", async () => {
+it("R-TG-54 W13 covers every workspace, counts findings by kind, and removes only what was unknown for a day and then quarantined", async () => {
   await using world = await World.open();
   const process = await auditing(world);
   const other = makeCaller({ tenant: "acme-2", userId: "root", role: "admin" });
@@ -51,7 +51,7 @@ it("R-TG-54 W13 goes over every workspace, tells what it found by kind, and remo
   world.now += quarantineLimits.retentionMs;
   await pass(world, process);
   expect(await world.objects.head(other.scope, keys[1] as string)).toBeUndefined();
-  // Repairs are for whoever asks.
+  // Only requested audits repair.
   expect(await world.objects.head(other.scope, keys[0] as string)).toBeDefined();
   world.now += auditLimits.passPauseMs;
   await pass(world, process);
@@ -59,7 +59,7 @@ it("R-TG-54 W13 goes over every workspace, tells what it found by kind, and remo
   await process.close();
 });
 
-it("a round is bounded, and another process goes on where the first one stopped; not while that one is at it", async () => {
+it("a round is bounded, and another process continues where the first stopped, but not while that one is active", async () => {
   await using world = await World.open();
   const first = await auditing(world);
   for (let i = 0; i < auditLimits.roundStepsMax; i += 1)
@@ -68,7 +68,7 @@ it("a round is bounded, and another process goes on where the first one stopped;
   await first.opened.audit.round(never);
   expect(first.opened.audit.figures.lastPassAt).toBeUndefined();
   first.calls.names.length = 0;
-  // It dies in the middle of a round.
+  // It dies during a round.
   first.calls.add({ at: 12, kind: "crash-before" });
   void first.opened.audit.round(never);
   await first.calls.died;
@@ -80,7 +80,7 @@ it("a round is bounded, and another process goes on where the first one stopped;
   await second.opened.audit.round(never);
   expect(second.opened.audit.figures.lastPassAt).toBe(world.now);
   expect(second.calls.count("items.write audit")).toBeGreaterThan(0);
-  // 50 collections and a default one, of which the first rounds had done most.
+  // 50 collections and a default one, most of which the first rounds had checked.
   expect(second.calls.count("items.write audit")).toBeLessThan(auditLimits.roundStepsMax);
   const third = await auditing(world);
   await third.opened.audit.round(never);
@@ -90,7 +90,7 @@ it("a round is bounded, and another process goes on where the first one stopped;
   await third.close();
 });
 
-it("a step that fails is tried again, told of, and left out in the end; the others are looked at all the same", async () => {
+it("a failing step is retried, reported, and finally skipped; the others are checked nevertheless", async () => {
   await using world = await World.open();
   const process = await auditing(world);
   const bad = await world.fill(process, world.admin, "bad");
@@ -106,7 +106,7 @@ it("a step that fails is tried again, told of, and left out in the end; the othe
   await process.close();
 });
 
-it("a place that means nothing any more, as after another version wrote it, costs a workspace and not the pass", async () => {
+it("an invalid position, such as of another version, costs one workspace and not the pass", async () => {
   await using world = await World.open();
   const process = await auditing(world);
   await world.fill(process, world.admin, "papers");
@@ -131,7 +131,7 @@ it("a place that means nothing any more, as after another version wrote it, cost
   await process.close();
 });
 
-it("workspaces of the book come first, then those that only have objects, each once; the system's own never", async () => {
+it("registered workspaces come first, then those that only have objects, each once; the system's own never", async () => {
   await using world = await World.open();
   for (const tenant of ["acme", "acme-x", "b", "zeta", "pinakes.own"])
     await world.objects.put(system.forTenant(tenant), "k", Buffer.from("x"));
@@ -146,7 +146,7 @@ it("workspaces of the book come first, then those that only have objects, each o
   expect(found).toEqual(["b", "default", "acme-x", "acme", "zeta"]);
 });
 
-it("R-TG-109 figures tell findings by kind, the age of the last pass, and the lag of deletes with its limit; readiness warns beyond it", async () => {
+it("R-TG-109 metrics have findings by kind, the age of the last pass, and the lag of deletes with its limit; readiness warns beyond it", async () => {
   await using pinakes = await open({ items: "memory:", objects: "memory:", background: false, deletionLagSeconds: 60 });
   const text = () => metricsText(pinakes, Date.now());
   expect(text()).toContain('pinakes_audit_findings{kind="object_without_record"} 0');

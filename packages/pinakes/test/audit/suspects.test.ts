@@ -1,4 +1,7 @@
-/** What may be of work under way is told of only when nobody is at work, or when it was seen long before; and limits of what is listed. */
+/**
+ * What may belong to work in progress is reported only when nothing is in progress, or after it was seen long before; and limits of
+ * reports.
+ */
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { auditLimits } from "../../src/knowledge/index.ts";
@@ -6,7 +9,7 @@ import { laneOf } from "../../src/knowledge/documents/lanes.ts";
 import { system, World, type Process } from "../lifecycle/support/world.ts";
 import { fsck, kinds } from "./support/fsck.ts";
 
-/** Somebody holds the message of a document, as a worker does. */
+/** Leases the message of a document, like a worker. */
 async function hold(world: World, { queue }: Process): Promise<string> {
   const [message] = await queue.receive(system.forTenant("pinakes.knowledge"), laneOf("acme"), {
     max: 1,
@@ -18,7 +21,7 @@ async function hold(world: World, { queue }: Process): Promise<string> {
   return message?.receipt as string;
 }
 
-it("rows and triples that no record names wait while a document is being ingested, and are found when they were seen ten minutes before", async () => {
+it("rows and triples that no record names wait while a document is being ingested, and are found after ten minutes", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { incarnation } = await world.fill(process, world.admin, "papers");
@@ -38,7 +41,7 @@ it("rows and triples that no record names wait while a document is being ingeste
   expect(await fsck(world, process, { repair: true })).toMatchObject({ found: 0, waiting: 2 });
   world.now += 1;
   expect(kinds(await fsck(world, process))).toEqual(["triples_without_support_source", "vectors_without_document"]);
-  // With nobody at work it is certain at once.
+  // With no work in progress it is certain at once.
   await process.queue.done(system.forTenant("pinakes.knowledge"), receipt);
   expect(kinds(await fsck(world, process, { repair: true }))).toEqual([
     "triples_without_support_source repaired",
@@ -60,7 +63,7 @@ it("an object is young until it is an hour old, to the millisecond", async () =>
   await process.close();
 });
 
-it("a job lists the first 100 findings; the file has 10,000, all are counted, and it goes after 90 days", async () => {
+it("a job lists the first 100 findings; the file has 10,000, all are counted, and it expires after 90 days", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { knowledge } = process;
@@ -101,7 +104,7 @@ it("a job lists the first 100 findings; the file has 10,000, all are counted, an
   await process.close();
 });
 
-it("only admins audit; what is asked for must be there", async () => {
+it("only admins audit; the requested target must exist", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { knowledge } = process;

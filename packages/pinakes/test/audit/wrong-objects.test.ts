@@ -1,4 +1,6 @@
-/** One PostgreSQL and two folders of objects: refused; forced on purpose, a repair destroys nothing, and with the right folder all is as before. */
+/**
+ * One PostgreSQL and two object folders: refused; if forced, a repair destroys nothing, and with the right folder everything is as before.
+ */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -51,7 +53,7 @@ async function found(pinakes: Pinakes): Promise<readonly string[]> {
   return hits.map(({ document_id }) => document_id).toSorted();
 }
 
-/** What must survive, without what only says when it was looked at. */
+/** What must survive, without times of access. */
 const kept = (all: readonly DocumentView[]) =>
   all.map(({ document_id, name, status, error, size_bytes, sha256, chunk_count }) => ({
     document_id,
@@ -63,7 +65,7 @@ const kept = (all: readonly DocumentView[]) =>
     chunk_count,
   }));
 
-it("two folders with one PostgreSQL: refused; forced, repairs only mark; with the right folder 30 documents are as before", async () => {
+it("two folders with one PostgreSQL: refused; if forced, repairs only mark; with the right folder 30 documents are as before", async () => {
   const [right, wrong] = [stores("a"), stores("b")];
   let before: ReturnType<typeof kept>;
   let hits: readonly string[];
@@ -80,9 +82,11 @@ it("two folders with one PostgreSQL: refused; forced, repairs only mark; with th
     expect(before.map(({ status }) => status)).toEqual(Array.from({ length: documentsMax }, () => "indexed"));
     hits = await found(pinakes);
     expect(hits.length).toBeGreaterThan(0);
-    // Beside a process that runs, and without a word about objects.
+    // Beside a running process, without configured objects.
     await expect(open(wrong)).rejects.toThrow(/has no store id/);
-    await expect(open({ dir: wrong.dir, items: wrong.items })).rejects.toThrow(/objects: say where the objects are/);
+    await expect(open({ dir: wrong.dir, items: wrong.items })).rejects.toThrow(
+      /objects: set the location of the objects/,
+    );
   }
   await expect(open(wrong)).rejects.toThrow(/has no store id/);
   await storeIds(parseStores(wrong, names), { bind: true });
@@ -97,7 +101,7 @@ it("two folders with one PostgreSQL: refused; forced, repairs only mark; with th
     ]);
     expect(refused.left).toBe(refused.found);
     expect(kept(await documents(pinakes))).toEqual(before);
-    // On purpose, and once more, so that also what is made anew of nothing has happened.
+    // Forced, twice, so that also rebuilding from nothing has happened.
     await fsck(pinakes, { repair: true, force_missing: true });
     const marked = kept(await documents(pinakes));
     expect(marked.map(({ status }) => status)).toEqual(Array.from({ length: documentsMax }, () => "failed"));
@@ -116,7 +120,7 @@ it("two folders with one PostgreSQL: refused; forced, repairs only mark; with th
     expect(await found(pinakes)).toEqual(hits);
     expect(await fsck(pinakes, { deep: true })).toMatchObject({ found: 0 });
   }
-  // Twice by force, and even then: what was made anew of nothing is made of the bytes again.
+  // Forced twice, and even then: what was rebuilt from nothing is rebuilt from the bytes again.
   {
     await using pinakes = await open(wrong);
     await fsck(pinakes, { repair: true, force_missing: true });

@@ -1,6 +1,6 @@
 /**
- * A process that dies, or whose call fails, at any of its calls while documents with triples come, change and go: when another process is
- * through, the graph holds exactly what the documents that are shown state, and each triple exactly their support.
+ * A process that dies, or whose call fails, at any of its calls while documents with triples are added, replaced and removed: after
+ * recovery the graph contains exactly what the live documents state, each triple with exactly their support.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { indexingDeadMs } from "../../src/knowledge/ingest/watchdog.ts";
@@ -50,7 +50,7 @@ async function faultAt(n: number, kind: FaultKind): Promise<string | undefined> 
   return name;
 }
 
-/** A re-index into shorter passages, with a fault at its n-th call. */
+/** A re-index into shorter chunks, with a fault at its n-th call. */
 async function reindexFaultAt(n: number, kind: FaultKind): Promise<boolean> {
   const place = await freshPlace();
   const { caller, repository, collection } = place;
@@ -82,7 +82,7 @@ async function reindexFaultAt(n: number, kind: FaultKind): Promise<boolean> {
 
 describe("every call of a re-index of documents with triples", () => {
   it.each(["crash-before", "crash-after"] as const)(
-    "R-TG-128 R-TG-131 %s: the support is that of one generation, the one that is shown",
+    "R-TG-128 R-TG-131 %s: all support is of a single generation, the live one",
     async (kind) => {
       let n = 0;
       while (await reindexFaultAt(n, kind)) n += 1;
@@ -93,7 +93,7 @@ describe("every call of a re-index of documents with triples", () => {
 
 describe("every call of ingesting, replacing and deleting documents with triples", () => {
   it.each(["crash-before", "crash-after", "error-before", "error-after"] as const)(
-    "R-TG-129 R-TG-131 %s: the graph ends as the documents that are shown state it",
+    "R-TG-129 R-TG-131 %s: the graph ends as the live documents state it",
     async (kind) => {
       const met = new Set<string>();
       for (let n = 0; ; n += 1) {
@@ -107,7 +107,7 @@ describe("every call of ingesting, replacing and deleting documents with triples
     },
   );
 
-  it("R-TG-129 what could not be removed before a collection went into the trash is removed when it is restored", async () => {
+  it("R-TG-129 what could not be removed before a collection went to the trash is removed after its restore", async () => {
     const place = await freshPlace();
     const { caller, repository, collection } = place;
     const process = await machine.process();
@@ -123,14 +123,14 @@ describe("every call of ingesting, replacing and deleting documents with triples
     const { incarnation } = await other.knowledge.collections.get(caller, repository, collection);
     await other.knowledge.collections.delete(caller, repository, collection);
     await recover();
-    // In the trash nothing changes.
+    // Nothing changes in the trash.
     expect((await machine.triples.usage(caller.scope, incarnation)).quads).toBeGreaterThan(0);
     await other.knowledge.collections.restore(caller, repository, collection);
     await recover();
     expect(await actualSupports(stores(), place)).toEqual([]);
   });
 
-  it("R-TG-129 a worker that writes late, and dies: its message comes again, and takes back what the delete could not know of", async () => {
+  it("R-TG-129 a worker that writes late, and dies: its message is redelivered, and removes what the delete could not know of", async () => {
     const place = await freshPlace();
     const { caller, repository, collection } = place;
     const slow = await machine.process();
@@ -150,7 +150,7 @@ describe("every call of ingesting, replacing and deleting documents with triples
     await written.promise;
     const other = await machine.process();
     await other.knowledge.documents.delete(caller, repository, collection, document_id);
-    // The write gets through, and with its answer the process is gone.
+    // The write succeeds, and the process dies with its response.
     slow.calls.add({ at: (name) => name !== "triples.write", kind: "crash-before", always: true });
     held.resolve();
     await slow.calls.died;
@@ -161,7 +161,7 @@ describe("every call of ingesting, replacing and deleting documents with triples
     expect(await actualSupports(stores(), place)).toEqual([]);
   });
 
-  /** A document that is deleted, or replaced, at the very moment at which a re-index stores a part of what it prepares, and dies. */
+  /** A document that is deleted or replaced exactly when a re-index stores part of its preparation, and dies. */
   async function overtaken(change: (place: Place, documentId: string) => Promise<unknown>): Promise<Place> {
     const write = "triples.write";
     const place = await freshPlace();
@@ -179,7 +179,7 @@ describe("every call of ingesting, replacing and deleting documents with triples
     await slow.knowledge.collections.reindex(caller, repository, collection);
     await reached.promise;
     await change({ ...place, knowledge: quiet.knowledge }, document_id);
-    // The write gets through, and with its answer the process is gone.
+    // The write succeeds, and the process dies with its response.
     slow.calls.add({ at: (name) => name !== write, kind: "crash-before", always: true });
     held.resolve();
     await slow.calls.died;
@@ -197,11 +197,11 @@ describe("every call of ingesting, replacing and deleting documents with triples
     ).items;
   };
 
-  it("R-TG-129 a re-index that writes late for a document that was deleted, and dies: the job that comes again takes it back", async () => {
+  it("R-TG-129 a re-index that writes late for a deleted document, and dies: the retried job removes it", async () => {
     const place = await overtaken(({ knowledge, caller, repository, collection }, id) =>
       knowledge.documents.delete(caller, repository, collection, id),
     );
-    // The late triples are there, and no record of a document names them.
+    // The late triples exist, and no document record names them.
     expect((await actualSupports(stores(), place)).length).toBeGreaterThan(0);
     expect(await preparations(place)).toHaveLength(1);
     await recover();
@@ -209,7 +209,7 @@ describe("every call of ingesting, replacing and deleting documents with triples
     expect(await preparations(place)).toEqual([]);
   });
 
-  it("R-TG-129 the same for a document that was replaced: what is left is what the new version states, once", async () => {
+  it("R-TG-129 the same for a replaced document: only what the new version states remains, once", async () => {
     const place = await overtaken(async ({ knowledge, caller, repository, collection }) => {
       await knowledge.documents.upload(caller, repository, collection, {
         name: "a.csv",
@@ -223,7 +223,7 @@ describe("every call of ingesting, replacing and deleting documents with triples
     expect(await preparations(place)).toEqual([]);
   });
 
-  it("R-TG-129 the same of a job that was cancelled meanwhile: the watchdog takes it back, when the writer has been silent for long", async () => {
+  it("R-TG-129 the same for a job cancelled meanwhile: the watchdog removes it, when the writer has been silent for long", async () => {
     const place = await overtaken(async ({ knowledge, caller, repository, collection }, id) => {
       const [job] = (await knowledge.jobs.list(caller, {})).items;
       await knowledge.jobs.cancel(caller, (job as { job_id: string }).job_id);

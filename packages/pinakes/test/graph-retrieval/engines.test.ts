@@ -1,4 +1,4 @@
-/** One path through the graph of documents on the engines that servers run on. */
+/** One scenario through the graph of documents on the engines of servers. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newPlace, openTestPinakes, uploaded, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { until } from "../support/until.ts";
@@ -17,7 +17,7 @@ describe.each([
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it("R-TG-128 R-TG-129 R-TG-130 R-TG-131 documents come, are reached over triples, change and go, and the graph follows", async () => {
+  it("R-TG-128 R-TG-129 R-TG-130 R-TG-131 documents are added, reached by triples, changed and removed, and the graph follows", async () => {
     const place = await newPlace(test);
     const { knowledge, pinakes } = test;
     await knowledge.collections.update(place.caller, place.repository, place.collection, {

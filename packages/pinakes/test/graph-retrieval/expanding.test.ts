@@ -1,4 +1,4 @@
-/** Hops over the graph against a plain walk, and the bounds that keep a walk small. */
+/** Graph expansion compared with a plain walk, and the limits that keep it small. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { defaultGraph, iri, literal, type Quad } from "../../src/domain/rdf.ts";
@@ -32,7 +32,7 @@ async function spaceOf(quads: readonly Quad[]): Promise<GraphSpace> {
 
 const seedOf = (entity: string) => ({ entity, words: "it", score: 1 });
 
-/** Edges at most so many steps away, whichever way they point, by a walk over the list. */
+/** Edges within this distance, in either direction, by a walk over the list. */
 function walk(quads: readonly Quad[], start: string, hops: number): Map<string, number> {
   const found = new Map<string, number>();
   let ends = new Set([start]);
@@ -51,7 +51,7 @@ function walk(quads: readonly Quad[], start: string, hops: number): Map<string, 
   return found;
 }
 
-describe("hops over the graph", () => {
+describe("graph expansion", () => {
   it("R-TG-130 gives exactly the edges of a plain walk, each with its distance", async () => {
     const edge = fc.record({ s: fc.nat(9), p: fc.nat(2), o: fc.nat(9) });
     await fc.assert(
@@ -70,7 +70,7 @@ describe("hops over the graph", () => {
     );
   });
 
-  it("an edge that only passages which are not shown support is not there, and leads nowhere", async () => {
+  it("an edge supported only by chunks that are not live does not exist, and leads nowhere", async () => {
     const chain = [0, 1, 2].map((n) => ({ s: node(n), p: iri("urn:p:next"), o: node(n + 1), g: defaultGraph }));
     const graph = await spaceOf([]);
     for (const [part, quad] of chain.entries())
@@ -84,7 +84,7 @@ describe("hops over the graph", () => {
     expect(found.map(({ quad, supports }) => [quad.o, supports])).toEqual([[node(1), [{ source: "d", part: 0 }]]]);
   });
 
-  it("a text leads to the entity that it names, and a name to those that state it", async () => {
+  it("a text leads to the entity that it names, and a name to the entities that state it", async () => {
     const [row, person, city] = [iri("urn:row"), iri("urn:person"), iri("urn:city")];
     const says = (s: string, p: string, o: string) => ({ s, p: iri(p), o: literal(o), g: defaultGraph });
     const label = "http://www.w3.org/2000/01/rdf-schema#label";
@@ -104,7 +104,7 @@ describe("hops over the graph", () => {
     expect(await hopsTo(person)).toMatchObject({ [`${row} "Grace Hopper"`]: 2 });
   });
 
-  it("an entity gives so many edges and no more, and what everybody names says little", async () => {
+  it("an entity gives a limited number of edges, and a hub says little", async () => {
     const { fanOutMax } = graphSearchLimits;
     const star = (count: number) =>
       Array.from({ length: count }, (_, n) => ({ s: node(n + 1), p: iri("urn:p:in"), o: node(0), g: defaultGraph }));
@@ -114,7 +114,7 @@ describe("hops over the graph", () => {
     expect((await edgesOf(2))[0]?.score).toBeGreaterThan((await edgesOf(40))[0]?.score as number);
   });
 
-  it("a class is no way from one of its members to the others", async () => {
+  it("a class does not lead from one of its members to the others", async () => {
     const type = iri("http://www.w3.org/1999/02/22-rdf-syntax-ns#type");
     const quads = [0, 1, 2].map((n) => ({ s: node(n), p: type, o: iri("urn:t:person"), g: defaultGraph }));
     const found = await expandGraph(await spaceOf(quads), [seedOf(node(0))], 3, all);
@@ -122,8 +122,8 @@ describe("hops over the graph", () => {
   });
 });
 
-describe("entities of a question", () => {
-  it("R-TG-130 are found by their whole name, in any case and without accents, by a word of it, and as they are written in triples", async () => {
+describe("entities of a query", () => {
+  it("R-TG-130 are found by their full name, ignoring case and accents, by a word of it, and as written in triples", async () => {
     const graph = await spaceOf([
       ...labelQuads(node(1), "Grace Hopper"),
       ...labelQuads(node(2), "Zoë"),
@@ -138,7 +138,7 @@ describe("entities of a question", () => {
     expect(await found("who is it that they are")).toEqual([]);
   });
 
-  it("a long question is looked up in so many runs of words and no more", () => {
+  it("a long query is looked up in a limited number of word runs", () => {
     const question = Array.from({ length: 400 }, (_, i) => `word${i}`).join(" ");
     expect(lookupsOf(question)).toHaveLength(graphSearchLimits.lookupsMax);
     expect(lookupsOf("Bank of England").map(({ key }) => key)).toEqual(["bank of england", "bank", "england"]);

@@ -1,4 +1,4 @@
-/** What each format gives, against golden files: one line for each triple, with the passage that states it. */
+/** Triples of each format, compared with golden files: one line per triple, with the chunk that states it. */
 import { describe, expect, it } from "vitest";
 import type { Chunk } from "../../src/domain/chunking.ts";
 import type { FileType } from "../../src/domain/file-type.ts";
@@ -89,7 +89,7 @@ const files: readonly (readonly [name: string, text: string, options: Options])[
 ];
 
 describe("triples of a file", () => {
-  it.each(files)("R-TG-128 %s gives its triples, each with the passage that states it", async (name, text, options) => {
+  it.each(files)("R-TG-128 %s gives its triples, each with the chunk that states it", async (name, text, options) => {
     const extraction = await extract(name, text, options);
     expect(extraction.warnings).toEqual([]);
     await expect(`${linesOf(extraction).join("\n")}\n`).toMatchFileSnapshot(
@@ -97,19 +97,16 @@ describe("triples of a file", () => {
     );
   });
 
-  it.each(files)(
-    "R-TG-131 %s gives the same again, and the same triples however it is cut",
-    async (name, text, options) => {
-      const once = await extract(name, text, options);
-      expect(linesOf(await extract(name, text, options))).toEqual(linesOf(once));
-      if (options.extract === "cooccurrence") return;
-      const bare = (extraction: Extraction) =>
-        [...new Set(linesOf(extraction).map((line) => line.replace(/^#\d+ /, "")))].toSorted();
-      expect(bare(await extract(name, text, { ...options, chunkChars: 37 }))).toEqual(bare(once));
-    },
-  );
+  it.each(files)("R-TG-131 %s is deterministic, and independent of chunking", async (name, text, options) => {
+    const once = await extract(name, text, options);
+    expect(linesOf(await extract(name, text, options))).toEqual(linesOf(once));
+    if (options.extract === "cooccurrence") return;
+    const bare = (extraction: Extraction) =>
+      [...new Set(linesOf(extraction).map((line) => line.replace(/^#\d+ /, "")))].toSorted();
+    expect(bare(await extract(name, text, { ...options, chunkChars: 37 }))).toEqual(bare(once));
+  });
 
-  it("records without a name of their own are this document's; rows are known by what they hold, wherever they stand", async () => {
+  it("records without a name belong to their document; rows are identified by content, not position", async () => {
     const rows = ["a,b", "1,x", "2,y"];
     const subjects = async (text: string, documentId: string) =>
       new Set([...(await extract("t.csv", text, { documentId })).parts.values()].flat().map(({ s }) => s));
@@ -118,7 +115,7 @@ describe("triples of a file", () => {
     expect(await subjects(rows.join("\n"), "d2")).not.toEqual(one);
   });
 
-  it("off gives nothing; prose gives nothing unless it is asked for", async () => {
+  it("off gives nothing; prose gives nothing unless requested", async () => {
     expect((await extract("people.csv", "name\nAda\n", { extract: "off" })).parts.size).toBe(0);
     expect((await extract("english.txt", "Grace Hopper met Ada Lovelace.")).parts.size).toBe(0);
   });
@@ -130,7 +127,7 @@ describe("triples of a file", () => {
     expect([await values(valueCharsMax), await values(valueCharsMax + 1)]).toEqual([1, 0]);
   });
 
-  it("so many triples are kept, one more is told and left out", async () => {
+  it("triples at the limit are kept, one more is reported and dropped", async () => {
     const chunk = { index: 0, start: 0, end: 10, text: "0123456789" };
     const facts = new Facts([chunk], 2);
     const add = (n: number) => facts.add(0, `<urn:s${n}>`, "<urn:p>", "<urn:o>");
@@ -142,7 +139,7 @@ describe("triples of a file", () => {
     expect(facts.warnings).toEqual([expect.stringContaining("more than 2 triples")]);
   });
 
-  it("files as they come: quotes that stay open, ragged rows, deep nests, odd names, front matter that is none", async () => {
+  it("malformed files: unclosed quotes, ragged rows, deep nesting, odd names, invalid front matter", async () => {
     expect(linesOf(await extract("odd.csv", 'a,b\n"x,1\ny,2,3\n')).length).toBeGreaterThan(0);
     const deep = `${'{"k":'.repeat(200)}1${"}".repeat(200)}`;
     expect(linesOf(await extract("deep.json", deep)).length).toBeLessThan(200);

@@ -1,4 +1,4 @@
-/** The graph of documents as clients see it: settings, documents, searches, provenance. */
+/** The graph of documents for clients: settings, documents, searches, provenance. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newSite, openTestServer, sendAndSettle, type Json, type TestServer } from "../http/support/server.ts";
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => server?.[Symbol.asyncDispose]());
 
 describe("the graph over HTTP", () => {
-  it("R-TG-128 R-TG-130 a setting, a document, a search with edges and their passages, and where a triple comes from", async () => {
+  it("R-TG-128 R-TG-130 a setting, a document, a search with edges and their chunks, and the provenance of a triple", async () => {
     const site = await newSite(server, key);
     const made = await server.call("GET", site.at, { key });
     expect(made.json).toMatchObject({ graph: { extract: "structured" }, own_graph: null });
@@ -58,7 +58,7 @@ describe("the graph over HTTP", () => {
     );
   });
 
-  it("a repository's setting holds for its collections, and null gives it back", async () => {
+  it("a repository's setting applies to its collections, and null resets it", async () => {
     const { json } = await server.call("POST", "/v1/repositories", {
       key,
       body: { repository_id: "graphs", graph: { extract: "off" } },

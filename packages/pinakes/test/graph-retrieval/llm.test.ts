@@ -1,4 +1,4 @@
-/** Facts that a model reads out of passages, through a real server that can fail, lie and be busy. */
+/** Facts that a model extracts from chunks, with a real server that can fail, lie and be busy. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openChatModel } from "../../src/drivers/models/chat/index.ts";
 import {
@@ -36,7 +36,7 @@ afterEach(() => {
 });
 
 const paged = { type: "FIXED", unit: "char", chunk_size: 100, chunk_overlap: 0 };
-/** Three passages of 100 characters, each with its own fact. */
+/** Three chunks of 100 characters, each with its own fact. */
 const text = ["Ada works_for Acme.", "Bob lives_in Oslo.", "Ada was_born 1815-12-10."]
   .map((fact) => fact.padEnd(99, "-"))
   .join(" ");
@@ -51,7 +51,7 @@ async function llmPlace(): Promise<Place> {
 }
 
 describe("typed extraction with a model", () => {
-  it("R-TG-128 each fact has the support of the passage that states it, and the model sees the schema and the key", async () => {
+  it("R-TG-128 each fact is supported by the chunk that states it, and the model gets the schema and the key", async () => {
     const place = await llmPlace();
     const document = await uploaded(place, "facts.txt", text);
     expect(document).toMatchObject({ status: "indexed", graph: { triples: 11 } });
@@ -78,7 +78,7 @@ describe("typed extraction with a model", () => {
     }
   });
 
-  it("R-TG-131 a passage that was answered is not asked for again, and the triples are the same, whatever the model would say now", async () => {
+  it("R-TG-131 an answered chunk is not sent again, and the triples stay the same, whatever the model would answer now", async () => {
     const place = await llmPlace();
     const { document_id } = await uploaded(place, "facts.txt", text);
     const before = await triplesOf(test.pinakes, place);
@@ -95,7 +95,7 @@ describe("typed extraction with a model", () => {
     expect(server.seen.map(({ passage }) => passage.slice(0, 8))).toEqual(["Ada like"]);
   });
 
-  it("a passage that is answered with nonsense is asked three times, then told as failed; the others are not lost, and asking anew heals it", async () => {
+  it("a chunk with invalid answers is sent three times, then reported as failed; the others are kept, and re-indexing fixes it", async () => {
     const place = await llmPlace();
     server.behave = ({ passage }) =>
       passage.startsWith("Bob") ? (response) => says(response, "I would rather not.") : undefined;
@@ -118,7 +118,7 @@ describe("typed extraction with a model", () => {
     expect((await triplesOf(test.pinakes, place)).join("\n")).toContain("lives_in");
   });
 
-  it("a model that is busy: the document waits and is tried again, no passage is lost, and none is asked for twice", async () => {
+  it("a busy model: the document is retried, no chunk is lost, and none is sent twice", async () => {
     const place = await llmPlace();
     let refused = 0;
     server.behave = ({ passage }) =>
@@ -144,7 +144,7 @@ describe("typed extraction with a model", () => {
       expect(server.seen.filter(({ passage }) => passage.startsWith(start))).toHaveLength(1);
   });
 
-  it("tables are read without the model, and deleting a document removes what the model found in it", async () => {
+  it("tables need no model, and deleting a document removes what the model found in it", async () => {
     const place = await llmPlace();
     const table = await uploaded(place, "people.csv", "name,city\nAda,London\n");
     expect(table.graph?.triples).toBeGreaterThan(0);
@@ -192,7 +192,7 @@ describe("the chat driver", () => {
       { env: { K: key } },
     );
 
-  it("errors have our codes and tell neither the key nor the passage", async () => {
+  it("errors have our codes and reveal neither the key nor the chunk", async () => {
     const chat = await open();
     const ask = async (): Promise<Error> =>
       chat.answer(question).then(
@@ -217,7 +217,7 @@ describe("the chat driver", () => {
     await expect(chat.answer(question)).rejects.toMatchObject({ code: "UNAVAILABLE", retryable: false });
   });
 
-  it("a key that is not set is told at the start, and a signal ends a question", async () => {
+  it("a missing key is reported at startup, and a signal ends a request", async () => {
     await expect(
       openChatModel({ id: "r", provider: "openai", model: "m", apiKeyEnv: "NOWHERE" }, { env: {} }),
     ).rejects.toMatchObject({

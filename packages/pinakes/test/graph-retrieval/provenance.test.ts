@@ -1,17 +1,17 @@
-/** From a triple back to the passages, versions and people that it comes from. */
+/** From a triple back to its chunks, versions and people. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { engines, newPlace, openTestPinakes, uploaded, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { readRdf } from "../../src/rdf/index.ts";
 import type { Quad } from "../../src/domain/rdf.ts";
 
-describe.each(engines)("where a triple comes from, on %s", (engine) => {
+describe.each(engines)("provenance of a triple, on %s", (engine) => {
   let test: TestPinakes;
   beforeAll(async () => {
     test = await openTestPinakes(engine);
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it("R-TG-128 triple → passage → version of a document, with the place in its text; also as PROV-O that can be loaded and asked", async () => {
+  it("R-TG-128 triple → chunk → version of a document, with its position in the text; also as PROV-O that can be loaded and queried", async () => {
     const place = await newPlace(test);
     const strategy = { type: "FIXED", unit: "char", chunk_size: 100, chunk_overlap: 0 };
     await test.knowledge.collections.update(place.caller, place.repository, place.collection, {
@@ -53,7 +53,7 @@ describe.each(engines)("where a triple comes from, on %s", (engine) => {
     ]);
   });
 
-  it("R-TG-129 follows deletes; asserted triples have no passage, unknown ones and those of others are not found", async () => {
+  it("R-TG-129 follows deletes; asserted triples have no chunk, unknown and foreign ones are not found", async () => {
     const place = await newPlace(test);
     const { knowledge } = test;
     const { document_id } = await uploaded(place, "a.nt", "<urn:s> <urn:p> <urn:o> .\n");
@@ -88,7 +88,7 @@ describe.each(engines)("where a triple comes from, on %s", (engine) => {
       asserted: true,
       sources: [],
     });
-    // Stated by a person and by a document: it is both, and stays when the document goes.
+    // Stated by a person and by a document: it is both, and stays when the document is deleted.
     const again = await uploaded(place, "b.nt", "<urn:s> <urn:p> <urn:o> .\n");
     const both = await knowledge.search.provenance(place.caller, place.repository, place.collection, triple);
     expect([both.asserted, both.sources.map((one) => one.document_id)]).toEqual([true, [again.document_id]]);

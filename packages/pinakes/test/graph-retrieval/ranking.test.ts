@@ -1,4 +1,4 @@
-/** What the graph adds to a ranking: answers that share no word with the question, reached over triples, with where each of these stands. */
+/** What the graph adds to a ranking: answers that share no word with the query, reached by triples, with their sources. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   engines,
@@ -9,7 +9,7 @@ import {
   type TestPinakes,
 } from "../knowledge/support/test-pinakes.ts";
 
-/** A row names a manager, a file says where managers sit, a page describes that place; thirty pages are about something else. */
+/** A row names a manager, a file the managers' location, a page describes that location; thirty pages are about something else. */
 async function fill(place: Place): Promise<void> {
   await uploaded(place, "people.csv", "name,manager\nAda Lovelace,Grace Hopper\nBob,Zed\n");
   await uploaded(place, "offices.json", JSON.stringify([{ name: "Grace Hopper", office: "Building 7" }]));
@@ -41,7 +41,7 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
   const rankOf = (hits: readonly { readonly citation: { readonly filename: string } }[], name: string) =>
     hits.findIndex(({ citation }) => citation.filename === name) + 1 || Infinity;
 
-  it("R-TG-130 finds an answer two hops away that shares no word with the question, without any model", async () => {
+  it("R-TG-130 finds an answer two hops away that shares no word with the query, without any model", async () => {
     const plain = await search({ graph: { hops: 0 } });
     const { hits, graph } = await search({ graph: { hops: 2 } });
     expect(plain).not.toHaveProperty("graph");
@@ -56,7 +56,7 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
         ["office", "Building 7", 2],
       ]),
     );
-    // What the graph says nothing of keeps its score.
+    // Without graph evidence a score is unchanged.
     const scoresOf = (result: typeof plain) =>
       new Map(
         result.hits.filter(({ scores }) => scores.graph === undefined).map(({ chunk_id, score }) => [chunk_id, score]),
@@ -65,7 +65,7 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
     for (const [id, score] of scoresOf({ ...plain, hits })) expect(before.get(id)).toBe(score);
   });
 
-  it("R-TG-130 the mode graph ranks by the graph alone: near edges before far ones, and nothing else", async () => {
+  it("R-TG-130 the mode graph ranks only by the graph: near edges before far ones, and nothing else", async () => {
     const { hits, mode_used } = await search({ mode: "graph", graph: { hops: 3 } });
     expect(mode_used).toBe("graph");
     expect(hits.map(({ citation }) => citation.filename)).toEqual(["people.csv", "offices.json", "building-7.md"]);
@@ -74,7 +74,7 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
     expect((await search({ mode: "graph", query: "zebras and quokkas" })).hits).toEqual([]);
   });
 
-  it("R-TG-128 each edge names its passages, and these stand in the text of the document where it says", async () => {
+  it("R-TG-128 each edge names its chunks, which are at the stated position in the document", async () => {
     const { graph, hits } = await search({ graph: { hops: 2, limit: 100 } });
     const edge = graph?.edges.find(({ p }) => p.value.endsWith("p/office"));
     const [source] = edge?.sources ?? [];
@@ -94,7 +94,7 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
     expect(check).toMatchObject({ valid: true, result: "exact" });
   });
 
-  it("explain tells what the graph added, the filter holds for its passages and edges, and ranks can be fused too", async () => {
+  it("explain reports what the graph added, the filter applies to its chunks and edges, and ranks can be fused too", async () => {
     const { hits, explain } = await search({ graph: { hops: 2 }, explain: true });
     expect(explain?.["graph"]).toMatchObject({ hops: 2, entities: 1 });
     const parts = hits.find(({ citation }) => citation.filename === "offices.json")?.explain?.["parts"];
@@ -112,7 +112,7 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
     expect(weightless.hits.map(({ score }) => score)).toEqual(plain.hits.map(({ score }) => score));
   });
 
-  it("what is asked of the graph is checked: at the limits and one past them", async () => {
+  it("graph options are validated: at the limits and one past them", async () => {
     for (const graph of [{ hops: 3 }, { limit: 0 }, { limit: 100 }, { weight: 1 }])
       await expect(search({ graph })).resolves.toBeDefined();
     for (const graph of [{ hops: -1 }, { hops: 4 }, { hops: 1.5 }, { limit: -1 }, { limit: 101 }, { weight: 1.1 }])
@@ -126,7 +126,7 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
     expect((await search({ graph: { hops: 2, limit: 3 } })).graph?.edges).toHaveLength(3);
   });
 
-  it("a replaced document is reached as it is, a deleted one not at all; a collection without triples answers as before", async () => {
+  it("a replaced document is reached in its current version, a deleted one not at all; a collection without triples answers as before", async () => {
     const own = await newPlace(test);
     const ask = async () =>
       test.knowledge.search.run(own.caller, {
@@ -147,7 +147,7 @@ describe.each(engines)("the graph in a search on %s", (engine) => {
     expect(await ask()).toMatchObject({ hits: [], graph: { entities: [], edges: [] } });
   });
 
-  it("the graph of others is not there: another workspace, another user's private collection, a caller without access", async () => {
+  it("other graphs are invisible: of another workspace, another user's private collection, a caller without access", async () => {
     const secret = await newPlace(test, "Secret");
     await test.knowledge.collections.update(secret.caller, secret.repository, secret.collection, { private: true });
     await uploaded(secret, "secret.csv", "name,code\nAda Lovelace,tangerine\n");

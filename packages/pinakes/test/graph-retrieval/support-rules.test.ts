@@ -1,4 +1,4 @@
-/** What of the graph stays and goes when documents come, change and go. After each step the graph is compared with one made anew. */
+/** Which triples stay when documents are added, changed and removed. After each step the graph is compared with one built from scratch. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   engines,
@@ -34,7 +34,7 @@ describe.each(engines)("the graph of documents on %s", (engine) => {
   const about = (triples: readonly string[], property: string) =>
     triples.filter((line) => line.includes(`<p/${property}>`));
 
-  it("R-TG-129 deleting a document removes what it alone supports; what another one states stays, and an entity that nobody names goes", async () => {
+  it("R-TG-129 deleting a document removes what it alone supports; shared statements stay, and unreferenced entities are removed", async () => {
     const place = await keyed();
     const first = await uploaded(place, "a.csv", "name,city\nAda,London\nBob,Paris\n");
     const second = await uploaded(place, "b.csv", "name,city\nAda,London\nCid,Rome\n");
@@ -58,7 +58,7 @@ describe.each(engines)("the graph of documents on %s", (engine) => {
     });
   });
 
-  it("R-TG-131 the same document again gives the same triples and supports them once; a changed one takes the place of what it said", async () => {
+  it("R-TG-131 the same document again gives the same triples and supports them once; a changed one replaces its statements", async () => {
     const place = await keyed();
     const sent = await uploaded(place, "a.csv", "name,city\nAda,London\nBob,Paris\n");
     const before = await sound(place);
@@ -73,7 +73,7 @@ describe.each(engines)("the graph of documents on %s", (engine) => {
       async () => (await actualSupports(test.pinakes, place)).every((line) => line.includes(".3.1 #")) || undefined,
     );
     expect(about(await sound(place), "city")).toEqual(['<e/ada> <p/city> "London"', '<e/bob> <p/city> "Oslo"']);
-    // Once more from nothing: the names of things do not depend on which run made them.
+    // From scratch: names do not depend on the run that created them.
     const { collection_id: other } = await test.knowledge.collections.create(place.caller, place.repository, {
       name: "Other",
       graph: { extract: "structured", key: "name" },
@@ -83,7 +83,7 @@ describe.each(engines)("the graph of documents on %s", (engine) => {
     expect(await sound(again)).toEqual(before);
   });
 
-  it("R-TG-128 a re-index of the collection moves the support to the passages of the new cut, and leaves none of the old", async () => {
+  it("R-TG-128 a re-index of the collection moves the support to the new chunks, and leaves none of the old", async () => {
     const place = await keyed();
     const rows = Array.from({ length: 40 }, (_, i) => `Person ${i},City ${i % 7}`).join("\n");
     await uploaded(place, "many.csv", `name,city\n${rows}\n`);
@@ -107,7 +107,7 @@ describe.each(engines)("the graph of documents on %s", (engine) => {
     expect((await sound(place)).join("\n")).not.toContain("page");
   });
 
-  it("changed settings count from the next ingestion on: off removes, and a re-index brings all of it up to date", async () => {
+  it("changed settings apply from the next ingestion: off removes, and a re-index updates everything", async () => {
     const place = await keyed();
     await uploaded(place, "a.csv", "name,city\nAda,London\n");
     await test.knowledge.collections.update(place.caller, place.repository, place.collection, {
@@ -123,7 +123,7 @@ describe.each(engines)("the graph of documents on %s", (engine) => {
     expect(await sound(place)).toEqual([]);
   });
 
-  it("a document that cannot be read as what it is fails with the line, and leaves nothing in the graph", async () => {
+  it("a document that cannot be parsed fails with the line, and leaves nothing in the graph", async () => {
     const place = await newPlace(test);
     const failed = await uploaded(place, "broken.ttl", "@prefix e: <http://e.org/> .\ne:a e:b e:c .\ne:a e:b .\n");
     expect(failed).toMatchObject({ status: "failed", error: expect.stringMatching(/^Line 3 of the Turtle document/) });

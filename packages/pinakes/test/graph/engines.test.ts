@@ -1,4 +1,4 @@
-/** The graph of collections on every engine: what is loaded is found, by the right caller, in the right collection, until its end. */
+/** The graph of collections on every engine: loaded triples are found, by the right caller, in the right collection, until its end. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { body, openTestPinakes, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
@@ -30,7 +30,7 @@ describe.each([
   });
   afterAll(() => test?.[Symbol.asyncDispose]());
 
-  it("R-TG-72 R-TG-84 what is loaded is found by every pattern, once however often it is sent, its kinds of terms apart", async () => {
+  it("R-TG-72 R-TG-84 loaded triples are found by every pattern, once however often they are sent, with their kinds of terms distinct", async () => {
     const place = await GraphPlace.make(test);
     expect(await place.load(people)).toEqual({ read: 9, inserted: 9 });
     expect(await place.load(people)).toEqual({ read: 9, inserted: 0 });
@@ -50,7 +50,7 @@ describe.each([
     expect(await place.usage()).toBe(9);
   });
 
-  it("R-TG-83 pages visit each triple once, say whether there is more, and their cursors belong to caller, collection and pattern", async () => {
+  it("R-TG-83 pages visit each triple once, say whether there are more, and their cursors are bound to caller, collection and pattern", async () => {
     const place = await GraphPlace.make(test);
     const other = await GraphPlace.make(test);
     await place.load(
@@ -77,7 +77,7 @@ describe.each([
     expect(await code(place.as(stranger).match({ cursor }))).toBe("INVALID");
   });
 
-  it("R-TG-32 R-TG-82 neighbours and other workspaces keep theirs, whatever is asked of or removed from a collection", async () => {
+  it("R-TG-32 R-TG-82 neighbours and other workspaces are unaffected, whatever is queried or removed in a collection", async () => {
     const { repository } = await GraphPlace.make(test, "papers");
     const names = ["papers", "papers_2024", "papers-2024", "Papers.2024", "Case", "case"];
     const places: GraphPlace[] = [];
@@ -109,7 +109,7 @@ describe.each([
     expect(await Promise.all(places.map((place) => place.usage()))).toEqual([0, 2, 2, 2, 0, 2, 2]);
   });
 
-  it("R-TG-47 R-TG-48 a load that comes after the end of its collection is refused and counted; a new life of the id begins empty, and the old one comes back whole", async () => {
+  it("R-TG-47 R-TG-48 a load after the end of its collection is refused and counted; a new incarnation of the id starts empty, and the old one is restored completely", async () => {
     const place = await GraphPlace.make(test);
     const { knowledge, admin, pinakes } = test;
     await place.load(people);
@@ -152,7 +152,7 @@ describe.each([
     expect(await place.usage()).toBe(1);
   });
 
-  it("R-TG-88 R-TG-127 a query over several collections is their union, each triple with its own; one that is not the caller's refuses all", async () => {
+  it("R-TG-88 R-TG-127 a query over several collections is their union, each triple with its own; a forbidden one refuses all", async () => {
     const one = await GraphPlace.make(test, "one");
     const two = await GraphPlace.make(test, "two");
     const apart = await GraphPlace.make(test, "apart");
@@ -204,7 +204,7 @@ describe.each([
     expect(secret.private).toBe(true);
   });
 
-  it("R-TG-123 updates in SPARQL change what they say, and patterns and given triples are removed", async () => {
+  it("R-TG-123 SPARQL updates change what they say, and patterns and exact triples are removed", async () => {
     const place = await GraphPlace.make(test);
     await place.load(people);
     expect(

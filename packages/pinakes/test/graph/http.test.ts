@@ -1,4 +1,4 @@
-/** The graph over HTTP: content types both ways, the SPARQL protocol, and errors that say what to do. */
+/** The graph over HTTP: content types both ways, the SPARQL protocol, and errors with instructions. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { graphLimits, knowledgeLimits } from "../../src/knowledge/index.ts";
 import {
@@ -44,7 +44,7 @@ async function filled(): Promise<Site> {
 }
 
 describe("loading", () => {
-  it("R-TG-120 takes every format by its Content-Type, parameters and older names included", async () => {
+  it("R-TG-120 accepts every format by its Content-Type, including parameters and older names", async () => {
     const site = await newSite(server, key);
     const bodies: readonly (readonly [string, string])[] = [
       ["text/turtle; charset=utf-8", "<a:t> <a:p> 1 ."],
@@ -67,7 +67,7 @@ describe("loading", () => {
     expect((await load(site, "image/png", "x")).headers.get("accept")).toContain("text/turtle");
   });
 
-  it("R-TG-120 a mistake is a 400 with its line, and with what is stored before it; nothing with all_or_nothing", async () => {
+  it("R-TG-120 a syntax error is a 400 with its line, and with what is stored before it; nothing with all_or_nothing", async () => {
     const site = await newSite(server, key);
     const broken = "<a:a> <a:b> 1 .\n<a:a> <a:b> 2 .\nbroken\n";
     const whole = await load(site, "text/turtle", broken, "?all_or_nothing=true");
@@ -84,7 +84,7 @@ describe("loading", () => {
       },
     });
     expect((await load(site, "text/turtle", "<a:a> <a:b> 1 .\nbroken")).json["detail"]).toContain(
-      "The triple before it is stored, as it was already.",
+      "The triple before it is stored, as it already was.",
     );
     expect((await load(site, "text/turtle", "broken")).json["detail"]).toContain("Nothing was stored.");
     expect((await server.call("GET", `${site.at}/usage`, { key })).json).toMatchObject({ triples: 2 });
@@ -102,8 +102,8 @@ describe("loading", () => {
   });
 });
 
-describe("asking by pattern", () => {
-  it("R-TG-83 answers pages as JSON, and everything as RDF, by Accept", async () => {
+describe("querying by pattern", () => {
+  it("R-TG-83 returns pages as JSON, and everything as RDF, by Accept", async () => {
     const site = await filled();
     const seen: Json[] = [];
     for (let cursor = ""; ;) {
@@ -143,7 +143,7 @@ describe("asking by pattern", () => {
     expect(await get(site, "triples", { limit: "5" }, "text/turtle")).toMatchObject(problem(400));
   });
 
-  it("refuses what is wrong, and says how to write it", async () => {
+  it("refuses invalid input, and says how to write it", async () => {
     const site = await filled();
     const { pageTriplesMax } = graphLimits;
     expect(await get(site, "triples", { limit: String(pageTriplesMax) })).toMatchObject({ status: 200 });
@@ -174,7 +174,7 @@ describe("asking by pattern", () => {
         expect([400, 404], `${at}/${path}`).toContain((await server.call("GET", `${at}/${path}`, { key })).status);
   });
 
-  it("R-TG-88 asks several collections at once, and refuses all where one is not to be had", async () => {
+  it("R-TG-88 queries several collections at once, and refuses all if one is missing", async () => {
     const [one, two] = [await filled(), await newSite(server, key)];
     await load(two, "text/turtle", "<https://e.org/cy> <https://e.org/age> 7 .");
     const collections = [one, two].map(({ repository, collection }) => ({ repository, collection }));
@@ -206,7 +206,7 @@ describe("asking by pattern", () => {
     }
   });
 
-  it("removes by pattern and what is given; everything only with its name", async () => {
+  it("removes by pattern and exact triples; everything only with its id", async () => {
     const site = await filled();
     const remove = (fields: Readonly<Record<string, string>>) =>
       server.call("DELETE", `${site.at}/triples?${new URLSearchParams(fields).toString()}`, { key });
@@ -223,7 +223,7 @@ describe("asking by pattern", () => {
 });
 
 describe("R-TG-122 the SPARQL protocol", () => {
-  it("takes a query in the address, in a form, and as itself, and answers JSON, XML, CSV and TSV", async () => {
+  it("accepts a query in the URL, in a form, and as the body, and answers JSON, XML, CSV and TSV", async () => {
     const site = await filled();
     const query = "SELECT ?n { ?p <https://e.org/name> ?n } ORDER BY ?n";
     const form = (fields: Readonly<Record<string, string>>, accept = "*/*") =>
@@ -277,7 +277,7 @@ describe("R-TG-122 the SPARQL protocol", () => {
     expect(await ask(site, "SELECT * { ?s ?p ?o }", "text/turtle")).toMatchObject(problem(406));
   });
 
-  it("R-TG-123 updates, as themselves and in a form, and tells what they changed", async () => {
+  it("R-TG-123 accepts updates, as the body and in a form, and returns what they changed", async () => {
     const site = await filled();
     expect(
       (await send(site, "sparql", "application/sparql-update", "INSERT DATA { GRAPH <a:g> { <a:s> <a:p> 1 , 2 } }"))
@@ -312,7 +312,7 @@ describe("R-TG-122 the SPARQL protocol", () => {
     expect((await server.call("GET", `${site.at}/usage`, { key })).json).toMatchObject({ triples: 9 });
   });
 
-  it("R-TG-125 R-TG-126 what is wrong, too long or off is a problem that says so, never a shorter answer", async () => {
+  it("R-TG-125 R-TG-126 an invalid, too long or disabled query is a problem that says so, never a truncated answer", async () => {
     const site = await filled();
     const all = "SELECT * { ?s ?p ?o }";
     expect((await get(site, "sparql", { query: all, limit: "8" })).status).toBe(200);
@@ -370,7 +370,7 @@ describe("R-TG-122 the SPARQL protocol", () => {
     );
   });
 
-  it("R-TG-125 a client that goes away ends the work", async () => {
+  it("R-TG-125 a disconnected client ends the work", async () => {
     const site = await filled();
     const stop = new AbortController();
     stop.abort();
@@ -378,7 +378,7 @@ describe("R-TG-122 the SPARQL protocol", () => {
     expect(reply).toMatchObject({ ...problem(400), json: { retryable: true } });
   });
 
-  it("R-TG-127 GRAPH reaches the graphs of the collection and no others, in one and across several", async () => {
+  it("R-TG-127 GRAPH reaches only the graphs of the collection, in one and across several", async () => {
     const [one, two, apart] = [await newSite(server, key), await newSite(server, key), await newSite(server, key)];
     for (const [i, site] of [one, two, apart].entries())
       await load(site, "application/trig", `<a:g> { <a:s> <a:p> ${i} } <a:g${i}> { <a:s> <a:p> ${i} }`);
@@ -404,7 +404,7 @@ describe("R-TG-122 the SPARQL protocol", () => {
 });
 
 describe("the reference", () => {
-  it("names every type that these routes take and answer", async () => {
+  it("names every type that these routes accept and return", async () => {
     const { paths } = (await server.call("GET", "/v1/openapi.json")).json as {
       paths: Record<
         string,
@@ -431,14 +431,14 @@ describe("the reference", () => {
   });
 });
 
-describe("what a SPARQL request is relative to", () => {
+describe("base of a SPARQL request", () => {
   const made = 'SELECT (IRI("x") AS ?i) (<y> AS ?j) {}';
   const values = (json: Json) =>
     Object.values((json["results"] as { bindings: Record<string, { value: string }>[] }).bindings[0] ?? {}).map(
       ({ value }) => value,
     );
 
-  it("R-TG-122 the address of the request, unless base_iri or BASE says otherwise", async () => {
+  it("R-TG-122 the URL of the request, unless base_iri or BASE is given", async () => {
     const site = await newSite(server, key);
     const own = `http://localhost${site.at}/`;
     expect(values((await ask(site, made)).json)).toEqual([`${own}x`, `${own}y`]);
@@ -477,7 +477,7 @@ describe("what a SPARQL request is relative to", () => {
     expect((await get(site, "triples", {})).json["items"]).toMatchObject([{ o: { value: `${own}x` } }]);
   });
 
-  it("R-TG-123 using-graph-uri together with USING or WITH is a 400, and nothing is changed", async () => {
+  it("R-TG-123 using-graph-uri together with USING or WITH is a 400, and changes nothing", async () => {
     const site = await filled();
     for (const clause of [
       "INSERT { <a:s> <a:p> 1 } USING <a:g> WHERE {}",

@@ -1,4 +1,4 @@
-/** The graph by which searches find entities: there for searches and for who names it, and in nobody's way. */
+/** The graph of labels by which searches find entities: visible to searches and by its name, and otherwise hidden. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { labelsGraph } from "../../src/knowledge/extraction/index.ts";
 import { openTestPinakes, uploaded, type Place, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => test?.[Symbol.asyncDispose]());
 
-/** Two documents' worth of entities with names, and a graph that somebody loaded. */
+/** Entities with names, as of two documents, and a graph loaded by a caller. */
 async function filled(): Promise<GraphPlace> {
   const place = await GraphPlace.make(test);
   await test.knowledge.collections.update(test.admin, place.repository, place.collection, {
@@ -52,7 +52,7 @@ it("R-TG-83 is in no page, whatever its size and pattern, and pages stay exact",
   expect((await place.graph.matchAcross(test.admin, { collections })).items).toHaveLength(8);
 });
 
-it("is in no download, so one graph fits into a format without names of graphs", async () => {
+it("is in no download, so a single graph fits a format without named graphs", async () => {
   const place = await filled();
   for (const format of ["nquads", "trig", "jsonld", "turtle", "ntriples", "rdfxml"] as const) {
     const text = await place.text(format);
@@ -66,7 +66,7 @@ it("is in no download, so one graph fits into a format without names of graphs",
   });
 });
 
-it("is in no query that does not name it: not as GRAPH ?g, not in the union of all graphs, not in what describes", async () => {
+it("is in no query that does not name it: not as GRAPH ?g, not in the union of all graphs, not in DESCRIBE", async () => {
   const place = await filled();
   await place.load("<a:s> <a:p> <a:o> <a:g> .\n", { format: "nquads" });
   expect(await place.rows("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }")).toEqual([["<a:g>"]]);
@@ -82,7 +82,7 @@ it("is in no query that does not name it: not as GRAPH ?g, not in the union of a
   expect(result).toMatchObject({ kind: "boolean", value: false });
 });
 
-it("is shown to who names it: as a pattern's graph, in a download, and in a query", async () => {
+it("is visible by its name: as a pattern's graph, in a download, and in a query", async () => {
   const place = await filled();
   const count = await stored(place);
   expect(await place.lines({ g: own, limit: 2 })).toHaveLength(count);
@@ -91,7 +91,7 @@ it("is shown to who names it: as a pattern's graph, in a download, and in a quer
   expect(await place.rows("SELECT * { ?s ?p ?o }", { default_graphs: [own] })).toHaveLength(count);
 });
 
-it("goes with what it is about: who removes an entity, or everything, is told of what was shown", async () => {
+it("is removed with its entities: removing an entity, or everything, counts only visible triples", async () => {
   const place = await filled();
   const before = await stored(place);
   const [{ s } = { s: undefined }] = (await place.match({ o: '"Ada Lovelace"' })).items;
@@ -106,7 +106,7 @@ it("goes with what it is about: who removes an entity, or everything, is told of
   expect([await stored(other), await other.usage()]).toEqual([0, 0]);
 });
 
-it("stays with its collection in the trash and back, and searches find by it", async () => {
+it("stays with its collection in the trash and back, and searches use it", async () => {
   const place = await filled();
   const found = async () =>
     (

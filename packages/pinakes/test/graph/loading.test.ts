@@ -1,4 +1,4 @@
-/** Loading and changing the graph of a collection: formats, mistakes, limits, and who may. */
+/** Loading and changing the graph of a collection: formats, syntax errors, limits, and permissions. */
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,7 +39,7 @@ describe("R-TG-120 formats", () => {
   };
 
   it.each(Object.entries(documents) as [RdfFormat, string][])(
-    "%s is loaded, and a graph that is given takes what the file puts in none",
+    "%s is loaded, and a given graph applies to unnamed triples",
     async (format, text) => {
       const place = await GraphPlace.make(test);
       expect(await place.load(text, { format })).toEqual({ read: 1, inserted: 1 });
@@ -53,7 +53,7 @@ describe("R-TG-120 formats", () => {
     },
   );
 
-  it("R-TG-121 what is exported as any format that holds graphs and loaded elsewhere is the same", async () => {
+  it("R-TG-121 an export in any format with graphs, loaded elsewhere, is the same", async () => {
     const place = await GraphPlace.make(test);
     await place.load(
       '@prefix e: <https://e.org/> . e:s e:p "a\\n\\"b\\"", 1.50 , true . e:g { e:s e:q e:o } _:x { e:s e:q [ e:r "z"@de-at ] }',
@@ -82,8 +82,8 @@ describe("R-TG-120 formats", () => {
   });
 });
 
-describe("a mistake", () => {
-  it("R-TG-120 stops the load with its line: what stands before it is stored, and the answer says how many", async () => {
+describe("a syntax error", () => {
+  it("R-TG-120 stops the load with its line: triples before it are stored, and the answer gives their number", async () => {
     const place = await GraphPlace.make(test);
     for (const before of [0, 2, 12_000]) {
       const result = await place.load(`${lines(before)}broken\n${lines(1, 90_000)}`, { format: "ntriples" });
@@ -106,7 +106,7 @@ describe("a mistake", () => {
     expect(json).toMatchObject({ read: 1, inserted: 1, errors: [{ line: 2 }] });
   });
 
-  it("R-TG-120 with all_or_nothing stores nothing, however much stands before it", async () => {
+  it("R-TG-120 with all_or_nothing stores nothing, however much precedes it", async () => {
     const place = await GraphPlace.make(test);
     for (const before of [0, 2, 12_000]) {
       const error = await refused(place.load(`${lines(before)}broken\n`, { format: "ntriples", all_or_nothing: true }));
@@ -118,7 +118,7 @@ describe("a mistake", () => {
     expect(await place.load("", { all_or_nothing: true })).toEqual({ read: 0, inserted: 0, atomic: true });
   });
 
-  it("in the settings is told before the body is read, and makes no collection", async () => {
+  it("in the options is reported before the body is read, and creates no collection", async () => {
     const { knowledge, admin } = test;
     await knowledge.repositories.create(admin, { repository_id: "auto-wrong", auto_create: true });
     const place = new GraphPlace(test, "auto-wrong", "fresh");
@@ -131,7 +131,7 @@ describe("a mistake", () => {
     expect(await place.load(lines(1))).toEqual({ read: 1, inserted: 1 });
   });
 
-  it("R-TG-102 hostile ids and terms are refused, or stored as what they are", async () => {
+  it("R-TG-102 hostile ids and terms are refused, or stored verbatim", async () => {
     const place = await GraphPlace.make(test);
     await place.load(lines(1));
     for (const id of ["../papers", "papers'--", "papers%00", "pa:pers", "рарers", "x".repeat(10_000), "", "papers\0"]) {
@@ -169,7 +169,7 @@ describe("a mistake", () => {
 });
 
 describe("limits, at each and one past it", () => {
-  it("blank nodes of a body up to hashedBytesMax are the same each time it is sent; past it new ones, unless it is all or nothing", async () => {
+  it("blank nodes of a body up to hashedBytesMax are the same each time it is sent; beyond that new ones, unless all or nothing", async () => {
     const sized = (bytes: number) => {
       const line = (words: number) => `_:b <https://e.org/p> "${"x".repeat(words)}" .\n`;
       const rest = bytes - line(30_000).length * 270 - line(0).length;
@@ -191,7 +191,7 @@ describe("limits, at each and one past it", () => {
     expect(await place.load(past, whole)).toMatchObject({ inserted: 2, atomic: true });
     expect(await place.load(past, whole)).toMatchObject({ inserted: 0, atomic: true });
     expect((await refused(place.load(`${past}broken`, whole))).detail).toContain("Nothing was stored.");
-    // What waited in files is gone with its request.
+    // Temporary files are removed with their request.
     expect(
       readdirSync(tmpdir()).filter(
         (name) => name.startsWith("pinakes-load-") && existsSync(`${tmpdir()}/${name}/body`),
@@ -199,14 +199,14 @@ describe("limits, at each and one past it", () => {
     ).toEqual([]);
   });
 
-  it("all or nothing is one transaction up to atomicQuadsMax, and says where it is not", async () => {
+  it("all or nothing is one transaction up to atomicQuadsMax, and says if it is not", async () => {
     const place = await GraphPlace.make(test);
     const { atomicQuadsMax: max } = graphLimits;
     expect(test.pinakes.triples.capabilities.atomicQuadsMax).toBe(max);
     const whole = { format: "ntriples", all_or_nothing: true } as const;
     expect(await place.load(lines(max), whole)).toEqual({ read: max, inserted: max, atomic: true });
     expect(await place.load(lines(max + 1), whole)).toEqual({ read: max + 1, inserted: 1, atomic: false });
-    // The same graph serves for one operation of an update.
+    // The same graph for one operation of an update.
     const { updateQuadsMax } = graphLimits;
     expect(await place.remove({ s: `https://e.org/s${max}` })).toBe(1);
     const copy = "INSERT { GRAPH <https://e.org/copy> { ?s ?p ?o } } WHERE { ?s ?p ?o }";
@@ -218,7 +218,7 @@ describe("limits, at each and one past it", () => {
     expect(await place.lines({ g: "https://e.org/again" })).toEqual([]);
   });
 
-  it("a load is written in pieces of writeQuadsMax and writeCharsMax, and tells after each", async () => {
+  it("a load is written in batches of writeQuadsMax and writeCharsMax, and reports progress after each", async () => {
     const place = await GraphPlace.make(test);
     const { writeQuadsMax } = graphLimits;
     const told: number[] = [];
@@ -237,7 +237,7 @@ describe("limits, at each and one past it", () => {
     expect(told.slice(1)).toEqual([fit, fit + 1]);
   });
 
-  it("pages, given triples, collections, and what SPARQL may use", async () => {
+  it("pages, exact triples, collections, and resources of SPARQL", async () => {
     const place = await GraphPlace.make(test);
     await place.load(lines(3));
     const { pageTriplesDefault, pageTriplesMax, removedTriplesMax, sparqlTimeoutMsMax, sparqlRowsMax } = graphLimits;
@@ -282,7 +282,7 @@ describe("limits, at each and one past it", () => {
       expect((await refused(place.rows(query, wrong))).code).toBe("INVALID");
   });
 
-  it("R-TG-125 a result with as many rows as its limit is whole; one more is an error, and so is a time that is over", async () => {
+  it("R-TG-125 a result with as many rows as its limit is complete; one more is an error, and so is a timeout", async () => {
     const place = await GraphPlace.make(test);
     await place.load(lines(5));
     expect(await place.rows("SELECT * { ?s ?p ?o }", { limit: 5 })).toHaveLength(5);
@@ -301,8 +301,8 @@ describe("limits, at each and one past it", () => {
   });
 });
 
-describe("R-TG-100 who may", () => {
-  it("R-TG-16 R-TG-28 the first load makes a collection where the repository says so; a query never does", async () => {
+describe("R-TG-100 permissions", () => {
+  it("R-TG-16 R-TG-28 the first load creates a collection if the repository allows it; a query never does", async () => {
     const { knowledge, admin } = test;
     await knowledge.repositories.create(admin, { repository_id: "auto", auto_create: true });
     const place = new GraphPlace(test, "auto", "first");
@@ -322,7 +322,7 @@ describe("R-TG-100 who may", () => {
     expect((await refused(new GraphPlace(test, "by-hand", "first").load(lines(1)))).code).toBe("NOT_FOUND");
   });
 
-  it("who may write to a collection changes its graph, too; an archived one is read only, and nobody is nobody", async () => {
+  it("writers of a collection change its graph, too; an archived one is read-only, and an invalid caller is refused", async () => {
     const place = await GraphPlace.make(test);
     const { knowledge, admin } = test;
     await place.load(lines(2));
@@ -349,7 +349,7 @@ describe("R-TG-100 who may", () => {
       expect((await refused(attempt())).code).toBe("UNAUTHENTICATED");
   });
 
-  it("a load that was archived under its feet stops, although it had begun", async () => {
+  it("a load of a collection archived meanwhile stops, although it had begun", async () => {
     const place = await GraphPlace.make(test);
     await upload(
       { knowledge: test.knowledge, caller: test.admin, repository: place.repository, collection: place.collection },
@@ -370,7 +370,7 @@ describe("R-TG-100 who may", () => {
     expect(await place.lines()).toEqual([]);
   });
 
-  it("R-TG-29 the record of the collection is in the answer when it is asked for, and else is not", async () => {
+  it("R-TG-29 the record of the collection is in the answer only on request", async () => {
     const place = await GraphPlace.make(test);
     await place.load(lines(1));
     expect((await place.match()).collection).toBeUndefined();

@@ -1,4 +1,4 @@
-/** The records of collections beside what a query finds, over HTTP: in bodies of JSON, in headers of what has no room for them. */
+/** Collection records beside query results over HTTP: in JSON bodies, or in headers of formats without room for them. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { newSite, openTestServer, type Json, type Site, type TestServer } from "../http/support/server.ts";
 
@@ -56,7 +56,7 @@ describe("include_metadata", () => {
     });
   });
 
-  it("R-TG-29 R-TG-122 results in JSON have it beside head, and are what they were without it", async () => {
+  it("R-TG-29 R-TG-122 JSON results have it beside head, and are otherwise unchanged", async () => {
     for (const query of ["SELECT ?o { ?s ?p ?o }", "ASK { ?s ?p ?o }"]) {
       const plain = (await sparql({ query })).json;
       expect(Object.keys(plain)).toEqual(["head", query.startsWith("ASK") ? "boolean" : "results"]);
@@ -96,7 +96,7 @@ describe("include_metadata", () => {
     expect((await server.call("GET", target, { key })).json).toMatchObject({ collection_id: collection });
   });
 
-  it("R-TG-29 so has a download of triples, which takes no page", async () => {
+  it("R-TG-29 so has a download of triples, which has no paging", async () => {
     const get = (query: string) =>
       server.call("GET", `${site.at}/triples?${query}`, { key, headers: { accept: "application/n-quads" } });
     expect((await get("")).headers.get("link")).toBeNull();
@@ -106,7 +106,7 @@ describe("include_metadata", () => {
 });
 
 describe("several collections", () => {
-  it("W6 R-TG-29 what is missing is told in JSON and in a header, and is an error where nobody asked for it", async () => {
+  it("W6 R-TG-29 missing collections are reported in JSON and in a header, and are an error unless requested", async () => {
     const missing = [{ repository, collection: "no where" }];
     const empty = { unknown_collections: "empty" };
     expect((await across([collection, "no where"], empty)).json).toMatchObject({
@@ -136,7 +136,7 @@ describe("several collections", () => {
     );
   });
 
-  it("headers tell of linkedCollectionsMax collections, JSON of any number", async () => {
+  it("headers link to at most linkedCollectionsMax collections, JSON to any number", async () => {
     const ids = Array.from({ length: 21 }, (_, i) => `nowhere-${i}`);
     const empty = { unknown_collections: "empty" };
     const at = await across(ids.slice(1), empty, "text/csv");
@@ -147,7 +147,7 @@ describe("several collections", () => {
       expect.stringContaining("more than 20 collections only JSON tells"),
     ]);
     expect((await across(ids, empty)).json["missing"]).toHaveLength(21);
-    // Nothing is looked for in vain.
+    // No unnecessary lookups.
     const looked = vi.spyOn(server.pinakes.triples, "match");
     const ask = (accept: string) => across([collection, ...ids], { ...empty, query: "ASK { ?s ?p ?o }" }, accept);
     const { status, json } = await ask("application/sparql-results+xml, application/sparql-results+json;q=0.5");

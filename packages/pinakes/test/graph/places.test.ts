@@ -1,4 +1,7 @@
-/** Many queries at once over HTTP: so many of a workspace run, so many wait, the rest is 429; others are answered meanwhile. */
+/**
+ * Many concurrent queries over HTTP: a workspace has a limited number of running and waiting ones, the rest is 429; others are answered
+ * meanwhile.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newSite, openTestServer, type Site, type TestServer } from "../http/support/server.ts";
 
@@ -31,8 +34,8 @@ const ask = ({ key, at }: Site, query: string, signal?: AbortSignal) =>
     ...(signal === undefined ? {} : { signal }),
   });
 
-describe("R-TG-125 queries of many clients at once", () => {
-  it("fifty joins without end: all but those that run and wait are 429 with Retry-After, another workspace is answered, and clients that go leave room", async () => {
+describe("R-TG-125 concurrent queries of many clients", () => {
+  it("fifty endless joins: all but those that run and wait are 429 with Retry-After, another workspace is answered, and disconnected clients free their slots", async () => {
     const [greedy, modest] = [await filled("greedy"), await filled("modest")];
     const gone = new AbortController();
     const told: { readonly status: number; readonly code: unknown; readonly retry: string | null }[] = [];
@@ -48,7 +51,7 @@ describe("R-TG-125 queries of many clients at once", () => {
     expect(told.slice(0, shed)).toEqual(
       Array.from({ length: shed }, () => ({ status: 429, code: "THROTTLED", retry: "1" })),
     );
-    // Its places and the line are full, so one more of it is refused, and all of another's are answered.
+    // Its slots and queue are full, so one more is refused, and all of another workspace's are answered.
     for (let i = 0; i < 5; i += 1)
       expect(await ask(modest, "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }")).toMatchObject({ status: 200 });
     expect(await server.call("GET", "/v1/me", { key: keys["greedy"] })).toMatchObject({ status: 200 });
@@ -57,7 +60,7 @@ describe("R-TG-125 queries of many clients at once", () => {
     await expect.poll(async () => (await ask(greedy, "ASK { ?s ?p 7 }")).json["boolean"]).toBe(true);
   });
 
-  it("queries beside updates and SQL take the same places", async () => {
+  it("queries share slots with updates and SQL", async () => {
     const site = await filled("greedy");
     const container = await server.call("PUT", "/v1/containers/notes", {
       key: site.key,
@@ -76,7 +79,7 @@ describe("R-TG-125 queries of many clients at once", () => {
         body: "INSERT DATA { <a:x> <a:y> 1 }",
         headers: { "content-type": "application/sparql-update" },
       });
-    // Once both places are taken, they wait their turn, and get none.
+    // Once both slots are taken, they wait, and get none.
     await expect.poll(async () => (await sql()).status).toBe(429);
     expect((await update()).status).toBe(429);
     gone.abort();

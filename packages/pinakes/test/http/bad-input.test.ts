@@ -98,7 +98,7 @@ describe("names and descriptions", () => {
     [
       "an unknown model",
       { name: "Model", embedding_model: "gpt-9" },
-      /embedding_model: "gpt-9" is not configured; there are all-MiniLM/,
+      /embedding_model: "gpt-9" is not configured; configured are all-MiniLM/,
     ],
     ["an unknown chunking type", { name: "Cut", chunking_strategy: { type: "MAGIC" } }, /FIXED.*RECURSIVE/],
     [
@@ -166,15 +166,15 @@ describe("names and descriptions", () => {
 
 describe("files", () => {
   it.each([
-    ["../../etc/passwd.txt", /has no "\/"/],
-    ["..\\..\\boot.txt", /has no "\/" or/],
-    ["a\u0000b.txt", /no control characters/],
-    ["two\nlines.txt", /no control characters/],
-    ["..", /is not a file name|files of this type/],
-    [`${"n".repeat(252)}.txt`, /1–255 characters; this one has 256/],
-    ["program.exe", /files of this type are not taken; there are pdf, docx, txt/],
-    ["noextension", /files of this type are not taken/],
-    [".txt", /files of this type are not taken/],
+    ["../../etc/passwd.txt", /cannot contain "\/"/],
+    ["..\\..\\boot.txt", /cannot contain "\/" or/],
+    ["a\u0000b.txt", /cannot contain control characters/],
+    ["two\nlines.txt", /cannot contain control characters/],
+    ["..", /is not a file name|this file type/],
+    [`${"n".repeat(252)}.txt`, /1–255 characters; this file name has 256/],
+    ["program.exe", /this file type is not accepted; accepted are pdf, docx, txt/],
+    ["noextension", /this file type is not accepted/],
+    [".txt", /this file type is not accepted/],
   ])("a file called %j is refused, and nothing is left", async (name, detail) => {
     expectProblem(await post(`${site.at}/documents`, { body: { name, text: "content" } }), 400, detail);
     expectProblem(await post(`${site.at}/uploads`, { body: { name } }), 400, detail);
@@ -212,14 +212,10 @@ describe("files", () => {
     expectProblem(
       await post(`${strict.at}/documents`, { body: { ...text, chunking_strategy } }),
       400,
-      /does not allow another one than its own/,
+      /does not allow an override/,
     );
     const asForm = form({ "a.txt": "content" }, { chunking_strategy: JSON.stringify(chunking_strategy) });
-    expectProblem(
-      await post(`${strict.at}/documents`, { body: asForm }),
-      400,
-      /does not allow another one than its own/,
-    );
+    expectProblem(await post(`${strict.at}/documents`, { body: asForm }), 400, /does not allow an override/);
     await expectNothingLeft(strict.at);
     expectProblem(
       await post(`${site.at}/documents`, { body: { ...text, chunking_strategy: { type: "MAGIC" } } }),
@@ -283,7 +279,7 @@ describe("files", () => {
     const here = await newSite(server, key);
     const first = await sendAndSettle(here, "Report.txt", "first words");
     const again = await post(`${here.at}/documents`, { body: { name: "REPORT.TXT", text: "other words!" } });
-    expectProblem(again, 409, /is here already \(names ignore case\).*replace=true/);
+    expectProblem(again, 409, /already exists \(names are case-insensitive\).*replace=true/);
     expect((await post(`${here.at}/documents`, { body: form({ "report.txt": "other words!" }) })).status).toBe(409);
     const taken = await post(`${here.at}/documents`, {
       body: form({ "report.txt": "other words!" }, { replace: "true" }),

@@ -102,7 +102,7 @@ describe("etags", () => {
     const taken = await server.call("POST", `/v1/repositories/${here.repository}/collections`, { key, body: { name } });
     expect([taken.status, taken.json["detail"]]).toEqual([
       409,
-      expect.stringContaining(`A collection named "${name as string}" exists`),
+      expect.stringContaining(`A collection named "${name as string}" already exists`),
     ]);
     expect(taken.json).not.toHaveProperty("batch");
   });

@@ -34,6 +34,7 @@ describe("the walk", () => {
       "listPassages",
       "listDocuments",
       "search",
+      "answer",
       "searchCollection",
       "queryVectors",
     ];
@@ -177,7 +178,7 @@ describe("the same workspace", () => {
     await server.call("DELETE", `${at}/burnt-2645`, { key: world.ann });
     const taken = await server.call("POST", at, { key: cy, body: { collection_id: "diary-4142", name: "Other" } });
     expect([taken.status, taken.json["code"]]).toEqual([409, "CONFLICT"]);
-    expect(taken.json["detail"]).toBe(`A collection "diary-4142" exists in repository "${commons}".`);
+    expect(taken.json["detail"]).toBe(`A collection "diary-4142" already exists in repository "${commons}".`);
     // The id of a deleted one is free, as if it had never been; that one is kept beside it, and not shown.
     const free = await server.call("POST", at, {
       key: cy,
@@ -230,10 +231,14 @@ describe("the same workspace", () => {
 
 /** What is open to the workspace is in these lists, so they are not empty. */
 const ofEverybody = new Set(["listRepositories", "listAllCollections"]);
-const notTheCommons = ({ id }: Call): boolean => !ofEverybody.has(id);
+/** Conversations are their workspace's, as all state of agents is. */
+const notTheCommons = ({ id, path }: Call): boolean => !ofEverybody.has(id) && !path.includes("{conversation}");
 const ofRepository = ({ path, id, how }: Call): boolean =>
   path.includes("{rid}") ||
   path.includes("{jid}") ||
+  path.includes("{store}") ||
+  path.includes("{file}") ||
+  path.includes("{upload}") ||
   id === "verifyCitations" ||
   id === "explainAccess" ||
   (id === "search" && how.kind === "thing");

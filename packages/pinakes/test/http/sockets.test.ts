@@ -203,7 +203,7 @@ describe("connections that end", () => {
     for (const item of items)
       expect(item).toMatchObject({
         status: "failed",
-        error: expect.stringContaining("broke off") as string,
+        error: expect.stringContaining("was interrupted") as string,
         size_bytes: 0,
       });
     expect((await fetched("GET", `${site.at}/usage`)).json).toMatchObject({ consistent: true });

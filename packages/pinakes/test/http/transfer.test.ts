@@ -167,7 +167,7 @@ describe("links", () => {
     const again = await server.call("PUT", url, { body: "once more", headers: plain });
     expect([again.status, again.json["detail"]]).toEqual([
       404,
-      expect.stringContaining("was used, has run out, or never was one"),
+      expect.stringContaining("was already used, has expired, or is invalid"),
     ]);
     const late = (await grant("late.txt", { expires_in_seconds: 60 })).json["url"] as string;
     server.later(60_001);

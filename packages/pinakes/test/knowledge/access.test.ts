@@ -1,4 +1,4 @@
-/** Who may do what: groups (inherited at every read), private collections, roles, and the reason that is told. */
+/** Permissions: groups (inherited at every read), private collections, roles, and the stated reason. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Caller } from "../../src/domain/caller.ts";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
@@ -30,7 +30,7 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     }
   };
 
-  it("R-LISA-16 groups are inherited at every read: narrowing the repository narrows its collections at once, a list of one's own stands", async () => {
+  it("R-LISA-16 groups are inherited at every read: narrowing the repository narrows its collections at once, a collection's own list stays", async () => {
     const id = await repository();
     const inherits = await test.knowledge.collections.create(test.admin, id, { name: "Inherits" });
     const own = await test.knowledge.collections.create(test.admin, id, { name: "Own", allowed_groups: ["a"] });
@@ -56,7 +56,7 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     expect(await table()).toEqual({ inherits: [false, true, true], own: [false, true, false] });
   });
 
-  it("R-LISA-61 groups lie within the repository's, those outside are named; [] is to inherit; without groups above, any will do", async () => {
+  it("R-LISA-61 groups must be within the repository's, others are named; [] inherits; without repository groups, any are accepted", async () => {
     const id = await repository({ allowed_groups: ["a", "b"] });
     const outside = test.knowledge.collections.create(test.admin, id, {
       name: "Wide",
@@ -84,7 +84,7 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     ).toEqual(["anything"]);
   });
 
-  it("R-LISA-20 a private collection is its maker's and the admins': to others it is not there, in any call", async () => {
+  it("R-LISA-20 a private collection is visible only to its creator and admins: for others it does not exist, in any call", async () => {
     const id = await repository();
     const ann = test.as("ann");
     const { collection_id } = await test.knowledge.collections.create(ann, id, { name: "Diary", private: true });
@@ -112,7 +112,7 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     expect(await texts(theirs, "swordfish")).toHaveLength(1);
   });
 
-  it("R-LISA-36 users may make collections unless the repository says no; admins and repository admins always may", async () => {
+  it("R-LISA-36 users may create collections unless the repository forbids it; admins and repository admins always may", async () => {
     const id = await repository();
     expect((await test.knowledge.repositories.get(test.admin, id)).allow_user_collections).toBe(true);
     const user = test.as("maker");
@@ -132,7 +132,7 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
       );
   });
 
-  it("R-LISA-71 the decision tells the level, the reason and the groups that gave it; each role does what it may and no more", async () => {
+  it("R-LISA-71 the decision names the level, the reason and the groups; each role may do exactly what it should", async () => {
     const id = await repository({ allowed_groups: ["g", "h"] });
     const ann = test.as("ann", { groups: ["g"] });
     const ben = test.as("ben", { groups: ["h", "other"] });
@@ -157,11 +157,11 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     await expect(update(keeper, { allowed_groups: ["h"] })).rejects.toMatchObject(forbidden);
     await update(ann, { allowed_groups: ["g"] });
     await expect(explain(ben)).rejects.toMatchObject(notFound);
-    // The maker who left the group has lost the collection, too.
+    // The creator who left the group has lost the collection, too.
     await expect(explain(test.as("ann"))).rejects.toMatchObject(notFound);
   });
 
-  it("R-LISA-71 with WRITE one deletes and replaces one's own documents, with ADMIN everybody's", async () => {
+  it("R-LISA-71 with WRITE callers delete and replace their own documents, with ADMIN everyone's", async () => {
     const id = await repository();
     const [ann, ben, cy] = [test.as("ann"), test.as("ben"), test.as("cy")];
     const { collection_id } = await test.knowledge.collections.create(ann, id, { name: "Shared" });
@@ -181,7 +181,7 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     await test.knowledge.documents.delete(ann, id, collection_id, document.document_id);
   });
 
-  it("R-KB-03 a user's own repository is found as me, by that user and the admins only; its list has catalogs, not the documents that are the user's, too", async () => {
+  it("R-KB-03 a personal repository is found as me, only by its user and admins; its list has catalogs, not the user's documents", async () => {
     const ann = test.as("ann-personal");
     const { repository_id, personal } = await test.knowledge.repositories.get(ann, "me");
     expect(personal).toBe(true);

@@ -1,4 +1,4 @@
-/** What stands around collections: repositories that end, collections made by their first document, rows of one's own, figures. */
+/** Features around collections: deleted repositories, collections created by their first document, own rows, activity. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { documentsContainer, itemIds } from "../../src/knowledge/records/records.ts";
 import {
@@ -20,7 +20,7 @@ describe.each(engines)("around collections on %s", (engine) => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it("a repository is deleted with all its collections, the default one included, and its id is free again", async () => {
+  it("a repository is deleted with all its collections, including the default one, and its id is free again", async () => {
     const place = await newPlace(test);
     const { knowledge, repository } = place;
     await uploaded(place, "a.txt", "words about otters");
@@ -43,13 +43,13 @@ describe.each(engines)("around collections on %s", (engine) => {
     expect(await knowledge.collections.count(test.admin, { repositoryId: repository })).toBe(1);
   });
 
-  it("the first document makes its collection where the repository says so, named as its id; a search never does", async () => {
+  it("the first document creates its collection if the repository allows it, named by its id; a search never does", async () => {
     const { knowledge, admin } = test;
     const repository_id = `auto-${engine}`;
     await knowledge.repositories.create(admin, { repository_id, auto_create: true });
     const place = { knowledge, caller: admin, repository: repository_id, collection: "made.by_use" };
     await expect(texts(place, "x")).rejects.toMatchObject({ code: "NOT_FOUND" });
-    // At the same time, and still one collection.
+    // Concurrently, and still one collection.
     const documents = await Promise.all(
       ["a.txt", "b.txt", "c.txt"].map((name) =>
         knowledge.documents.upload(admin, repository_id, "made.by_use", { name, body: body(`words of ${name}`) }),
@@ -67,7 +67,7 @@ describe.each(engines)("around collections on %s", (engine) => {
     ).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("rows of one's own are found by their vectors, lie beside the documents, and go with the collection", async () => {
+  it("own rows are found by their vectors, are separate from documents, and are deleted with the collection", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     expect(await knowledge.rows.query(caller, repository, collection, { vector: [1, 0] })).toMatchObject({ hits: [] });
@@ -105,7 +105,7 @@ describe.each(engines)("around collections on %s", (engine) => {
     ).toEqual(["y"]);
   });
 
-  it("R-LISA-49 a document whose bytes are not here yet has no checksum, and is absent from the index of checksums", async () => {
+  it("R-LISA-49 a document without bytes has no checksum, and is not in the index of checksums", async () => {
     const place = await newPlace(test);
     const { caller, repository, collection } = place;
     await uploaded(place, "a.txt", "words about otters");
@@ -145,7 +145,7 @@ describe.each(engines)("around collections on %s", (engine) => {
     expect(await indexed()).toEqual({ documents: 2, found: 2 });
   });
 
-  it("counters that were wrong are found by a recount, and set right when asked", async () => {
+  it("wrong counters are found by a recount, and corrected on request", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     await uploaded(place, "a.txt", "words about otters");
@@ -174,7 +174,7 @@ describe.each(engines)("around collections on %s", (engine) => {
     expect((await knowledge.collections.get(caller, repository, collection)).document_count).toBe(1);
   });
 
-  it("a filter on a field that only some collections have finds what is in those; one that none has finds nothing and is named", async () => {
+  it("a filter on a field of some collections finds their matches; one that none has finds nothing and is named", async () => {
     const one = await newPlace(test);
     const other = await newPlace(test);
     await uploaded(one, "a.txt", "words about otters", { metadata: { year: 2025 } });
@@ -185,11 +185,11 @@ describe.each(engines)("around collections on %s", (engine) => {
     expect(found.hits.map(({ text }) => text)).toEqual(["words about otters"]);
     const misspelt = await knowledge.search.run(admin, { query: "otters", collections, filter: { yaer: 2025 } });
     expect([misspelt.hits, misspelt.unknown_fields]).toEqual([[], ["yaer"]]);
-    // Pages are a field of every passage, also where no document has any.
+    // Every chunk may have a page, even if no document has any.
     expect((await knowledge.search.run(admin, { query: "otters", collections, filter: { page: 3 } })).hits).toEqual([]);
   });
 
-  it("an upload that broke off can be sent again as it was, as a text or as bytes", async () => {
+  it("an interrupted upload can be repeated, as text or as bytes", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     async function* broken(): AsyncGenerator<Uint8Array> {
@@ -209,7 +209,7 @@ describe.each(engines)("around collections on %s", (engine) => {
     ).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
-  it("a hundred citations are checked at once, and not one more", async () => {
+  it("a hundred citations are verified at once, one more is refused", async () => {
     const gone = {
       repository_id: "none",
       collection_id: "none",
@@ -230,7 +230,7 @@ describe.each(engines)("around collections on %s", (engine) => {
     });
   });
 
-  it("what a workspace did is told by the minute to its admins, and to nobody else", async () => {
+  it("the activity of a workspace is shown per minute to its admins, and to nobody else", async () => {
     const other = test.as("boss", { tenant: "figures", role: "admin" });
     const { knowledge } = test;
     await knowledge.repositories.create(other, { repository_id: "kb" });

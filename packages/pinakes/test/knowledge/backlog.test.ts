@@ -1,4 +1,4 @@
-/** How old the oldest of what waits is, by queue, and how far deletes are behind: of the caller's own workspace only. */
+/** The age of the oldest waiting work, by queue, and the lag of deletes: only of the caller's own workspace. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
 import type { Item } from "../../src/ports/item-store.ts";
@@ -31,8 +31,8 @@ async function queue(name: string, caller = world.admin) {
 const send = (collection: string, name: string, more: object = {}) =>
   process.knowledge.documents.upload(world.admin, "kb", collection, { name, body: `words of ${name}`, ...more });
 
-describe("the age of what waits", () => {
-  it("R-TG-109 of documents is that of the oldest on its way, over all collections; nothing waits: null", async () => {
+describe("the age of waiting work", () => {
+  it("R-TG-109 of documents is that of the oldest unfinished one, over all collections; nothing waiting: null", async () => {
     expect(await queue("documents")).toMatchObject({ waiting: 0, oldest_age_seconds: null });
     for (const id of ["one", "two"])
       await process.knowledge.collections.create(world.admin, "kb", { collection_id: id });
@@ -46,7 +46,7 @@ describe("the age of what waits", () => {
     expect(await queue("documents")).toMatchObject({ waiting: 1, oldest_age_seconds: 20 });
   });
 
-  it("of a document that takes the place of another is since its own upload, and of an upload that failed there is none", async () => {
+  it("of a replacement starts with its own upload, and failed uploads have none", async () => {
     await process.knowledge.collections.create(world.admin, "kb", { collection_id: "one" });
     await send("one", "a.txt");
     world.now += 50 * second;
@@ -64,7 +64,7 @@ describe("the age of what waits", () => {
     expect(await queue("documents")).toMatchObject({ waiting: 1, oldest_age_seconds: 5 });
   });
 
-  it("of a document that searches show already, and that is cut anew, is since it was touched last", async () => {
+  it("of a live document that is being re-indexed starts with its last change", async () => {
     await process.knowledge.collections.create(world.admin, "kb", { collection_id: "one" });
     const { document_id } = await send("one", "a.txt");
     const { items } = await world.items.query(world.admin.scope, "documents", {
@@ -100,7 +100,7 @@ describe("the age of what waits", () => {
     expect(await queue("documents")).toMatchObject({ waiting: 1, oldest_age_seconds: 7 });
   });
 
-  it("R-TG-109 of a store's queue is that of the oldest operation that it has not confirmed; others see nothing of it", async () => {
+  it("R-TG-109 of a store's queue is that of the oldest unconfirmed operation; other workspaces do not see it", async () => {
     const place = await world.fill(process, world.admin, "papers");
     const topics = (await process.knowledge.queues(world.admin)).filter(({ name }) => name !== "documents");
     expect(topics.length).toBeGreaterThan(3);
@@ -124,7 +124,7 @@ describe("the lag of deletes", () => {
   const lag = (caller = world.admin, secondsMax = 300) => process.knowledge.queue.lag(caller, secondsMax);
   const calm = { unfinished: 0, failed: 0, lag_seconds: 0, limit_seconds: 300, oldest: null, warning: null };
 
-  it("R-TG-109 is the age of the oldest that is not done, warned of past its limit and not at it, and over when it is done", async () => {
+  it("R-TG-109 is the age of the oldest unfinished delete, with a warning beyond its limit but not at it, and ends with the delete", async () => {
     expect(await lag()).toEqual(calm);
     const places = [await world.fill(process, world.admin, "one"), await world.fill(process, world.admin, "two")];
     process.calls.add(objectsDown);
@@ -160,7 +160,7 @@ describe("the lag of deletes", () => {
     expect(await lag()).toEqual(calm);
   });
 
-  it("leaves out what waits in the trash, and archiving", async () => {
+  it("ignores the trash, and archiving", async () => {
     await world.fill(process, world.admin, "trashed");
     await world.fill(process, world.admin, "shelved");
     process.calls.add(objectsDown);

@@ -1,4 +1,4 @@
-/** A person's own catalogs: private collections in the repository that is only theirs. */
+/** Personal catalogs: private collections in a user's personal repository. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
 import { body, walk, type TestPinakes } from "./support/test-pinakes.ts";
@@ -12,7 +12,7 @@ describe.each(knowledgeEngines())("catalogs on %s", (_name, openOn) => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it("R-KB-34 each access pattern is one call, goes beyond a page, and is only the owner's", async () => {
+  it("R-KB-34 each access pattern is one call, pages, and is restricted to the owner", async () => {
     const { knowledge } = test;
     const ann = test.as("ann");
     const bob = test.as("bob");
@@ -24,7 +24,7 @@ describe.each(knowledgeEngines())("catalogs on %s", (_name, openOn) => {
         knowledge.documents.upload(ann, "me", cid, { name: `note ${i}.txt`, body: body(`note ${i}`) }),
       ),
     );
-    // Get catalog metadata; list documents of a catalog; list a user's catalogs; get a document.
+    // Catalog metadata; documents of a catalog; catalogs of a user; a single document.
     expect(await knowledge.collections.get(ann, "me", cid)).toMatchObject({
       name: "Recipes",
       private: true,
@@ -37,7 +37,7 @@ describe.each(knowledgeEngines())("catalogs on %s", (_name, openOn) => {
     expect(catalogs).toHaveLength(12);
     const did = documents[0]?.document_id as string;
     expect(await knowledge.documents.get(ann, "me", cid, did)).toMatchObject({ document_id: did, collection_id: cid });
-    // Nobody else, by whichever way.
+    // Nobody else, in any way.
     expect((await knowledge.collections.list(bob, { repositoryId: "me" })).items).toEqual([]);
     const attempts = [
       () => knowledge.collections.get(bob, repository_id, cid),
@@ -47,7 +47,7 @@ describe.each(knowledgeEngines())("catalogs on %s", (_name, openOn) => {
       () => knowledge.collections.delete(bob, repository_id, cid, { purge: true, confirm: cid }),
     ];
     for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: "NOT_FOUND" });
-    // Delete a catalog with its documents, however many.
+    // Delete a catalog with any number of documents.
     await until(async () => (await knowledge.collections.get(ann, "me", cid)).indexing_status === "ready");
     const { job_id } = await knowledge.collections.delete(ann, "me", cid, { purge: true, confirm: cid });
     const job = await until(async () => {
@@ -64,7 +64,7 @@ describe.each(knowledgeEngines())("catalogs on %s", (_name, openOn) => {
 });
 
 describe("catalogs and their data sources", () => {
-  it("R-KB-10 every catalog has a data source of its own, and two are ingested at the same time", async () => {
+  it("R-KB-10 every catalog has its own data source, and two are ingested concurrently", async () => {
     await using machine = await Machine.open();
     const first = await machine.process();
     const second = await machine.process();

@@ -1,4 +1,4 @@
-/** Counters and the state of a collection, step by step, with every call in the test's hands. */
+/** Counters and the state of a collection, step by step, with every call under the test's control. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Machine, Process } from "./support/machine.ts";
 import { OneCollection } from "./support/one-collection.ts";
@@ -19,7 +19,7 @@ const view = () => process.knowledge.collections.get(machine.admin, "kb", place.
 const status = async () => (await view()).indexing_status;
 
 describe("the state of a collection", () => {
-  it("R-KB-14 R-KB-15 R-KB-16 pending, indexing, ready, error and back: ready only when all are indexed, error while one has failed", async () => {
+  it("R-KB-14 R-KB-15 R-KB-16 pending, indexing, ready, error and back: ready only if all are indexed, error while one has failed", async () => {
     expect(await status()).toBe("pending");
     await process.work();
     expect(await status()).toBe("pending");
@@ -46,7 +46,7 @@ describe("the state of a collection", () => {
     expect(await view()).toMatchObject({ status: "ACTIVE", document_count: 0, total_size_bytes: 0, chunk_count: 0 });
   });
 
-  it("R-KB-47 what is uploaded while another document is being indexed waits, and is indexed next; the same document again, too", async () => {
+  it("R-KB-47 an upload during another document's ingestion waits, and is indexed next; so is the same document again", async () => {
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     process.calls.add({
@@ -70,7 +70,7 @@ describe("the state of a collection", () => {
     expect(await machine.vectors.vectors.count(machine.admin.scope, `${incarnation}.1`)).toBe(chunk_count);
   });
 
-  it("R-KB-26 a passage is as many 32-bit numbers as its model makes, with its text and whose it is; another number is refused", async () => {
+  it("R-KB-26 a chunk has the model's number of 32-bit floats, with its text and owner; another number is refused", async () => {
     const { document_id } = await send("a.txt", "words about otters");
     await process.work();
     const { incarnation } = await view();
@@ -93,7 +93,7 @@ describe("the state of a collection", () => {
 });
 
 describe("counters", () => {
-  it("R-KB-13 a recount finds counters that drifted, and sets them right", async () => {
+  it("R-KB-13 a recount finds counters that drifted, and corrects them", async () => {
     await send("a.txt", "words");
     await send("b.txt", "more words");
     await process.work();

@@ -1,6 +1,6 @@
 /**
- * A process that dies, or whose call fails, at any of its calls: another process finishes what was begun, or says why it cannot.
- * Nothing stays uploading, pending or indexing, the counters are exact, and no byte and no passage is nobody's.
+ * A process that dies, or whose call fails, at any of its calls: another process completes the work, or says why it cannot. Nothing stays
+ * uploading, pending or indexing, the counters are exact, and no byte or chunk is orphaned.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FaultKind } from "../vectors/support/calls.ts";
@@ -18,7 +18,7 @@ afterAll(() => machine[Symbol.asyncDispose]());
 
 const editions = ["the first edition speaks of apples", "the second edition speaks of pears"];
 
-/** What a process does; `said` grows with every call that was acknowledged. */
+/** The process's actions; `said` grows with every acknowledged call. */
 async function scenario(process: Process, { caller, repository, collection }: Place, said: string[]): Promise<void> {
   const { knowledge } = process;
   const send = (name: string, text: string, replace = false) =>
@@ -58,7 +58,7 @@ async function expectSound(place: Place, said: readonly string[], at: string): P
   if (said.includes("first")) expect(has("book.txt"), at).toBe(true);
   if (said.includes("deleted")) expect(has("gone.txt"), at).toBe(false);
   if (said.includes("bad")) expect(has("bad.pdf"), at).toBe(true);
-  // A book that was acknowledged is found, in one edition: the newest that got through.
+  // An acknowledged book is found, in one edition: the newest one that succeeded.
   const found = (await texts(here, "edition apples pears")).filter((text) => text.includes("edition"));
   if (said.includes("second")) expect(found, at).toEqual([editions[1]]);
   else if (said.includes("first")) expect(found.length, at).toBe(1);
@@ -75,7 +75,7 @@ async function expectSound(place: Place, said: readonly string[], at: string): P
   expect(rows, at).toBe(chunk_count);
 }
 
-/** One run with a fault at the n-th call; false when there is no such call any more. */
+/** One run with a fault at the n-th call; false if there is no such call. */
 async function faultAt(n: number, kind: FaultKind): Promise<boolean> {
   const place = await crashes.freshPlace();
   const said: string[] = [];
@@ -88,16 +88,16 @@ async function faultAt(n: number, kind: FaultKind): Promise<boolean> {
 
 describe("every call of uploading, indexing, replacing and deleting", () => {
   it.each(["crash-before", "crash-after", "error-before", "error-after"] as const)(
-    "R-KB-25 R-KB-13 R-KB-04 %s: another process finishes it or says why not; counters, bytes and passages are exact",
+    "R-KB-25 R-KB-13 R-KB-04 %s: another process completes it or says why not; counters, bytes and chunks are exact",
     async (kind) => {
       let n = 0;
       while (await faultAt(n, kind)) n += 1;
-      // The walk met the whole of it.
+      // The run covered all of it.
       expect(n).toBeGreaterThan(60);
     },
   );
 
-  it("R-KB-24 R-KB-38 a document's status moves as it should and in no other way, whatever happened", () => {
+  it("R-KB-24 R-KB-38 a document's status makes only valid transitions, whatever happened", () => {
     const allowed = [
       "nothing → uploading",
       "uploading → pending",
@@ -142,7 +142,7 @@ describe("each step of a document", () => {
   });
 });
 
-/** Deletes a collection with a document, and has it back. */
+/** Deletes a collection with a document, and restores it. */
 async function deleteAndRestore(
   { knowledge }: Process,
   { caller, repository, collection }: Place,
@@ -188,7 +188,7 @@ async function deletingFaultAt(n: number, kind: FaultKind): Promise<boolean> {
 
 describe("every call of deleting a collection and restoring it", () => {
   it.each(["crash-before", "crash-after", "error-before", "error-after"] as const)(
-    "R-LISA-52 %s: it is deleted or it is there, never in between, and restored it is whole; no job hangs",
+    "R-LISA-52 %s: it is either deleted or not, and complete after a restore; no job hangs",
     async (kind) => {
       let n = 0;
       while (await deletingFaultAt(n, kind)) n += 1;

@@ -1,4 +1,4 @@
-/** The collection that every repository has, and collections that are put away. */
+/** The default collection of every repository, and archived collections. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   engines,
@@ -18,7 +18,7 @@ describe.each(engines)("default and archived collections on %s", (engine) => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it("R-LISA-68 a repository has a default collection from the start: its id is the model's, its name fixed; it is neither renamed nor deleted", async () => {
+  it("R-LISA-68 a repository has a default collection from the start: its id is the model's, its name fixed; it can be neither renamed nor deleted", async () => {
     const { knowledge, admin } = test;
     await knowledge.repositories.create(admin, { repository_id: "with-default", allowed_groups: ["g"] });
     const id = "all-MiniLM-L6-v2";
@@ -52,7 +52,7 @@ describe.each(engines)("default and archived collections on %s", (engine) => {
     });
   });
 
-  it("R-LISA-23 archived: readable, searched only when asked for, no uploads and no edits; and back", async () => {
+  it("R-LISA-23 archived: readable, searched only on request, no uploads or edits; and back", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     const { document_id } = await uploaded(place, "a.txt", "zebras are striped");
@@ -72,7 +72,7 @@ describe.each(engines)("default and archived collections on %s", (engine) => {
     expect((await knowledge.collections.get(caller, repository, collection)).document_count).toBe(1);
     expect((await knowledge.documents.get(caller, repository, collection, document_id)).status).toBe("indexed");
     expect(await texts(place, "zebras", { archived: true })).toEqual(["zebras are striped"]);
-    // Without names: only what is active, unless asked.
+    // Without names: only active ones, by default.
     const everywhere = async (archived: boolean) =>
       (await knowledge.search.run(caller, { query: "zebras striped", archived })).hits.map(
         ({ collection_id }) => collection_id,
@@ -92,7 +92,7 @@ describe.each(engines)("default and archived collections on %s", (engine) => {
     await settled(place, (await upload(place, "b.txt", "more")).document_id);
   });
 
-  it("R-LISA-69 another chunking with documents present is accepted with a warning; passages keep the cut they have, until they are indexed anew", async () => {
+  it("R-LISA-69 another chunking with existing documents is accepted with a warning; chunks stay until a re-index", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     const text = Array.from({ length: 40 }, (_, i) => `Sentence number ${i} is about nothing in particular.`).join(" ");
@@ -112,7 +112,7 @@ describe.each(engines)("default and archived collections on %s", (engine) => {
     expect((await knowledge.collections.get(caller, repository, collection)).chunk_count).toBe(anew.chunk_count);
   });
 
-  it("R-LISA-14 another chunking for one document is used and recorded where it is allowed, and refused where it is not", async () => {
+  it("R-LISA-14 another chunking for one document is used and recorded if allowed, and refused otherwise", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     const strategy = { type: "FIXED", chunk_size: 100, chunk_overlap: 10, unit: "char" };

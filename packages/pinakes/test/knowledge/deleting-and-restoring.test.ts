@@ -1,4 +1,6 @@
-/** A collection that one deletes and another restores at the same time, wherever either of them sleeps or dies: the record decides, and the stores follow. */
+/**
+ * A collection concurrently deleted and restored, with either process pausing or dying anywhere: the record decides, and the stores follow.
+ */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { trashMs } from "../../src/knowledge/limits.ts";
@@ -42,25 +44,25 @@ const vectors = async () =>
     .filter(({ collection }) => collection.startsWith(incarnation))
     .map((found) => found.status);
 
-/** A process that waits at one of its calls until it is told to go on. */
+/** A process that pauses at one of its calls until it is resumed. */
 async function sleeper(
   which: number | ((name: string) => boolean),
 ): Promise<{ process: Process; asleep: Promise<void>; wake: () => void }> {
   const process = await machine.process();
-  // Its opening made some calls.
+  // Opening made some calls already.
   const at = typeof which === "number" ? process.calls.names.length + which : which;
   const [asleep, awake] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   process.calls.add({ at, kind: "hold", until: awake.promise, reached: asleep.resolve });
   return { process, asleep: asleep.promise, wake: awake.resolve };
 }
 
-/** The n-th call of that name. */
+/** The n-th call with that name. */
 function nth(name: string, n: number): (called: string) => boolean {
   let met = 0;
   return (called) => called === name && (met += 1) === n;
 }
 
-/** Nobody carries on their jobs: what is left is what the registry says of the collection. */
+/** Nothing resumes their jobs: only the registry's entry of the collection remains. */
 async function cancelJobs(): Promise<void> {
   const { items } = await quiet.knowledge.jobs.list(machine.admin);
   for (const job of items)
@@ -76,7 +78,7 @@ async function expectOpen(what: string): Promise<void> {
   });
 }
 
-/** Whatever time does by itself. */
+/** Whatever happens with time alone. */
 async function expectOpenForEver(what: string): Promise<void> {
   await expectOpen(what);
   machine.now += trashMs + storeSpareMs + minute;
@@ -86,15 +88,15 @@ async function expectOpenForEver(what: string): Promise<void> {
   await expectOpen(what);
 }
 
-describe("a restore while a delete is under way", () => {
-  it("R-LISA-52 wherever the delete slept, what is live afterwards is whole, for ever, and what is deleted can be had back", async () => {
+describe("a restore during a delete", () => {
+  it("R-LISA-52 wherever the delete paused, a live collection is complete, permanently, and a deleted one can be restored", async () => {
     const outcomes = new Set<string>();
     for (let n = 0; ; n += 1) {
       const { process, asleep, wake } = await sleeper(n);
       const opened = process.calls.names.length;
       const deleting = remove(process);
       const ended = await Promise.race([deleting.then(() => "over"), asleep.then(() => "asleep")]);
-      // Refused where nothing is deleted yet.
+      // Refused if nothing is deleted yet.
       const restored = await restore(quiet).then(
         () => true,
         () => false,
@@ -123,10 +125,10 @@ describe("a restore while a delete is under way", () => {
     expect([...outcomes].toSorted()).toEqual(["deleted", "restored", "told"]);
   });
 
-  it("R-LISA-52 a delete that was overtaken and died at any call after that: the sweep brings the stores back", async () => {
+  it("R-LISA-52 an overtaken delete that died at any later call: the sweep opens the stores again", async () => {
     let died = 0;
     for (let k = 0; ; k += 1) {
-      // Behind the batch that hides it.
+      // After the batch that hides it.
       const { process, asleep, wake } = await sleeper(nth("items.write", 4));
       const deleting = remove(process).then(() => "over");
       await asleep;
@@ -146,13 +148,13 @@ describe("a restore while a delete is under way", () => {
     expect(died).toBeGreaterThan(9);
   });
 
-  it("R-LISA-52 a restore whose stores were closed again before its batch, and that died at any call after it: the sweep brings them back", async () => {
+  it("R-LISA-52 a restore whose stores were closed again before its batch, and that died at any later call: the sweep opens them again", async () => {
     let died = 0;
     for (let k = 0; ; k += 1) {
       const deleter = await sleeper(nth("vectors.delete", 1));
       const deleting = remove(deleter.process);
       await deleter.asleep;
-      // Its first batch opens the documents' fence, its second one is the record's.
+      // Its first batch opens the documents' fence, its second one changes the record.
       const restorer = await sleeper(nth("items.batch", 2));
       const restoring = restore(restorer.process).then(() => "over");
       await restorer.asleep;
@@ -175,8 +177,8 @@ describe("a restore while a delete is under way", () => {
   });
 });
 
-describe("what the sweep does by the entry of a collection that was deleted", () => {
-  it("R-LISA-52 a delete that slept past the sweep, closed the stores and died: they are back before a store removes anything by itself", async () => {
+describe("what the sweep does with the registry entry of a deleted collection", () => {
+  it("R-LISA-52 a delete that paused past the sweep, closed the stores and died: they are open again before a store removes anything itself", async () => {
     const { process, asleep, wake } = await sleeper(nth("vectors.delete", 1));
     const markedAt = machine.now;
     void remove(process);
@@ -193,14 +195,14 @@ describe("what the sweep does by the entry of a collection that was deleted", ()
     await quiet.sweep();
     await machine.vectors.sweep();
     expect(await vectors()).toEqual(["trashed", "trashed"]);
-    // The entry says when the restore marked it, which was the same moment.
+    // The entry has the time of the restore's mark, which was the same moment.
     machine.now += 1;
     await machine.vectors.sweep();
     await quiet.sweep();
     expect(await vectors()).toEqual(["active", "active"]);
   });
 
-  it("R-LISA-51 R-LISA-52 a delete that died half-way is carried to its end, and its time is kept: purged at purge_at and not a millisecond before", async () => {
+  it("R-LISA-51 R-LISA-52 a delete that died part-way is completed, and keeps its time: purged at purge_at and not earlier", async () => {
     const process = await machine.process();
     process.calls.add({ at: nth("vectors.delete", 1), kind: "crash-before" });
     const deletedAt = machine.now;
@@ -220,7 +222,7 @@ describe("what the sweep does by the entry of a collection that was deleted", ()
     await expect.poll(fence).toBe("PURGED");
   });
 
-  it("a store that removes by itself does so when the trash is over and all the spare time too, and not a millisecond before", async () => {
+  it("a store with its own retention removes data only after the trash and all spare time, and not earlier", async () => {
     const deletedAt = machine.now;
     await remove(quiet);
     machine.now = deletedAt + trashMs + storeSpareMs - 1;

@@ -1,4 +1,4 @@
-/** All documents of a collection at once, totals of lists, and collections that are made with their pipelines. */
+/** Deleting all documents of a collection, totals of lists, and collections created with their pipelines. */
 import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { open } from "../../src/open.ts";
@@ -14,7 +14,7 @@ describe("all documents of a collection", () => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it("R-LISA-44 go in a job that must be confirmed, with passages and bytes; again, it does nothing; rows and the collection stay", async () => {
+  it("R-LISA-44 are deleted by a job that must be confirmed, with chunks and bytes; repeating it does nothing; rows and the collection stay", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     for (const name of ["a.txt", "b.txt", "c.md"])
@@ -53,7 +53,7 @@ describe("all documents of a collection", () => {
     expect((await knowledge.rows.manifest(caller, repository, collection)).passages?.count ?? 0).toBe(0);
   });
 
-  it("pipelines at creation are made with the collection, all or none", async () => {
+  it("pipelines given at creation are created with the collection, all or none", async () => {
     const { repository } = await newPlace(test);
     const pipeline = { trigger: "schedule", source: `file:${test.dir}`, schedule: "daily" } as const;
     const refused = { ...pipeline, source: "file:/etc" };
@@ -73,9 +73,9 @@ describe("all documents of a collection", () => {
   });
 });
 
-// At the same time: each waits for a watchdog that looks every ten seconds.
+// Concurrent, since each waits for a watchdog with a ten-second interval.
 describe.concurrent.each(knowledgeEngines())("all documents of a collection on %s", (_, openOn) => {
-  it("R-LISA-44 a process that stops in the middle is carried on by another, and no store holds anything of them", async () => {
+  it("R-LISA-44 another process completes the job of one that stops, and no store keeps anything", async () => {
     const first = await openOn();
     try {
       const place = await newPlace(first);
@@ -94,7 +94,7 @@ describe.concurrent.each(knowledgeEngines())("all documents of a collection on %
         return document_count < names.length ? true : undefined;
       });
       await first.pinakes.close();
-      // Whoever stopped keeps its lease for a minute.
+      // The stopped process keeps its lease for a minute.
       await using second = await open({ ...first.stores, clock: { now: () => Date.now() + 120_000 } });
       const again = second.as({ tenant: "acme", userId: "root", role: "admin" });
       const job = await until(async () => {

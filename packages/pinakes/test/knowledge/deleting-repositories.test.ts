@@ -1,4 +1,4 @@
-/** While a repository is being deleted nothing is acknowledged that the delete takes away, wherever the writer was when it was asked for. */
+/** While a repository is being deleted, no write is acknowledged that the delete removes, wherever the writer was when it was requested. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { itemIds } from "../../src/knowledge/records/records.ts";
 import { Machine, type Process } from "./support/machine.ts";
@@ -53,7 +53,7 @@ const gone = (job_id: string) =>
     (await quiet.knowledge.jobs.get(machine.admin, job_id)).status === "succeeded" ? true : undefined,
   );
 
-/** A process that waits at its n-th call from now on. */
+/** A process that pauses at its n-th call from now on. */
 async function sleeper(n: number): Promise<{ process: Process; asleep: Promise<void>; wake: () => void }> {
   const process = await machine.process();
   const [asleep, awake] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -66,9 +66,9 @@ async function sleeper(n: number): Promise<{ process: Process; asleep: Promise<v
   return { process, asleep: asleep.promise, wake: awake.resolve };
 }
 
-describe("a delete of the repository while something is written", () => {
+describe("a delete of the repository during a write", () => {
   it.each(Object.entries(writes))(
-    "%s: at every call of the writer it is refused, or was acknowledged before the delete was asked for",
+    "%s: at every call of the writer it is refused, or was acknowledged before the delete was requested",
     async (name, write) => {
       let refused = 0;
       for (let n = 0; ; n += 1) {
@@ -81,7 +81,7 @@ describe("a delete of the repository while something is written", () => {
         );
         const first = await Promise.race([writing, asleep.then(() => "asleep")]);
         const { job_id } = await quiet.knowledge.repositories.delete(machine.admin, repository, repository);
-        // Every other time it is all over before the writer goes on.
+        // In every other case the delete ends before the writer continues.
         if (n % 2 === 0) await gone(job_id);
         wake();
         const told = await writing;
@@ -97,10 +97,10 @@ describe("a delete of the repository while something is written", () => {
     },
   );
 
-  it("refuses every kind of write with CONFLICT while it is being deleted, and a new one of the same id takes all of them", async () => {
+  it("refuses every kind of write with CONFLICT while it is being deleted, and a new one with the same id accepts all of them", async () => {
     await made("closing");
     const { knowledge } = quiet;
-    // As it is while other collections go first.
+    // The state while other collections are deleted first.
     const set = { op: "set", path: "/status", value: "DELETE_IN_PROGRESS" } as const;
     await machine.items.write(machine.admin.scope, "collections", ["closing"], {
       op: "patch",
@@ -121,7 +121,7 @@ describe("a delete of the repository while something is written", () => {
     await refused(knowledge.collections.update(...at, { description: "new" }));
     await refused(knowledge.collections.archive(...at));
     await refused(knowledge.pipelines.create(...at, { trigger: "schedule", source: "file:/tmp" }));
-    // Reading goes on, and what only takes away is not refused.
+    // Reads continue, and removals are not refused.
     expect((await knowledge.documents.list(...at)).items).toHaveLength(1);
     const { job_id } = await knowledge.repositories.delete(machine.admin, "closing", "closing");
     await gone(job_id);

@@ -1,4 +1,4 @@
-/** Deleting a collection and having it back: unreadable at once, exactly as it was afterwards, its name free meanwhile. */
+/** Deleting and restoring a collection: unreadable at once, exactly as before afterwards, its name free meanwhile. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
 import { newPlace, texts, upload, uploaded, walk, type Place, type TestPinakes } from "./support/test-pinakes.ts";
@@ -42,7 +42,7 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     return { view, documents, passages, contents, hits };
   }
 
-  it("R-LISA-42 R-LISA-52 deleted: unreadable in every way at once; restored: the same documents, passages, bytes and hits", async () => {
+  it("R-LISA-42 R-LISA-52 deleted: unreadable in every way at once; restored: the same documents, chunks, bytes and hits", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     for (const [i, bird] of ["penguins swim", "ducks swim and fly", "eagles fly", "loons dive", "geese walk"].entries())
@@ -87,7 +87,7 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     await expect(restore(place)).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
-  it("the name is free while a collection is deleted; with the name taken it cannot be restored, and is as deleted as before", async () => {
+  it("the name is free while a collection is deleted; if the name is taken it cannot be restored, and stays deleted", async () => {
     const place = await newPlace(test, "Wanted");
     const { knowledge, caller, repository } = place;
     await uploaded(place, "a.txt", "words about otters");
@@ -107,7 +107,7 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     });
   });
 
-  it("R-TG-48 an archived collection comes back archived; an id in the trash can be given again, and is then taken", async () => {
+  it("R-TG-48 an archived collection is restored as archived; an id in the trash can be reused, and then conflicts", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     await knowledge.collections.archive(caller, repository, collection);
@@ -128,7 +128,7 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     await expect(upload(place, "a.txt", "x")).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
-  it("R-LISA-32 R-LISA-43 R-KB-35 a purge needs the id as confirmation, removes records, objects and passages, frees the id, and can be repeated", async () => {
+  it("R-LISA-32 R-LISA-43 R-KB-35 a purge needs the id as confirmation, removes records, objects and chunks, frees the id, and is idempotent", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     await uploaded(place, "a.txt", "words about otters");
@@ -149,7 +149,7 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
       notFound,
     );
     expect((await test.pinakes.objects.list(caller.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
-    // The fence alone stays, for ever: it is what refuses writes that come late.
+    // Only the fence stays, permanently: it refuses late writes.
     expect(
       (
         await test.pinakes.items.query(caller.scope, "documents", {
@@ -159,13 +159,13 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     ).toMatchObject([{ id: "fence", document: { status: "PURGED" } }]);
     await expect(test.pinakes.vectors.count(caller.scope, `${incarnation}.1`)).rejects.toMatchObject(notFound);
     await expect(purge(collection)).rejects.toMatchObject(notFound);
-    // A new life under the old id knows nothing of the old one.
+    // A new incarnation of the id has nothing of the old one.
     await knowledge.collections.create(caller, repository, { collection_id: collection, name: "Papers" });
     expect(await knowledge.collections.get(caller, repository, collection)).toMatchObject({ document_count: 0 });
     expect(await texts(place, "otters")).toEqual([]);
   });
 
-  it("a job tells its attempts, its error and its result; a finished one is not tried again; its record stays as it is", async () => {
+  it("a job has its attempts, its error and its result; a finished one cannot be retried; its record stays", async () => {
     const place = await newPlace(test);
     const { job_id } = await remove(place);
     const job = await test.knowledge.jobs.get(test.admin, job_id);
@@ -185,7 +185,7 @@ describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
     ).rejects.toMatchObject(notFound);
   });
 
-  it("an upload that is under way when its collection is deleted comes to nothing: no bytes, and an answer that says so", async () => {
+  it("an upload in progress when its collection is deleted fails: no bytes, and an answer that says so", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     const { incarnation } = await knowledge.collections.get(caller, repository, collection);

@@ -1,4 +1,4 @@
-/** The text of a document: whatever the format, it is what passages and citations point into, in windows of any size. */
+/** The text of a document: in every format, chunks and citations refer to it, in windows of any size. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDocx, makePdf, par } from "../../src/drivers/parsers/test-files.ts";
 import { textWindow, textWindowCharsMax } from "../../src/knowledge/documents/document-text.ts";
@@ -49,46 +49,43 @@ const files: readonly (readonly [name: string, content: () => string | Uint8Arra
 ];
 
 describe("the text of a document", () => {
-  it.each(files)(
-    "R-KB-45 of %s: every passage, and what a search cites, is the slice that it says",
-    async (name, content) => {
-      const document = await uploaded(place, name, await content());
-      expect(document.status, document.error ?? "").toBe("indexed");
-      const whole = await test.knowledge.documents.text(...at(), document.document_id);
-      expect(whole).toMatchObject({
-        document_id: document.document_id,
-        version: 1,
-        start: 0,
-        end: whole.text.length,
-        length: whole.text.length,
-        next_start: null,
-      });
-      const passages = await passagesOf(document.document_id);
-      expect(passages).toHaveLength(document.chunk_count);
-      expect(passages.length).toBeGreaterThan(0);
-      for (const { start, end, text, page, section } of passages) {
-        expect(whole.text.slice(start, end)).toBe(text);
-        const own = await test.knowledge.documents.text(...at(), document.document_id, { start, end });
-        expect([own.text, own.start, own.end, own.length]).toEqual([text, start, end, whole.length]);
-        expect(own.pages.some((one) => one.page === page)).toBe(page !== undefined);
-        if (section !== undefined) expect(own.sections.map(({ path }) => path.join(" "))).not.toEqual([]);
-      }
-      const { hits } = await test.knowledge.search.run(place.caller, {
-        query: passages[0]?.text ?? "",
-        mode: "keyword",
-        collections: [{ repository: place.repository, collection: place.collection }],
-        limit: 20,
-      });
-      const own = hits.filter(({ document_id }) => document_id === document.document_id);
-      expect(own.length).toBeGreaterThan(0);
-      for (const { citation, text } of own) {
-        expect(whole.text.slice(citation.start, citation.end)).toBe(text);
-        expect(text).toContain(citation.quote);
-      }
-    },
-  );
+  it.each(files)("R-KB-45 of %s: every chunk, and what a search cites, is the stated slice", async (name, content) => {
+    const document = await uploaded(place, name, await content());
+    expect(document.status, document.error ?? "").toBe("indexed");
+    const whole = await test.knowledge.documents.text(...at(), document.document_id);
+    expect(whole).toMatchObject({
+      document_id: document.document_id,
+      version: 1,
+      start: 0,
+      end: whole.text.length,
+      length: whole.text.length,
+      next_start: null,
+    });
+    const passages = await passagesOf(document.document_id);
+    expect(passages).toHaveLength(document.chunk_count);
+    expect(passages.length).toBeGreaterThan(0);
+    for (const { start, end, text, page, section } of passages) {
+      expect(whole.text.slice(start, end)).toBe(text);
+      const own = await test.knowledge.documents.text(...at(), document.document_id, { start, end });
+      expect([own.text, own.start, own.end, own.length]).toEqual([text, start, end, whole.length]);
+      expect(own.pages.some((one) => one.page === page)).toBe(page !== undefined);
+      if (section !== undefined) expect(own.sections.map(({ path }) => path.join(" "))).not.toEqual([]);
+    }
+    const { hits } = await test.knowledge.search.run(place.caller, {
+      query: passages[0]?.text ?? "",
+      mode: "keyword",
+      collections: [{ repository: place.repository, collection: place.collection }],
+      limit: 20,
+    });
+    const own = hits.filter(({ document_id }) => document_id === document.document_id);
+    expect(own.length).toBeGreaterThan(0);
+    for (const { citation, text } of own) {
+      expect(whole.text.slice(citation.start, citation.end)).toBe(text);
+      expect(text).toContain(citation.quote);
+    }
+  });
 
-  it("has its pages one after the other, and its headings with those above them", async () => {
+  it("has its pages in order, and its headings with those above them", async () => {
     const paper = await uploaded(
       place,
       "paged.pdf",
@@ -111,7 +108,7 @@ describe("the text of a document", () => {
     expect(last.sections.map(({ path }) => path)).toEqual([["One", "Two"]]);
   });
 
-  it("of a version that is kept is to be had; of one that is not there, or not indexed yet, there is none", async () => {
+  it("of a stored version is available; of a missing or unindexed one it is not", async () => {
     const first = await uploaded(place, "versions.txt", "the first words");
     await uploaded(place, "versions.txt", "the second words", { replace: true });
     const text = async (version?: number) =>
@@ -132,7 +129,7 @@ describe("the text of a document", () => {
     expect(early.detail).toContain("pending");
   });
 
-  it("in windows, one after the other, is the whole text; a window at the limit is taken, and one past it refused", async () => {
+  it("in consecutive windows is the whole text; a window at the limit is accepted, and one past it refused", async () => {
     const line = "a line of a long text with a 🜁 in it\n";
     const { document_id } = await uploaded(place, "long.log", line.repeat(12_000));
     let start: number | null = 0;
@@ -160,7 +157,7 @@ describe("the text of a document", () => {
     expect(beyond).toMatchObject({ start: text.length, end: text.length, text: "", next_start: null });
   });
 
-  it("is not cut between the halves of a character, unless somebody says so", () => {
+  it("does not split surrogate pairs by default", () => {
     const text = `${"x".repeat(199_999)}🜁 and more`;
     const parsed = { text, pages: [], sections: [], rows: [], warnings: ["w"] };
     expect(textWindow("d", 1, parsed, {})).toMatchObject({ end: 199_999, next_start: 199_999, warnings: ["w"] });

@@ -1,4 +1,4 @@
-/** What the passages of a document state: all of it, nothing of other documents, page by page. */
+/** The triples that a document's chunks state: all of them, none of other documents, page by page. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { lookedThroughTriplesMax } from "../../src/knowledge/documents/document-triples.ts";
 import { labelsGraph } from "../../src/knowledge/extraction/index.ts";
@@ -34,7 +34,7 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
       body: body(text),
     });
 
-  it("R-TG-128 are those that its passages state, each with these passages; those of others and asserted ones are not among them", async () => {
+  it("R-TG-128 are those that its chunks state, each with these chunks; foreign and asserted ones are excluded", async () => {
     const place = await newPlace(test);
     const strategy = { type: "FIXED", unit: "char", chunk_size: 100, chunk_overlap: 0 };
     await test.knowledge.collections.update(place.caller, place.repository, place.collection, {
@@ -71,13 +71,13 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
     const before = await page(place, document_id, { limit: 1 });
     await uploaded(place, "a.nt", statements(2, 2), { replace: true });
     expect((await all(place, document_id)).toSorted()).toEqual([2, 3]);
-    // A place among triples of a version that is not shown any more.
+    // A cursor of a version that is no longer live.
     await failure(page(place, document_id, { cursor: before.next_cursor }), "INVALID");
     await test.knowledge.documents.delete(place.caller, place.repository, place.collection, document_id);
     await failure(page(place, document_id), "NOT_FOUND");
   });
 
-  it("R-TG-104 a page is full and ends where the document does, however many triples the collection has besides; a wrong cursor or limit is refused", async () => {
+  it("R-TG-104 a page is full and ends with the document, however many other triples the collection has; a wrong cursor or limit is refused", async () => {
     const place = await newPlace(test);
     await load(place, statements(0, 3_000));
     const { document_id } = await uploaded(place, "last.nt", statements(99_990, 10));
@@ -95,7 +95,7 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
     for (const limit of [0, 101]) await failure(page(place, document_id, { limit }), "INVALID");
   });
 
-  it("R-TG-128 leave out what is kept beside them to find entities by their names; an answer looks at 2,000 of both, and one past that has a cursor", async () => {
+  it("R-TG-128 leave out labels; a page reads 2,000 of both, and one more needs a cursor", async () => {
     const place = await newPlace(test);
     const label = '<urn:s:00001> <http://www.w3.org/2000/01/rdf-schema#label> "Grace Brewster Hopper" .\n';
     const { document_id } = await uploaded(place, "named.nt", `${label}${statement(1)}`);
@@ -120,7 +120,7 @@ describe.each(engines)("the triples of a document, on %s", (engine) => {
         source: { source, part: 0 },
       });
     await more(0, lookedThroughTriplesMax - stored.length);
-    // However few are wanted, they are not looked for one by one.
+    // However few are wanted, they are not read one by one.
     const asked = vi.spyOn(triples, "ofSource");
     const found = await walk((cursor) => page(place, document_id, { limit: 1, cursor }));
     expect(found.map(({ p }) => p.value).toSorted()).toEqual(["http://www.w3.org/2000/01/rdf-schema#label", "urn:p"]);

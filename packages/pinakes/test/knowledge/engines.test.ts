@@ -1,4 +1,4 @@
-/** The essentials on the engines that servers run on: PostgreSQL and DynamoDB, each beside a folder of objects. */
+/** The essentials on the engines of servers: PostgreSQL and DynamoDB, each with a folder of objects. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   newPlace,
@@ -28,7 +28,7 @@ describe.each([
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it("R-LISA-04 R-LISA-06 R-LISA-73 lists are whole and in order, in pages, filtered, with exact counts", async () => {
+  it("R-LISA-04 R-LISA-06 R-LISA-73 lists are complete and sorted, in pages, filtered, with exact counts", async () => {
     const { knowledge, admin } = test;
     await knowledge.repositories.create(admin, { repository_id: "lists" });
     for (let i = 0; i < 25; i += 1)
@@ -57,7 +57,7 @@ describe.each([
     });
   });
 
-  it("R-LISA-65 R-KB-08 of 50 that create one name at once, one succeeds", async () => {
+  it("R-LISA-65 R-KB-08 of 50 concurrent creates of one name, one succeeds", async () => {
     const { knowledge, admin } = test;
     await knowledge.repositories.create(admin, { repository_id: "race" });
     const outcomes = await Promise.allSettled(
@@ -70,7 +70,7 @@ describe.each([
       if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "CONFLICT" });
   });
 
-  it("R-KB-13 a hundred uploads at once: the counters equal a recount, and the document that was looked for is found", async () => {
+  it("R-KB-13 a hundred concurrent uploads: the counters equal a recount, and the searched document is found", async () => {
     const place = await newPlace(test);
     const uploads = await Promise.all(
       Array.from({ length: 100 }, (_unused, i) =>
@@ -115,7 +115,7 @@ describe.each([
     await expect(make(101)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
   });
 
-  it("R-LISA-42 R-LISA-52 deleted is gone, restored is back, with the same hits", async () => {
+  it("R-LISA-42 R-LISA-52 a deleted one is gone, a restored one is back, with the same hits", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     await uploaded(place, "a.txt", "words about otters");

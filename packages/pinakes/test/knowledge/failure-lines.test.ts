@@ -1,8 +1,8 @@
-/** What fails in the background is one line at the right level, which says what failed, where and why, and nothing of the content. */
+/** A background failure is logged in one line at the right level, with what failed, where and why, and no content. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newPlace, openTestPinakes, settled, upload, type TestPinakes } from "./support/test-pinakes.ts";
 
-describe("a document that fails", () => {
+describe("a failing document", () => {
   const lines: { readonly line: string; readonly level: string | undefined; readonly fields: object | undefined }[] =
     [];
   let test: TestPinakes;

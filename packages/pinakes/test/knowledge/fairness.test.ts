@@ -1,6 +1,6 @@
 /**
- * Places of ingestion are shared between workspaces: files that never end, or never stop coming, hold up only those of their own
- * workspace. Parsers here end when the test says so, so nothing depends on time. On the queue of the items and on SQS.
+ * Ingestion slots are shared fairly between workspaces: endless files, or an endless stream of them, delay only their own workspace.
+ * Parsers here end when the test says so, so nothing depends on time. With the item queue and with SQS.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -35,9 +35,9 @@ const embedder: Embedder = {
   close: async () => {},
 };
 
-/** Files whose text begins with "slow" end when `finish` is called. One that is deaf does not even end when it is interrupted. */
+/** Files whose text begins with "slow" end when `finish` is called. A deaf one does not even end when interrupted. */
 class Gate implements Parser {
-  /** Of each share, the texts that are being parsed. */
+  /** By share, the texts that are being parsed. */
   readonly inside = new Map<string, string[]>();
   isDeaf = false;
   readonly #waiting = new Map<string, () => void>();
@@ -176,7 +176,7 @@ describe.each([
       openSqsQueue({ ...testConnection, endpoint: sqs.endpoint, prefix: randomUUID().slice(0, 8), items }),
   ],
 ] as const)("ingestion on %s", (_name, openQueue) => {
-  it("a workspace alone has all places; with another it keeps its share, and the other's document is indexed while its own never end", async () => {
+  it("a workspace alone has all slots; with another it keeps its share, and the other's document is indexed while its own never end", async () => {
     await using bench = await Bench.open(openQueue);
     const { gate } = bench;
     const [a, b] = [await bench.workspace("a"), await bench.workspace("b")];
@@ -184,18 +184,18 @@ describe.each([
     bench.work();
     await until(async () => gate.count("a") === places);
     await b.indexed(await b.send("b's only one"));
-    // The place that was given away is a's again, now that nobody else waits.
+    // The slot returns to a, now that nobody else waits.
     await until(async () => gate.count("a") === places);
     expect(bench.opened.metrics()).toMatchObject({ yielded: 1, retried: 0, failed: 0 });
     await until(async () => {
       for (const text of gate.inside.get("a") ?? []) gate.finish(text);
       return (await Promise.all(slow.map((id) => a.view(id)))).every(({ status }) => status === "indexed");
     });
-    // Interrupted once, tried once.
+    // Interrupted once, attempted once.
     for (const id of slow) expect(await a.view(id)).toMatchObject({ status: "indexed", attempts: 1, error: null });
   });
 
-  it("two workspaces without end have half of the places each, and neither loses its oldest", async () => {
+  it("two endless workspaces have half of the slots each, and neither loses its oldest document", async () => {
     await using bench = await Bench.open(openQueue);
     const { gate } = bench;
     const [a, b] = [await bench.workspace("a"), await bench.workspace("b")];
@@ -206,20 +206,20 @@ describe.each([
     for (let i = 0; i < 4; i += 1) await b.send(`slow b${i}`);
     await until(async () => gate.count("b") === 1 && gate.count("a") === places - 1);
     expect(gate.inside.get("a")).toContain(oldest);
-    // A third one has the place of whoever has two.
+    // A third one gets a slot of the one that has two.
     const c = await bench.workspace("c");
     await c.indexed(await c.send("c's only one"));
     expect(gate.inside.get("a")).toContain(oldest);
     expect(gate.count("b")).toBe(1);
   });
 
-  it("a workspace whose documents never stop coming does not keep another's waiting", async () => {
+  it("a workspace with an endless stream of documents does not delay another", async () => {
     await using bench = await Bench.open(openQueue);
     const [a, b] = [await bench.workspace("a"), await bench.workspace("b")];
     let sent = 0;
     let isOver = false;
     const stream = async (): Promise<void> => {
-      // Always more of them than there are places.
+      // Always more of them than slots.
       while (!isOver) {
         const ids = await Promise.all(Array.from({ length: 2 * places }, () => a.send(`a${(sent += 1)}`)));
         await a.indexed(ids[0] as string);
@@ -233,7 +233,7 @@ describe.each([
     await streaming;
   });
 
-  it("a document that is interrupted more often than a message may fail or lose its lease is not dead: it is indexed at its next turn", async () => {
+  it("a document interrupted more often than a message may fail or lose its lease is not dead: it is indexed at its next turn", async () => {
     await using bench = await Bench.open(openQueue);
     const { gate } = bench;
     const [a, b] = [await bench.workspace("a"), await bench.workspace("b")];
@@ -254,7 +254,7 @@ describe.each([
       expect(await bench.queue.stats(system.forTenant(knowledgeTenant), name), name).toMatchObject({ dead: 0 });
   });
 
-  it("a parser that does not listen to the interruption keeps nobody's place", async () => {
+  it("a parser that ignores the interruption occupies nobody's slot", async () => {
     await using bench = await Bench.open(openQueue);
     const { gate } = bench;
     gate.isDeaf = true;
@@ -265,13 +265,13 @@ describe.each([
     await b.indexed(await b.send("b's first"));
     await b.indexed(await b.send("b's second"));
     await until(async () => {
-      // The interrupted one comes again, and waits again.
+      // The interrupted one returns, and waits again.
       for (const text of gate.inside.get("a") ?? []) gate.finish(text);
       return (await Promise.all(ids.map((id) => a.view(id)))).every(({ status }) => status === "indexed");
     });
   });
 
-  it("a preview of chunks takes a parser in its workspace's share", async () => {
+  it("a preview of chunks uses a parser in its workspace's share", async () => {
     await using bench = await Bench.open(openQueue);
     const { gate, opened } = bench;
     const caller = makeCaller({ tenant: "a", userId: "u", role: "user" });
@@ -284,7 +284,7 @@ describe.each([
     expect(await shown).toHaveLength(1);
   });
 
-  it("messages in the queue that all workspaces shared before are taken, too", async () => {
+  it("messages in the queue that all workspaces shared before are processed, too", async () => {
     await using bench = await Bench.open(openQueue);
     const a = await bench.workspace("a");
     const id = await a.send("an earlier one");

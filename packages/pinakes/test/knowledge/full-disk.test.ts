@@ -1,4 +1,4 @@
-/** A disk that is full, and then is not: readiness says so, and forgets it when writes work again. */
+/** A full disk, and then space again: readiness reports it, and recovers when writes succeed. */
 import { execFileSync } from "node:child_process";
 import { open as open_ } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { until } from "../support/until.ts";
 
 const smallMb = 24;
 
-/** A file system of its own, which only root may mount. */
+/** A separate file system, which only root can mount. */
 function mounted(dir: string): boolean {
   try {
     execFileSync("/bin/mount", ["-t", "tmpfs", "-o", `size=${smallMb}m`, "tmpfs", dir], { stdio: "ignore" });
@@ -37,7 +37,7 @@ afterAll(async () => {
   if (isMounted) execFileSync("/bin/umount", ["-l", dir]);
 });
 
-describe.skipIf(!isMounted)("a disk that is full (needs the right to mount a tmpfs)", () => {
+describe.skipIf(!isMounted)("a full disk (needs the right to mount a tmpfs)", () => {
   it("is not ready while writes fail, names the writes, and is ready again, without warnings, when there is space", async () => {
     await using pinakes: Pinakes = await open({ dir });
     expect(await pinakes.ready()).toMatchObject({ ready: true, reasons: {} });
@@ -47,7 +47,7 @@ describe.skipIf(!isMounted)("a disk that is full (needs the right to mount a tmp
     const workflows = pinakes.state.as(admin).workflows;
     const write = async (chars: number) =>
       workflows.create({ type: "sequential", name: "x", total_steps: 1, description: "d".repeat(chars) });
-    // All space but a little, which small writes use up.
+    // All but a little space, which small writes fill.
     await fill(join(dir, "filler"));
     const refused = await until(async () => {
       try {

@@ -1,4 +1,4 @@
-/** Several files in one operation, and the jobs that tell what became of them. */
+/** Several files in one operation, and jobs with the outcome of each. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { body, engines, openTestPinakes, settled, type Place, type TestPinakes } from "./support/test-pinakes.ts";
 
@@ -18,7 +18,7 @@ describe.each(engines)("jobs on %s", (engine) => {
     "A.txt": "again",
   };
 
-  /** Each file, with the document it became or why it was refused. */
+  /** Each file, with its document or the reason it was refused. */
   async function send(place: Place): Promise<{ jobId: string; results: Record<string, string> }> {
     const { knowledge, caller, repository, collection } = place;
     const { job_id, result } = await knowledge.documents.uploadMany(caller, repository, collection, async (take) => {
@@ -42,7 +42,7 @@ describe.each(engines)("jobs on %s", (engine) => {
     return { knowledge: test.knowledge, caller, repository, collection: collection_id };
   }
 
-  it("R-KB-43 R-KB-46 R-LISA-78 many files in one operation, a result for each; the job tells what became of every document, and tries the failed again, only them", async () => {
+  it("R-KB-43 R-KB-46 R-LISA-78 many files in one operation, a result for each; the job has the outcome of every document, and retries only the failed ones", async () => {
     const place = await group("many");
     const { jobId, results } = await send(place);
     const uuid = /^[0-9a-f-]{36}$/;
@@ -84,7 +84,7 @@ describe.each(engines)("jobs on %s", (engine) => {
     expect(items).toHaveLength(3);
   });
 
-  it("R-LISA-72 who started a job and has lost the group since sees nothing of it any more; of what is gone for good it is told", async () => {
+  it("R-LISA-72 who started a job and lost the group since cannot see it any more, except that its collection was purged", async () => {
     const place = await group("lost");
     const { knowledge, repository } = place;
     const { jobId } = await send(place);

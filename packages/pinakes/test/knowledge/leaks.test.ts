@@ -1,4 +1,4 @@
-/** Attempts on other people's things, through every method: the answer is that of a thing that is not there, to the letter. */
+/** Attempts on other users' resources, through every method: the answer is exactly that for a missing resource. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
@@ -87,7 +87,7 @@ async function fill(repository: string, caller: Caller, input: object): Promise<
   };
 }
 
-/** What an attempt comes to, with the ids of the target taken out. */
+/** The outcome of an attempt, without the ids of the target. */
 async function outcome(attempt: Promise<unknown>, target: Target): Promise<string> {
   const text = await attempt.then(
     (value) => `answered ${JSON.stringify(value)}`,
@@ -96,7 +96,7 @@ async function outcome(attempt: Promise<unknown>, target: Target): Promise<strin
       return `${error.code}: ${error.detail}`;
     },
   );
-  // The longest first: the id of an entry begins with that of its collection.
+  // Longest first: the id of an entry starts with that of its collection.
   const ids = Object.entries(target).toSorted(([, a], [, b]) => b.length - a.length);
   return ids.reduce((left, [name, id]) => left.replaceAll(id, `<${name}>`), text);
 }
@@ -113,7 +113,7 @@ const outsiders: readonly (readonly [string, () => Caller])[] = [
 
 describe.each(outsiders)("%s", (_, who) => {
   it.each(Object.keys({ ...onRepository, ...onCollection }))(
-    "%s: the answer is that for a thing that is not there",
+    "%s: the answer is that for a missing resource",
     async (name) => {
       const attempt = { ...onRepository, ...onCollection }[name];
       const elsewhere = missing();
@@ -123,7 +123,7 @@ describe.each(outsiders)("%s", (_, who) => {
     },
   );
 
-  it.each(Object.keys(onQuarantine))("%s: the answer is that for an entry that is not there", async (name) => {
+  it.each(Object.keys(onQuarantine))("%s: the answer is that for a missing entry", async (name) => {
     const elsewhere = missing();
     const real = await outcome(onQuarantine[name]?.(test.knowledge, who(), group) as Promise<unknown>, group);
     expect(real).toBe(
@@ -152,7 +152,7 @@ describe.each(outsiders)("%s", (_, who) => {
 describe("a user of the group, on a private collection of the same repository", () => {
   const who = () => test.as("mia", { groups: ["insiders"] });
 
-  it.each(Object.keys(onCollection))("%s: the answer is that for a collection that is not there", async (name) => {
+  it.each(Object.keys(onCollection))("%s: the answer is that for a missing collection", async (name) => {
     const elsewhere = missing("vault");
     const real = await outcome(onCollection[name]?.(test.knowledge, who(), hidden) as Promise<unknown>, hidden);
     expect(real).toBe(
@@ -179,7 +179,7 @@ describe("a user of the group, on a private collection of the same repository", 
 });
 
 describe("the table", () => {
-  it("has every method that there is, and after all the attempts everything is as it was", async () => {
+  it("covers every method, and after all the attempts nothing has changed", async () => {
     const methods = (of: object, prefix: string) =>
       Object.getOwnPropertyNames(Object.getPrototypeOf(of))
         .filter((name) => name !== "constructor")
@@ -219,7 +219,7 @@ describe("the table", () => {
     }
   });
 
-  it("a caller that is none is refused by every method, before anything else", async () => {
+  it("an invalid caller is refused by every method, before anything else", async () => {
     const real = test.as("root", { role: "admin" });
     for (const forged of [undefined, {}, { ...real }, structuredClone({ userId: "root", role: "admin", groups: [] })]) {
       for (const [name, attempt] of Object.entries({
@@ -253,7 +253,7 @@ describe("the table", () => {
       return { seen, done };
     };
     const [olaf, stranger, admin] = [watch(test.as("olaf")), watch(other), watch(test.admin)];
-    /** Changes something that all may see until all have seen it: whatever came before has reached them, too. */
+    /** Changes something visible to all until all have seen it: earlier events have then reached them, too. */
     const marked = async () => {
       const before = [olaf, stranger, admin].map(({ seen }) => seen.length);
       for (const { caller, repository } of Object.values(open))

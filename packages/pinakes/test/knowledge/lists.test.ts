@@ -1,4 +1,4 @@
-/** Lists: every entry once, in order, filtered, with exact counts, and cursors that are good for the list that gave them only. */
+/** Lists: every entry once, in order, filtered, with exact counts, and cursors valid only for their own list. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CollectionQuery } from "../../src/knowledge/index.ts";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
@@ -12,7 +12,7 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  /** A repository with its default collection and so many more, a second apart. */
+  /** A repository with its default collection and a number of others, a second apart. */
   async function filled(
     count: number,
     input: (i: number) => object = (i) => ({ name: `C ${String(i).padStart(3, "0")}` }),
@@ -29,7 +29,7 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
   const names = async (query: CollectionQuery) =>
     (await walk((cursor) => list({ ...query, cursor }))).map(({ name }) => name);
 
-  it("R-LISA-04 R-LISA-05 a repository's collections, all and only they, newest first or oldest first, as whole records", async () => {
+  it("R-LISA-04 R-LISA-05 exactly a repository's collections, newest or oldest first, as complete records", async () => {
     const repositoryId = await filled(7);
     await filled(3);
     const newest = await walk((cursor) => list({ repositoryId, cursor, limit: 3 }));
@@ -50,7 +50,7 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
       expect(one).toEqual(await test.knowledge.collections.get(test.admin, repositoryId, one.collection_id));
   });
 
-  it("R-LISA-04 collections of the same millisecond have one order, the same forwards and backwards and at every read", async () => {
+  it("R-LISA-04 collections of the same millisecond have a stable order, the same in both directions and at every read", async () => {
     const repositoryId = await filled(0);
     await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
@@ -63,7 +63,7 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     expect(await names({ repositoryId, limit: 9, order: "asc" })).toEqual(once.toReversed());
   });
 
-  it("R-LISA-06 pages have 20 entries unless asked; a walk meets every entry that stays once, also with inserts and deletes between pages", async () => {
+  it("R-LISA-06 pages have 20 entries by default; a walk meets every stable entry once, also with inserts and deletes between pages", async () => {
     const repositoryId = await filled(60);
     expect((await list({ repositoryId })).items).toHaveLength(20);
     const stay = new Set((await names({ repositoryId, limit: 100 })).filter((name) => !/[05]$/.test(name)));
@@ -83,7 +83,7 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     expect(met.filter((name) => stay.has(name)).sort()).toEqual([...stay].sort());
   });
 
-  it("R-LISA-06 R-LISA-74 a cursor that was tampered with, is another workspace's, or is of another filter, order or list is refused", async () => {
+  it("R-LISA-06 R-LISA-74 a cursor that was tampered with, or belongs to another workspace, filter, order or list, is refused", async () => {
     const repositoryId = await filled(5);
     const cursor = (await list({ repositoryId, limit: 2 })).next_cursor as string;
     const other = test.as("root", { tenant: "other", role: "admin" });
@@ -106,11 +106,11 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     ];
     for (const query of others) await expect(list({ ...query, limit: 2, cursor })).rejects.toMatchObject(refused);
     await expect(test.knowledge.repositories.list(test.admin, { cursor })).rejects.toMatchObject(refused);
-    // Another number of entries is the same list.
+    // Another page size is the same list.
     expect((await list({ repositoryId, limit: 3, cursor })).items).toHaveLength(3);
   });
 
-  it("R-LISA-07 R-LISA-09 a list by status has exactly those, newest first, and a change shows at the very next read in every order", async () => {
+  it("R-LISA-07 R-LISA-09 a list by status is exact, newest first, and a change shows at the very next read in every order", async () => {
     const repositoryId = await filled(6);
     const { items } = await list({ repositoryId });
     const id = (name: string) => items.find((one) => one.name === name)?.collection_id as string;
@@ -135,7 +135,7 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     expect(await names({ repositoryId, q: "C 000" })).toEqual([]);
   });
 
-  it("R-LISA-73 filters, status, sort and order together, with exact pages and counts", async () => {
+  it("R-LISA-73 filters, status, sort and order combined, with exact pages and counts", async () => {
     const repositoryId = await filled(40, (i) => ({
       name: `${i % 2 === 0 ? "Even" : "Odd"} ${String(39 - i).padStart(2, "0")}`,
       description: i % 4 === 0 ? "About ZEBRAS" : "",
@@ -149,13 +149,13 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     expect(await test.knowledge.collections.count(test.admin, query)).toBe(expected.length);
     expect(await test.knowledge.collections.count(test.admin, { repositoryId, q: "EVEN" })).toBe(20);
     expect(await names({ repositoryId, q: "odd", limit: 6 })).toHaveLength(20);
-    // A tag is a whole tag.
+    // Tags match as a whole.
     expect(await names({ repositoryId, tag: "thir" })).toEqual([]);
     for (const bad of [{ sort: "colour" }, { order: "up" }, { status: "x" }])
       await expect(list({ repositoryId, ...(bad as object) })).rejects.toMatchObject({ code: "INVALID" });
   });
 
-  it("R-LISA-08 R-LISA-74 over all repositories in one order, by maker, with the repository's name, and only what the caller sees", async () => {
+  it("R-LISA-08 R-LISA-74 over all repositories in one order, by creator, with the repository's name, and only what the caller may see", async () => {
     const ann = test.as("ann-of-lists", { groups: ["readers"] });
     const open = await filled(0);
     await test.knowledge.repositories.update(test.admin, open, { name: "Open House" });
@@ -188,11 +188,11 @@ describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
     expect(await of(ben)).toEqual([4, 3, 2, 1, 0].map((i) => `By Ann ${i}`));
     expect(await of(outsider)).toEqual([4, 2, 0].map((i) => `By Ann ${i}`));
     expect(await test.knowledge.collections.count(outsider, mine)).toBe(3);
-    // Having lost the group, the maker sees none of it any more.
+    // Having lost the group, the creator sees none of it any more.
     expect(await of(test.as("ann-of-lists"))).toEqual([4, 2, 0].map((i) => `By Ann ${i}`));
   });
 
-  it("R-LISA-30 documents newest first or oldest first, by status, by name, in pages", async () => {
+  it("R-LISA-30 documents newest or oldest first, by status, by name, in pages", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     for (let i = 0; i < 45; i += 1) {

@@ -1,4 +1,4 @@
-/** What is accepted as a name, an id, a description, a tag, a group, and how much of it. Every limit at its edge and one past it. */
+/** Validation of names, ids, descriptions, tags and groups. Every limit at its edge and one past it. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { engines, newPlace, openTestPinakes, type Place, type TestPinakes } from "./support/test-pinakes.ts";
 
@@ -15,14 +15,14 @@ describe.each(engines)("names and limits on %s", (engine) => {
 
   const create = (input: object) => test.knowledge.collections.create(test.admin, place.repository, input);
 
-  it("R-LISA-11 a name of 100 characters is accepted, one of 101 is refused, and one that an id stands for may be left out", async () => {
+  it("R-LISA-11 a name of 100 characters is accepted, one of 101 is refused, and with an id the name is optional", async () => {
     expect((await create({ name: "n".repeat(100) })).name).toHaveLength(100);
     await expect(create({ name: "n".repeat(101) })).rejects.toMatchObject({
       ...invalid,
       detail: expect.stringContaining("101 characters"),
     });
     expect((await create({ collection_id: "implicit" })).name).toBe("implicit");
-    // Counted in characters, not in units of UTF-16: 60 of these are 120 units, and the reason is not their number.
+    // Counted in characters, not UTF-16 units: 60 of these are 120 units, and the reason is not their number.
     await expect(create({ name: "😀".repeat(60) })).rejects.toMatchObject({
       detail: expect.stringContaining("letters, digits"),
     });
@@ -44,7 +44,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
     await expect(create({})).rejects.toMatchObject({ ...invalid, detail: expect.stringContaining("name") });
   });
 
-  it("R-LISA-29 ids with #, slashes, dots alone or too many characters are refused; 128 are accepted", async () => {
+  it("R-LISA-29 ids with #, slashes, only dots or too many characters are refused; 128 are accepted", async () => {
     for (const collection_id of ["a#b", "a/b", "a\\b", ".", "..", "", "a b", "ä", "x".repeat(129), "a\u0000"])
       await expect(create({ collection_id, name: "x" })).rejects.toMatchObject(invalid);
     expect((await create({ collection_id: "x".repeat(128) })).collection_id).toHaveLength(128);
@@ -52,14 +52,14 @@ describe.each(engines)("names and limits on %s", (engine) => {
       await expect(test.knowledge.repositories.create(test.admin, { repository_id })).rejects.toMatchObject(invalid);
   });
 
-  it("R-LISA-65 R-KB-08 names are unique in a repository ignoring case, spaces around them too, and free in another", async () => {
+  it("R-LISA-65 R-KB-08 names are unique within a repository, ignoring case and surrounding spaces, and free in another", async () => {
     for (const name of ["taken", "TAKEN", "tAkEn", " Taken ", "Taken"])
       await expect(create({ name })).rejects.toMatchObject({ code: "CONFLICT" });
     const other = await newPlace(test, "Taken");
     expect((await test.knowledge.collections.get(test.admin, other.repository, other.collection)).name).toBe("Taken");
   });
 
-  it("R-LISA-65 R-KB-08 of 50 that create the same name at once, in all spellings, one succeeds", async () => {
+  it("R-LISA-65 R-KB-08 of 50 concurrent creates of one name, in all spellings, one succeeds", async () => {
     const names = Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? "Race Name" : "rAcE nAmE"));
     const outcomes = await Promise.allSettled(names.map((name) => create({ name })));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -70,14 +70,17 @@ describe.each(engines)("names and limits on %s", (engine) => {
     );
   });
 
-  it("R-KB-08 a name that nobody gave is the id, and the id with a mark where that is taken; one that is given is that one or none", async () => {
+  it("R-KB-08 a default name is the id, with a suffix if that is taken; a given name is never changed", async () => {
     expect(await create({ collection_id: "taken" })).toMatchObject({
       collection_id: "taken",
       name: expect.stringMatching(/^taken [0-9a-f]{8}$/),
     });
-    const same = { code: "CONFLICT", detail: `A collection "taken" exists in repository "${place.repository}".` };
+    const same = {
+      code: "CONFLICT",
+      detail: `A collection "taken" already exists in repository "${place.repository}".`,
+    };
     await expect(create({ collection_id: "taken" })).rejects.toMatchObject(same);
-    const named = `A collection named "tAken" exists in repository "${place.repository}" (names ignore case). Use another name, or change the one that has it.`;
+    const named = `A collection named "tAken" already exists in repository "${place.repository}" (names are case-insensitive). Use another name, or rename the existing one.`;
     await expect(create({ collection_id: "tAken", name: "tAken" })).rejects.toMatchObject({
       code: "CONFLICT",
       detail: named,
@@ -87,7 +90,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
     await create({ collection_id: "tAken", name: "Other letters" });
     await expect(update("tAken", "tAken")).rejects.toMatchObject({ code: "CONFLICT", detail: named });
     expect((await update("tAken", null)).name).toMatch(/^tAken [0-9a-f]{8}$/);
-    // As long as a name may be, however long the id is; another life of the id has another mark.
+    // Within the maximum length, however long the id is; another incarnation of the id has another suffix.
     const [short, long] = ["m".repeat(91), "m".repeat(92)];
     for (const id of [short, long]) {
       await create({ collection_id: id });
@@ -95,7 +98,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
     }
   });
 
-  it("R-KB-08 of 20 that make two ids in other letters at once, two succeed, with two names", async () => {
+  it("R-KB-08 of 20 concurrent creates of two ids that differ in case, two succeed, with two names", async () => {
     const ids = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? "Pair" : "pair"));
     const outcomes = await Promise.allSettled(ids.map((collection_id) => create({ collection_id })));
     const made = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
@@ -105,7 +108,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
       if (outcome.status === "rejected")
         expect(outcome.reason).toMatchObject({
           code: "CONFLICT",
-          detail: expect.stringMatching(/^A collection "[Pp]air" exists/),
+          detail: expect.stringMatching(/^A collection "[Pp]air" already exists/),
         });
   });
 
@@ -119,7 +122,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
     expect((await test.knowledge.collections.create(two, "me", { name: "Docs" })).name).toBe("Docs");
   });
 
-  it("R-LISA-65 renaming to a taken name is refused and changes nothing; to another spelling of its own name it is fine", async () => {
+  it("R-LISA-65 renaming to a taken name is refused and changes nothing; another spelling of its own name is accepted", async () => {
     const { collection_id } = await create({ name: "Mine" });
     await expect(
       test.knowledge.collections.update(test.admin, place.repository, collection_id, { name: "TAKEN" }),
@@ -142,7 +145,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
       expect((await create({ name: `plain ${i}`, description })).description).toBe(description);
   });
 
-  it("R-LISA-12 a description round-trips, and may be left out", async () => {
+  it("R-LISA-12 a description round-trips, and is optional", async () => {
     const { collection_id, description } = await create({ name: "no description" });
     expect(description).toBe("");
     await test.knowledge.collections.update(test.admin, place.repository, collection_id, {
@@ -153,7 +156,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
     );
   });
 
-  it("R-LISA-46 R-LISA-66 50 tags are accepted, 51 refused; a tag has 50 characters, not 51, and those of a name", async () => {
+  it("R-LISA-46 R-LISA-66 50 tags are accepted, 51 refused; a tag has up to 50 characters, of those in names", async () => {
     const tags = Array.from({ length: 50 }, (_, i) => `tag-${i}`);
     expect((await create({ name: "t50", metadata: { tags } })).metadata.tags).toEqual(tags);
     await expect(create({ name: "t51", metadata: { tags: [...tags, "one more"] } })).rejects.toMatchObject(invalid);
@@ -174,7 +177,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
     });
   });
 
-  it("R-LISA-63 tags are the repository's, then one's own, each once and in order; of the fields one's own win; merged there are at most 50", async () => {
+  it("R-LISA-63 tags are the repository's, then the collection's own, deduplicated and in order; own fields override; merged there are at most 50", async () => {
     const { repository_id } = await test.knowledge.repositories.create(test.admin, {
       repository_id: "merge",
       metadata: { tags: ["z", "a"], custom_fields: { from: "repository", kept: 1 } },
@@ -199,14 +202,14 @@ describe.each(engines)("names and limits on %s", (engine) => {
       metadata: { tags: ["z", "a", "new"] },
     });
     await expect(grow).rejects.toMatchObject({ ...invalid, detail: expect.stringContaining("Many") });
-    // A tag that the fullest collection has already makes no difference to it.
+    // A tag that the fullest collection already has makes no difference to it.
     const same = await test.knowledge.repositories.update(test.admin, repository_id, {
       metadata: { tags: ["z", "a", "t1"] },
     });
     expect(same.metadata.tags).toEqual(["z", "a", "t1"]);
   });
 
-  it("R-LISA-26 a common record is well under 2 KB; one over 65,536 bytes is refused by the name of its largest field", async () => {
+  it("R-LISA-26 a common record is well under 2 KB; one over 65,536 bytes is refused, naming its largest field", async () => {
     const { collection_id } = await create({
       name: "typical",
       description: "d".repeat(200),
@@ -217,7 +220,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
       id: `collection:${collection_id}`,
     });
     expect(Buffer.byteLength(JSON.stringify(item?.document))).toBeLessThan(2_048);
-    // Typical ones, as the source counts them: 2 KB on average.
+    // Typical ones, as LISA counts them: 2 KB on average.
     const sizes = await Promise.all(
       Array.from({ length: 20 }, async (_unused, i) => {
         const made = await create({
@@ -270,7 +273,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
     expect((await test.knowledge.collections.create(test.as("other"), "me", { name: "mine" })).name).toBe("mine");
   });
 
-  it("pages have 1 to 100 entries; 0, 101, fractions and texts are refused", async () => {
+  it("pages have 1 to 100 entries; 0, 101, fractions and strings are refused", async () => {
     for (const limit of [0, -1, 101, 1.5, "5", null]) {
       await expect(test.knowledge.collections.list(test.admin, { limit: limit as number })).rejects.toMatchObject(
         invalid,

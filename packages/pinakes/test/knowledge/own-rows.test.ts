@@ -1,4 +1,6 @@
-/** Rows that callers embedded themselves, migrated or dropped into the box are seen wherever a collection is: counts, manifest, searches. */
+/**
+ * Rows that callers embedded themselves, migrated or dropped into the box are visible wherever a collection is: counts, manifest, searches.
+ */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -91,7 +93,7 @@ describe.each([
         quote: sentences[1],
       });
     }
-    // Vectors of another dimension cannot be compared with the question.
+    // Vectors of another dimension cannot be compared with the query.
     expect((await find("zebras", { mode: "vector" })).hits).toEqual([]);
     const [hit] = (await find("zebras")).hits;
     const citation = hit?.citation as NonNullable<typeof hit>["citation"];
@@ -113,7 +115,7 @@ describe.each([
     ).toEqual([{ valid: false, result: "row_gone", current: false }]);
   });
 
-  it("are ranked beside passages, filtered by their metadata, and compared as vectors where the dimensions are the model's", async () => {
+  it("are ranked beside chunks, filtered by their metadata, and compared as vectors if the dimensions are the model's", async () => {
     place = await newPlace(test);
     const { document_id } = await upload(place, "zoo.txt", "The zoo keeps two zebras.");
     await settled(place, document_id);
@@ -132,7 +134,7 @@ describe.each([
     expect(await find("zebras", { filter: { nowhere: 1 } })).toMatchObject({ hits: [], unknown_fields: ["nowhere"] });
     const grouped = await find("zebras", { group_by: "document", mode: "keyword" });
     expect(grouped.hits).toHaveLength(2);
-    // Both, unless the background is compacting one of them just now.
+    // Both, unless the background is just compacting one of them.
     expect(await test.knowledge.rows.compact(place.caller, place.repository, place.collection)).toMatchObject({
       outcome: expect.stringMatching(/^(?:done|busy)$/) as string,
       rows: { outcome: expect.stringMatching(/^(?:done|busy)$/) as string },
@@ -143,7 +145,7 @@ describe.each([
     });
   });
 
-  it("come from a migration and are then all there", async () => {
+  it("all arrive with a migration", async () => {
     const path = join(test.dir, "moved.jsonl");
     await writeFile(
       path,
@@ -162,7 +164,7 @@ describe.each([
     expect((await find("cellar pump")).hits[0]).toMatchObject({ chunk_id: "r2", citation: { row_id: "r2" } });
   });
 
-  it("of a drop box are in a collection of the catalogue, by a name alone or with its repository", async () => {
+  it("of a drop box are in a collection of the catalog, by a name alone or with its repository", async () => {
     const { objects, queue } = test.pinakes;
     const { scope } = test.admin;
     const lines = rowsOf(8)

@@ -1,4 +1,4 @@
-/** No passage is longer than its model reads, however documents are cut: nothing of a document is missing from the vectors. */
+/** No chunk is longer than its model reads, however documents are chunked: nothing of a document is missing from the vectors. */
 import { chunkingTypes } from "@pinakes/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openLocalTokenizer } from "../../src/drivers/models/local/tokenizer.ts";
@@ -16,7 +16,7 @@ const tokenizer = await openLocalTokenizer();
 const count = (text: string) => tokenizer.words(text).tokens.reduce((sum, tokens) => sum + tokens, 0);
 const tokensMax = 256;
 
-describe("passages and what the model reads", () => {
+describe("chunks and the model's limit", () => {
   let test: TestPinakes;
   let place: Place;
   beforeAll(async () => {
@@ -40,7 +40,7 @@ describe("passages and what the model reads", () => {
   ).join(" ");
   const markdown = `# The lighthouses of the northern coast and of the islands before it\n\n${sentences}\n\n## Their keepers, their families, and how they lived\n\n${sentences}`;
 
-  it("R-KB-27 a catalog cuts at what the model reads, 256 tokens, with a tenth of it repeated, and says so", async () => {
+  it("R-KB-27 a catalog chunks at the model's limit, 256 tokens, with a tenth overlap, and says so", async () => {
     const caller = test.as("reader");
     const { collection_id, warnings } = await test.knowledge.collections.create(caller, "me", { name: "Defaults" });
     expect(warnings).toBeUndefined();
@@ -58,7 +58,7 @@ describe("passages and what the model reads", () => {
   });
 
   for (const type of chunkingTypes) {
-    it(`${type}: passages of texts and of Markdown with headings stay within the model, and the last words are found by their meaning`, async () => {
+    it(`${type}: chunks of texts and of Markdown with headings stay within the model's limit, and the last words are found by their meaning`, async () => {
       const strategy =
         type === "NONE"
           ? { type }
@@ -76,14 +76,14 @@ describe("passages and what the model reads", () => {
         const { document_id, status } = await uploaded(place, name, text, { chunking_strategy: strategy });
         expect(status).toBe("indexed");
         const chunks = await passages(place, document_id);
-        // A passage is embedded with the headings above it.
+        // A chunk is embedded with the headings above it.
         for (const { text: own } of chunks) expect(count(own)).toBeLessThanOrEqual(tokensMax);
         expect(chunks.map((chunk) => chunk.text).join(" ")).toContain("poured water over it");
       }
     });
   }
 
-  it("sizes beyond the model are taken, with a warning that says what happens; those within it without one", async () => {
+  it("sizes beyond the model's limit are accepted with a warning; those within it without one", async () => {
     let names = 0;
     const create = (chunking_strategy: unknown) =>
       test.knowledge.collections.create(test.admin, place.repository, {
@@ -107,13 +107,13 @@ describe("passages and what the model reads", () => {
     expect(changed.warnings).toBeUndefined();
   });
 
-  it("texts that differ only past the limit have different vectors, as passages, questions and over the embeddings interface", async () => {
+  it("texts that differ only past the limit have different vectors, as chunks, queries and in the embeddings API", async () => {
     const start = "word ".repeat(tokensMax);
     const { vectors } = await test.knowledge.search.embed(test.admin, [`${start}apple`, `${start}treaty`]);
     expect(vectors[0]).not.toEqual(vectors[1]);
   });
 
-  it("a re-index records the limit that it kept to", async () => {
+  it("a re-index records the limit that it used", async () => {
     const own = await newPlace(test, "Again");
     const { document_id } = await uploaded(own, "a.txt", sentences, {});
     await test.knowledge.collections.update(own.caller, own.repository, own.collection, {

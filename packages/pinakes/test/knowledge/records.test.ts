@@ -1,4 +1,4 @@
-/** Repositories and collections as records: defaults, what can change, what cannot, etags, the default collection, archiving. */
+/** Repositories and collections as records: defaults, changeable and fixed fields, etags, the default collection, archiving. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Caller } from "../../src/domain/caller.ts";
 import { catalogChunking, systemChunking } from "../../src/knowledge/chunking/index.ts";
@@ -56,7 +56,7 @@ describe.each(engines)("records on %s", (engine) => {
     });
   });
 
-  it("R-KB-06 who made it is the caller, whatever the request says", async () => {
+  it("R-KB-06 the creator is the caller, whatever the request says", async () => {
     const made = await test.knowledge.collections.create(test.as("ann"), "me", {
       name: "Mine",
       created_by: "ben",
@@ -81,7 +81,7 @@ describe.each(engines)("records on %s", (engine) => {
     expect((await update(collection_id, { chunking_strategy: null })).own_chunking_strategy).toBeNull();
   });
 
-  it("R-LISA-13 a repository tells what its collections inherit, its own or that of the system", async () => {
+  it("R-LISA-13 a repository shows what its collections inherit, its own strategy or the system's", async () => {
     const inherited = async (caller: Caller, repository: string) => {
       const { effective_chunking_strategy, chunking_strategy } = await test.knowledge.repositories.get(
         caller,
@@ -119,7 +119,7 @@ describe.each(engines)("records on %s", (engine) => {
     await expect(create({ name: "Bad", metadata: { labels: [] } })).rejects.toMatchObject({ code: "INVALID" });
   });
 
-  it("R-LISA-18 times are ISO 8601 in UTC with milliseconds; created_at stays, updated_at moves with every change, also within a millisecond", async () => {
+  it("R-LISA-18 times are ISO 8601 in UTC with milliseconds; created_at is fixed, updated_at increases with every change, also within a millisecond", async () => {
     const made = await create({ name: "Times" });
     expect(made.created_at).toMatch(iso);
     let before = made.updated_at;
@@ -134,7 +134,7 @@ describe.each(engines)("records on %s", (engine) => {
     expect((await update(made.collection_id, { description: "later" })).updated_at).toBe(new Date(now).toISOString());
   });
 
-  it("R-LISA-39 an existing id is a conflict and the first record stays as it is; of racing creates one succeeds", async () => {
+  it("R-LISA-39 an existing id is a conflict and the first record is unchanged; of concurrent creates one succeeds", async () => {
     const first = await create({ collection_id: "fixed-id", name: "First" });
     await expect(create({ collection_id: "fixed-id", name: "Second" })).rejects.toMatchObject({
       code: "CONFLICT",
@@ -150,14 +150,14 @@ describe.each(engines)("records on %s", (engine) => {
     ).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
-  it("R-LISA-40 a collection is readable as soon as it is made", async () => {
+  it("R-LISA-40 a collection is readable as soon as it is created", async () => {
     for (let i = 0; i < 20; i += 1) {
       const { collection_id } = await create({ name: `Soon ${i}` });
       expect((await read(collection_id)).name).toBe(`Soon ${i}`);
     }
   });
 
-  it("R-LISA-41 R-LISA-70 a change touches the named fields and updated_at alone; none is refused; an unknown id is not found and nothing springs up", async () => {
+  it("R-LISA-41 R-LISA-70 an update changes only the named fields and updated_at; an empty one is refused; an unknown id is not found and nothing is created", async () => {
     const {
       etag: _,
       updated_at: __,
@@ -181,7 +181,7 @@ describe.each(engines)("records on %s", (engine) => {
     await expect(read("no-such-id")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("R-LISA-60 R-LISA-64 what is fixed is refused when it differs and is no change when it is the same", async () => {
+  it("R-LISA-60 R-LISA-64 fixed fields are refused if they differ, and ignored if they are equal", async () => {
     const made = await create({ name: "Fixed", embedding_model: model });
     const fixed = {
       collection_id: "x",
@@ -218,7 +218,7 @@ describe.each(engines)("records on %s", (engine) => {
     });
   });
 
-  it("R-LISA-19 only the known statuses are accepted", async () => {
+  it("R-LISA-19 only known statuses are accepted", async () => {
     for (const status of ["ACTIVE", "ARCHIVED", "DELETED", "DELETE_IN_PROGRESS", "DELETE_FAILED"] as const)
       expect(
         (await test.knowledge.collections.list(test.admin, { status })).items.every((one) => one.status === status),
@@ -230,7 +230,7 @@ describe.each(engines)("records on %s", (engine) => {
     await expect(update(place.collection, { status: "DELETED" })).rejects.toMatchObject({ code: "INVALID" });
   });
 
-  it("a stale etag is refused, the fresh one is accepted, and uploads do not make it stale", async () => {
+  it("a stale etag is refused, the current one is accepted, and uploads do not make it stale", async () => {
     const { collection_id, etag } = await create({ name: "Etags" });
     const changed = await update(collection_id, { description: "1" }, etag);
     await expect(update(collection_id, { description: "2" }, etag)).rejects.toMatchObject({
@@ -251,7 +251,7 @@ describe.each(engines)("records on %s", (engine) => {
     await expect(stale).rejects.toMatchObject({ code: "PRECONDITION_FAILED" });
   });
 
-  it("R-LISA-41 of many changes at once none is lost", async () => {
+  it("R-LISA-41 of many concurrent updates none is lost", async () => {
     const { collection_id } = await create({ name: "Busy" });
     const fields = { description: "d", private: true, allow_chunking_override: false, metadata: { tags: ["t"] } };
     await Promise.all(Object.entries(fields).map(([field, value]) => update(collection_id, { [field]: value })));

@@ -1,4 +1,4 @@
-/** A whole collection cut and embedded anew, while it answers. */
+/** A whole collection is chunked and embedded again, while it answers. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JobView } from "../../src/knowledge/index.ts";
 import {
@@ -24,7 +24,7 @@ const story = (animal: string) =>
 describe.each(engines)("re-indexing on %s", (engine) => {
   let test: TestPinakes;
   beforeAll(async () => {
-    // The same model under two names: what matters is that another generation is made of it.
+    // The same model under two names: what matters is that a new generation is created.
     test = await openTestPinakes(engine, {
       models: [
         { id: "first", provider: "local" },
@@ -47,7 +47,7 @@ describe.each(engines)("re-indexing on %s", (engine) => {
     });
   }
 
-  it("R-LISA-69 a new chunking warns, old passages keep theirs until a re-index, which cuts all anew and counts right", async () => {
+  it("R-LISA-69 a new chunking strategy warns, existing chunks stay until a re-index, which replaces all and counts correctly", async () => {
     const place = await filled();
     const { knowledge, caller, repository, collection } = place;
     const before = await knowledge.collections.get(caller, repository, collection);
@@ -102,7 +102,7 @@ describe.each(engines)("re-indexing on %s", (engine) => {
     expect((await texts(place, "wren")).some((text) => text.includes("wren"))).toBe(true);
   });
 
-  it("documents that come, are replaced and go meanwhile are there afterwards as they should be", async () => {
+  it("documents added, replaced and removed meanwhile are correct afterwards", async () => {
     const place = await filled();
     const { knowledge, caller, repository, collection } = place;
     const gone = (await knowledge.documents.list(caller, repository, collection, { q: "vole" })).items[0];
@@ -132,7 +132,7 @@ describe.each(engines)("re-indexing on %s", (engine) => {
     expect(told).toEqual(counted);
   });
 
-  it("a model that is not configured is refused, and nothing begins", async () => {
+  it("a model that is not configured is refused, and nothing starts", async () => {
     const place = await newPlace(test);
     await expect(
       place.knowledge.collections.reindex(place.caller, place.repository, place.collection, {

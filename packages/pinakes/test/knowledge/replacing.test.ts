@@ -1,4 +1,4 @@
-/** The same document again: replaced in one step, recognised when it is the same, tried again, indexed anew, removed. */
+/** The same document again: replaced atomically, recognised if unchanged, retried, re-indexed, deleted. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   engines,
@@ -31,7 +31,7 @@ describe.each(engines)("replacing on %s", (engine) => {
     (await allObjects(place)).map((key) => key.slice(key.indexOf("/") + 1)).sort();
   const rows = async (place: Place) => test.pinakes.vectors.count(place.caller.scope, `${await incarnation(place)}.1`);
 
-  it("R-KB-44 a name that is there, ignoring case, is a conflict; with replace it takes its place, and count and size are right", async () => {
+  it("R-KB-44 an existing name, ignoring case, is a conflict; with replace it is replaced, and count and size are correct", async () => {
     const place = await newPlace(test);
     const first = await uploaded(place, "Report.txt", "the old report about walruses");
     await expect(upload(place, "REPORT.TXT", "x")).rejects.toMatchObject({
@@ -65,7 +65,7 @@ describe.each(engines)("replacing on %s", (engine) => {
     expect(Buffer.concat(await Array.fromAsync(old.body)).toString()).toBe("the old report about walruses");
   });
 
-  it("R-LISA-77 who searches while a document is replaced again and again sees one version at a time, never none and never two", async () => {
+  it("R-LISA-77 searches while a document is replaced repeatedly see one version at a time, never none and never two", async () => {
     const place = await newPlace(test);
     const long = (i: number) =>
       Array.from({ length: 12 }, (_, n) => `Version ${i} of the manual, paragraph ${n}, speaks of gears.`).join("\n\n");
@@ -92,7 +92,7 @@ describe.each(engines)("replacing on %s", (engine) => {
     expect(await objects(place)).toHaveLength(20); // bytes and text of ten versions
   });
 
-  it("the same bytes again change nothing: neither the version nor the passages, and it can still be indexed anew", async () => {
+  it("the same bytes again change nothing: neither the version nor the chunks, and it can still be re-indexed", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     const before = await uploaded(place, "same.txt", "the very same bytes");
@@ -117,7 +117,7 @@ describe.each(engines)("replacing on %s", (engine) => {
     expect(told).toEqual(counted);
   });
 
-  it("the same bytes under another name are taken, and the answer says whose copy they are", async () => {
+  it("the same bytes under another name are accepted, and the answer names the original", async () => {
     const place = await newPlace(test);
     const first = await uploaded(place, "one.txt", "copied words");
     const copy = await upload(place, "two.txt", "copied words");
@@ -125,7 +125,7 @@ describe.each(engines)("replacing on %s", (engine) => {
     expect((await upload(place, "three.txt", "other words")).duplicate_of).toBeUndefined();
   });
 
-  it("R-KB-25 R-KB-16 a failed document is tried again, fails again with the same reason, and is ready when its replacement is", async () => {
+  it("R-KB-25 R-KB-16 a failed document is retried, fails again with the same reason, and is ready when its replacement is", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     const status = async () => (await knowledge.collections.get(caller, repository, collection)).indexing_status;
@@ -144,7 +144,7 @@ describe.each(engines)("replacing on %s", (engine) => {
     expect(told).toEqual(counted);
   });
 
-  it("a replacement that breaks off leaves the old version to searches; trying again indexes it, as the newest there is", async () => {
+  it("an interrupted replacement leaves the old version searchable; a retry indexes it, as the newest stored version", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     const { document_id } = await uploaded(place, "a.txt", "the old words stay");
@@ -166,7 +166,7 @@ describe.each(engines)("replacing on %s", (engine) => {
     expect(told).toEqual(counted);
   });
 
-  it("R-KB-30 R-KB-04 a deleted document is cited by no search, and nothing of it is left: no record, no bytes, no passages", async () => {
+  it("R-KB-30 R-KB-04 a deleted document is cited by no search, and nothing of it remains: no record, no bytes, no chunks", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     await uploaded(place, "kept.txt", "herons stand still");
@@ -184,7 +184,7 @@ describe.each(engines)("replacing on %s", (engine) => {
     expect((await uploaded(place, "gone.txt", "new under the old name")).document_id).not.toBe(document_id);
   });
 
-  it("R-KB-04 documents that are replaced and deleted while they are being indexed leave no passage and no object behind", async () => {
+  it("R-KB-04 documents that are replaced and deleted during ingestion leave no chunk and no object behind", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     const long = (i: number) =>
@@ -211,12 +211,12 @@ describe.each(engines)("replacing on %s", (engine) => {
       for (const { version } of await knowledge.documents.versions(caller, repository, collection, document_id))
         for (const name of ["content", "text"]) kept.add(`${document_id}/${version}/${name}`);
     }
-    // The workers of the documents that were deleted may still be about to notice.
+    // The workers of the deleted documents may be just about to notice.
     const strays = async () => (await allObjects(place)).filter((key) => !kept.has(key));
     expect(await until(async () => (await strays()).length === 0)).toBe(true);
   });
 
-  it("last_sync_at is there after the first document is done, and stays when a document is sent again in the middle of an upload", async () => {
+  it("last_sync_at is set after the first document is done, and stays when a document is sent again during an upload", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     const synced = async () => (await knowledge.collections.get(caller, repository, collection)).last_sync_at;

@@ -1,4 +1,7 @@
-/** Searches over whole repositories and any number of collections: one ranking, what could not be searched is named, and why nothing was found is said. */
+/**
+ * Searches over whole repositories and any number of collections: one ranking, collections that could not be searched are named, and so is
+ * the reason for no hits.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,14 +11,14 @@ import { newPlace, openTestPinakes, upload, uploaded, type TestPinakes } from ".
 
 const otters = "Otters hold hands while they sleep, so that they do not drift apart.";
 
-describe("what a search is over", () => {
+describe("the scope of a search", () => {
   let test: TestPinakes;
   beforeAll(async () => {
     test = await openTestPinakes("memory");
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it("a whole repository of 120 collections, and all that the caller may read, answer as one ranking; what is not readable is as if absent", async () => {
+  it("a whole repository of 120 collections, and everything the caller may read, give one ranking; unreadable collections do not exist", async () => {
     const { knowledge, admin } = test;
     const repository = "many";
     await knowledge.repositories.create(admin, { repository_id: repository });
@@ -52,7 +55,7 @@ describe("what a search is over", () => {
     });
   });
 
-  it("R-KB-45 an empty collection and a question that nothing answers have two outcomes, and neither is `ok`; min_score 0 shows the nearest", async () => {
+  it("R-KB-45 an empty collection and a query without matches have different outcomes, and neither is `ok`; min_score 0 shows the nearest", async () => {
     const place = await newPlace(test, "Outcomes");
     const ask = (query: string, more: object = {}) =>
       test.knowledge.search.run(test.admin, {
@@ -74,7 +77,7 @@ describe("what a search is over", () => {
     expect((await ask("otters", { min_score: 1 })).outcome).toBe("no_match");
   });
 
-  it("R-KB-45 documents on their way make an answer without hits `indexing`", async () => {
+  it("R-KB-45 documents being ingested make an answer without hits `indexing`", async () => {
     await using idle = await openTestPinakes("memory", { background: false });
     const place = await newPlace(idle, "Waiting");
     await upload(place, "otters.txt", otters);
@@ -87,7 +90,7 @@ describe("what a search is over", () => {
     });
   });
 
-  it("a collection whose model is not configured any more is left out and named; searched alone it is an error", async () => {
+  it("a collection whose model is no longer configured is skipped and named; searched alone it is an error", async () => {
     const dir = await mkdtemp(join(tmpdir(), "pinakes-models-"));
     const local = { id: "all-MiniLM-L6-v2", provider: "local" } as const;
     const place = { repository: "kb", collection: "old" };

@@ -1,4 +1,4 @@
-/** Searches: only what the caller may read, filtered before it is ranked, with citations that stand. */
+/** Searches: only what the caller may read, filtered before ranking, with verifiable citations. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Caller } from "../../src/domain/caller.ts";
 import { makePdf } from "../../src/drivers/parsers/test-files.ts";
@@ -18,9 +18,9 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     return { knowledge: test.knowledge, caller, repository: "me", collection: collection_id };
   }
 
-  it("R-KB-29 R-KB-28 among 99 % near-duplicates of others the caller gets the whole top K of his own catalog, and nothing else", async () => {
+  it("R-KB-29 R-KB-28 among 99 % near-duplicates of others the caller gets the whole top K of the own catalog, and nothing else", async () => {
     const mine = await catalog("searcher");
-    // The last one is the same user's: not foreign, and still not the catalog that is asked for.
+    // The last one belongs to the same user: not foreign, but not the searched catalog.
     const decoys = [await catalog("decoy-1"), await catalog("decoy-2"), await catalog("searcher", "Second")];
     const own = [mine.collection, decoys[2]?.collection];
     const line = (who: string, i: number) =>
@@ -51,7 +51,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     }
   });
 
-  it("a filter on a field that one of the collections lacks is explained as it is searched; one that none has finds nothing and is named, as in an empty collection", async () => {
+  it("a filter on a field that one collection lacks is explained; one that none has finds nothing and is named, as in an empty collection", async () => {
     const [with_, without] = [await newPlace(test, "With colours"), await newPlace(test, "Without")];
     await uploaded(with_, "red.txt", "A red otter.", { metadata: { colour: "red" } });
     await uploaded(with_, "blue.txt", "A blue otter.", { metadata: { colour: "blue" } });
@@ -89,7 +89,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     ).toMatchObject({ hits: [], outcome: "empty" });
   });
 
-  it("R-LISA-72 get, list, count, search, content, passages, jobs and citations all follow the same decision, before and after a group is taken away", async () => {
+  it("R-LISA-72 get, list, count, search, content, chunks, jobs and citations all follow the same decision, before and after a group is removed", async () => {
     const place = await newPlace(test, "Secrets");
     const { knowledge, repository, collection } = place;
     const { document_id } = await uploaded(place, "a.txt", "the launch code is tangerine");
@@ -160,7 +160,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     }
   });
 
-  it("each hit names its document and has its scores; the mode that was used is told; bad questions are refused", async () => {
+  it("each hit names its document and has its scores; the answer names the mode; invalid queries are refused", async () => {
     const place = await newPlace(test);
     const { document_id } = await uploaded(place, "a.txt", "A write-ahead log makes commits durable.");
     const ask = (more: object) =>
@@ -196,7 +196,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     expect((await ask({ limit: 1_000, query: "x".repeat(10_000) })).mode_used).toBe("hybrid");
   });
 
-  it("R-KB-41 a search of catalogs has 5 hits, or as many as are asked for up to 20; more are reduced, with a warning, and none or fewer refused", async () => {
+  it("R-KB-41 a search of catalogs has 5 hits by default and at most 20; a higher limit is reduced with a warning, and an invalid one refused", async () => {
     const mine = await catalog("limited");
     const lines = Array.from({ length: 30 }, (_, i) => `The otter number ${i} sleeps in the river.`.padEnd(100));
     await uploaded(mine, "otters.txt", lines.join(""), {
@@ -218,7 +218,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
         hits: { length: 20 },
         warnings: [expect.stringMatching(new RegExp(`at most 20 hits; ${limit} `))],
       });
-    // Its repository as a whole, and by its own name, are catalogs, too; all that the caller may read is not.
+    // Its repository as a whole, and by its own id, are catalogs, too; everything the caller may read is not.
     const { repository_id } = await mine.knowledge.repositories.get(mine.caller, "me");
     for (const repository of ["me", repository_id]) expect((await ask(25, [{ repository }])).hits).toHaveLength(20);
     const wide = await mine.knowledge.search.run(mine.caller, { query: "otter", limit: 25 });
@@ -227,7 +227,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
       await expect(ask(limit)).rejects.toMatchObject({ code: "INVALID", detail: expect.stringContaining("limit") });
   });
 
-  it("R-KB-45 R-KB-46 the counts of documents by status; hits carry citations with file, page, section and words, which can be checked", async () => {
+  it("R-KB-45 R-KB-46 the counts of documents by status; hits have citations with file, page, section and quote, which can be verified", async () => {
     const place = await newPlace(test);
     const { knowledge, caller, repository, collection } = place;
     const view = () => knowledge.collections.get(caller, repository, collection);
@@ -261,7 +261,7 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     );
   });
 
-  it("a cursor of passages that was not given by that list is refused, and a walk meets each passage once", async () => {
+  it("a cursor of chunks that this list did not return is refused, and a walk meets each chunk once", async () => {
     const place = await newPlace(test);
     const strategy = { type: "FIXED", chunk_size: 100, chunk_overlap: 0, unit: "char" };
     const { document_id, chunk_count } = await uploaded(place, "long.txt", "word ".repeat(300), {

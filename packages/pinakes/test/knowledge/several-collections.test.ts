@@ -1,4 +1,4 @@
-/** Searches over several collections: one order, as if one collection held everything, however small one of them is. */
+/** Searches over several collections: one order, as if a single collection held everything, however small one of them is. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { engines, newPlace, openTestPinakes, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
 
@@ -40,7 +40,7 @@ describe.each(engines)("searching several collections on %s", (engine) => {
     return (await test.knowledge.search.run(test.admin, { query, collections, limit: 100, ...more })).hits;
   }
 
-  it("the only document of a collection that answers the question comes before those of a larger one that share a common word", async () => {
+  it("the only relevant document of a small collection ranks before those of a larger one that share a common word", async () => {
     const [large, tiny] = [await placeWith(samples), await placeWith([zebra])];
     for (const query of [
       "when do zebras drink",
@@ -60,7 +60,7 @@ describe.each(engines)("searching several collections on %s", (engine) => {
     }
   });
 
-  it("a corpus that is spread by chance has the scores and the order of one collection by keywords, and the same best hits with vectors", async () => {
+  it("a randomly distributed corpus has the scores and the order of one collection by keywords, and the same best hits with vectors", async () => {
     const corpus = [...samples, zebra];
     const whole = await placeWith(corpus);
     let state = 20_300_131;
@@ -87,7 +87,7 @@ describe.each(engines)("searching several collections on %s", (engine) => {
     }
   });
 
-  it("beside empty collections one has the hits, the scores and the order that it has alone", async () => {
+  it("with additional empty collections the hits, scores and order stay the same", async () => {
     const [one, unused, emptied] = [
       await placeWith([...samples.slice(0, 6), zebra]),
       await placeWith([]),
@@ -105,7 +105,7 @@ describe.each(engines)("searching several collections on %s", (engine) => {
     expect(await ask([unused, emptied], "zebras")).toEqual([]);
   });
 
-  it("a question of unknown words finds nothing, and is ranked by vectors alone where all candidates are asked for; min_score compares with the score that is shown", async () => {
+  it("a query of unknown words finds nothing, and is ranked by vectors alone if all candidates are requested; min_score applies to the returned score", async () => {
     const places = [await placeWith(samples.slice(0, 4)), await placeWith([zebra])];
     expect(await ask(places, "xylophon quartz", { mode: "keyword" })).toEqual([]);
     expect(await ask(places, "xylophon quartz")).toEqual([]);

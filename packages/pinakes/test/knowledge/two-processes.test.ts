@@ -1,4 +1,4 @@
-/** What one process takes away, another one that has just served it no longer shows, whatever it keeps in memory. */
+/** What one process revokes, another one that has just served it no longer shows, whatever it caches. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -44,7 +44,7 @@ describe.each(knowledgeEngines())("two processes on %s", (_name, openOn) => {
     const question = { userId: "ben", groups: ["g"], repository, collection, query: "otters" };
     const all = { read: "Papers", listed: ["a.txt"], found: ["words about otters"] };
     const nothing = { read: "NOT_FOUND", listed: "NOT_FOUND", found: "NOT_FOUND" };
-    // Served more than once, so that whatever can be kept is.
+    // Served several times, so that everything cacheable is cached.
     for (let i = 0; i < 3; i += 1) expect(await other.ask(question)).toEqual(all);
     await knowledge.repositories.update(test.admin, repository, { allowed_groups: ["others"] });
     expect(await other.ask(question)).toEqual(nothing);

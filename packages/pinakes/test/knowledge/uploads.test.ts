@@ -1,4 +1,4 @@
-/** Uploads: names, types, sizes, states and their reasons, and what is left of an upload that does not get through: nothing. */
+/** Uploads: names, types, sizes, states and their reasons, and failed uploads that leave nothing. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { quotaDefaults } from "../../src/knowledge/index.ts";
 import { makePdf } from "../../src/drivers/parsers/test-files.ts";
@@ -35,7 +35,7 @@ describe.each(engines)("uploads on %s", (engine) => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it("R-KB-19 file names have 1 to 255 characters and none of / \\ NUL and control characters, nor are they . or ..", async () => {
+  it("R-KB-19 file names have 1 to 255 characters, without / \\ NUL and control characters, and are not . or ..", async () => {
     const names = [
       "",
       "../a.txt",
@@ -56,13 +56,13 @@ describe.each(engines)("uploads on %s", (engine) => {
     const longest = `${"ü".repeat(251)}.txt`;
     expect((await upload(place, longest, "longest name")).name).toBe(longest);
     expect((await upload(place, "...txt", "odd but fine")).name).toBe("...txt");
-    // One name is one name, however it was composed.
+    // Names are equal in every Unicode form.
     const { name } = await upload(place, "re\u0301sume\u0301.txt", "composed");
     expect(name).toBe("résumé.txt".normalize("NFC"));
     await expect(upload(place, "résumé.txt".normalize("NFC"), "x")).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
-  it("R-KB-20 the type is the extension's, ignoring case; a catalog takes five, and others are refused with the list", async () => {
+  it("R-KB-20 the type is the extension's, ignoring case; a catalog accepts five, and others are refused with the list", async () => {
     const user = test.as("cataloguer");
     const { collection_id } = await test.knowledge.collections.create(user, "me", { name: `Types` });
     const catalog = { knowledge: test.knowledge, caller: user, repository: "me", collection: collection_id };
@@ -81,7 +81,7 @@ describe.each(engines)("uploads on %s", (engine) => {
       expect((await upload(catalog, name, "a,b\n1,2")).file_type).toBe(type);
     expect((await upload(place, "a.json", "{}")).file_type).toBe("json");
     expect((await test.knowledge.collections.get(user, "me", collection_id)).document_count).toBe(5);
-    // Contents that are not what the name says have failed, with the reason.
+    // Contents that do not match the extension fail, with the reason.
     for (const [name, content, reason] of [
       ["words.pdf", "plain words", "PDF"],
       ["words.docx", "plain words", "docx"],
@@ -94,7 +94,7 @@ describe.each(engines)("uploads on %s", (engine) => {
       });
   });
 
-  it("R-KB-17 R-KB-18 one id everywhere: in the record, the object's key, the passage and the answer; a passage is its catalog owner's", async () => {
+  it("R-KB-17 R-KB-18 one id everywhere: in the record, the object's key, the chunk and the answer; a chunk belongs to its catalog's owner", async () => {
     const user = test.as("owner-of-ids");
     const { collection_id, repository_id, incarnation } = await test.knowledge.collections.create(user, "me", {
       name: "Ids",
@@ -123,7 +123,7 @@ describe.each(engines)("uploads on %s", (engine) => {
     });
   });
 
-  it("R-KB-23 indexed_at comes with success alone, an error with failure alone", async () => {
+  it("R-KB-23 indexed_at is set only after success, an error only after failure", async () => {
     const begun = await upload(place, "states.txt", "uploaded, pending, indexing, indexed");
     expect(begun).toMatchObject({ status: "pending", error: null, indexed_at: null });
     const done = await settled(place, begun.document_id);
@@ -145,7 +145,7 @@ describe.each(engines)("uploads on %s", (engine) => {
     ["blank.txt", () => Promise.resolve(Buffer.from("  \n\t\n ")), /no text/],
     ["drawing.pdf", () => makePdf([(doc) => void doc.rect(0, 0, 10, 10).fill()]), /no text/],
   ])(
-    "R-KB-20 R-KB-25 %s fails with its reason, the collection says error, and the others stay indexed",
+    "R-KB-20 R-KB-25 %s fails with its reason, the collection has status error, and the others stay indexed",
     async (name, bytes, reason) => {
       const own = await newPlace(test);
       await uploaded(own, "good.txt", "a good document about lighthouses");
@@ -200,7 +200,7 @@ describe.each(engines)("uploads on %s", (engine) => {
       document_count: 1,
       total_size_bytes: fileBytesMax,
     });
-    // A replacement that is too large leaves the document as it was.
+    // A replacement that is too large leaves the document unchanged.
     await expect(upload(own, "large.txt", "", { replace: true, body: zeros(fileBytesMax + 1) })).rejects.toMatchObject({
       code: "LIMIT_EXCEEDED",
     });
@@ -212,7 +212,7 @@ describe.each(engines)("uploads on %s", (engine) => {
     ).toBe(accepted.sha256);
   });
 
-  it("R-KB-25 R-KB-13 an upload that the client breaks off has failed, with the reason, is counted so, and can be sent again", async () => {
+  it("R-KB-25 R-KB-13 an upload interrupted by the client has failed, with the reason, is counted as failed, and can be sent again", async () => {
     const own = await newPlace(test);
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield Buffer.from("the first half");
@@ -238,7 +238,7 @@ describe.each(engines)("uploads on %s", (engine) => {
     expect(told).toEqual(counted);
   });
 
-  it("R-KB-13 a hundred uploads at once, some replaced, some deleted, some broken: the counters equal a recount", async () => {
+  it("R-KB-13 a hundred concurrent uploads, some replaced, some deleted, some interrupted: the counters equal a recount", async () => {
     const own = await newPlace(test);
     const { knowledge, caller, repository, collection } = own;
     const outcomes = await Promise.allSettled(
@@ -263,7 +263,7 @@ describe.each(engines)("uploads on %s", (engine) => {
     });
   });
 
-  it("R-KB-40 the document beyond a catalog's number is refused, also among several at once; deleting one makes room", async () => {
+  it("R-KB-40 a document beyond a catalog's limit is refused, also among several concurrent ones; deleting one makes room", async () => {
     await using small = await openTestPinakes(engine, { background: false, quotas: { documentsPerCatalogMax: 5 } });
     expect(quotaDefaults.documentsPerCatalogMax).toBe(500);
     const user = small.as("full");
@@ -283,7 +283,7 @@ describe.each(engines)("uploads on %s", (engine) => {
     expect(await objectsOf(small, catalog)).toHaveLength(5);
   });
 
-  it("a document's own fields are bounded, and do not take the names of passages", async () => {
+  it("a document's metadata is bounded, and cannot use the field names of chunks", async () => {
     const metadata = (bytes: number) => ({ f: "x".repeat(bytes - 8) });
     expect((await upload(place, "m1.txt", "x", { metadata: metadata(10_240) })).metadata).toEqual(metadata(10_240));
     await expect(upload(place, "m2.txt", "x", { metadata: metadata(10_241) })).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** What sees to it that nothing hangs and nothing is removed too early: the watchdog, on a clock that the test moves. */
+/** The watchdog, which resumes stuck work and removes nothing too early, on a clock under the test's control. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { uploadLeaseMs } from "../../src/knowledge/documents/upload-state.ts";
 import { indexingDeadMs, pendingLateMs, uploadDeadMs } from "../../src/knowledge/ingest/watchdog.ts";
@@ -20,7 +20,7 @@ afterEach(() => one[Symbol.asyncDispose]());
 const send: OneCollection["send"] = (...given) => one.send(...given);
 const only = async () => (await process.knowledge.documents.list(machine.admin, "kb", place.collection)).items[0];
 
-/** A process that dies where the condition says, while it sends a file. */
+/** A process that dies where the condition says, during an upload. */
 async function dyingUpload(at: (call: string) => boolean): Promise<void> {
   const dying = await machine.process();
   dying.calls.add({ at, kind: "crash-before" });
@@ -36,12 +36,12 @@ describe("uploads and ingestions that died", () => {
     expect((await only())?.status).toBe("uploading");
     machine.now += 1;
     await process.sweep();
-    expect(await only()).toMatchObject({ status: "failed", error: expect.stringContaining("broke off") });
+    expect(await only()).toMatchObject({ status: "failed", error: expect.stringContaining("was interrupted") });
     const { told, counted } = await recount(place);
     expect(told).toEqual(counted);
   });
 
-  it("R-KB-25 the same upload again is refused for as long as the lease of the dead one lasts, then takes it over, and nothing of it is left", async () => {
+  it("R-KB-25 a retry is refused during the lease of the dead upload, then takes it over, and nothing of it remains", async () => {
     let batches = 0;
     await dyingUpload((call) => call === "items.batch" && (batches += 1) === 4);
     machine.now += uploadLeaseMs - 1;
@@ -53,7 +53,7 @@ describe("uploads and ingestions that died", () => {
     await process.work();
     expect(await only()).toMatchObject({ document_id: taken.document_id, status: "indexed" });
     expect(await texts(place, "otters")).toEqual(["words about otters"]);
-    // A document that is there is no upload that died.
+    // An existing document is not a dead upload.
     await expect(send("half.txt", "other words")).rejects.toMatchObject({ code: "CONFLICT", retryable: false });
     const { incarnation } = await place.knowledge.collections.get(place.caller, "kb", place.collection);
     const { keys } = await machine.objects.list(place.caller.scope, `knowledge/${incarnation}/`);
@@ -62,7 +62,7 @@ describe("uploads and ingestions that died", () => {
     expect(told).toEqual(counted);
   });
 
-  it("R-KB-25 bytes that came and were never committed go with the upload that died", async () => {
+  it("R-KB-25 uncommitted bytes are removed with the upload that died", async () => {
     let batches = 0;
     await dyingUpload((call) => call === "items.batch" && (batches += 1) === 4);
     const { incarnation } = await place.knowledge.collections.get(place.caller, "kb", place.collection);
@@ -74,7 +74,7 @@ describe("uploads and ingestions that died", () => {
     expect(await keys()).toEqual([]);
   });
 
-  it("R-KB-25 a message that got lost is sent again after half a minute, and a worker that died is replaced after ten", async () => {
+  it("R-KB-25 a lost message is resent after half a minute, and a dead worker is replaced after ten", async () => {
     const silent = await machine.process();
     silent.calls.add({ at: (call) => call === "vectors.append", kind: "crash-before" });
     const { document_id } = await send("a.txt", "words about otters");
@@ -89,7 +89,7 @@ describe("uploads and ingestions that died", () => {
 
     const lossy = await machine.process();
     let sends = 0;
-    // The queue's own writes come after the third batch of an upload: fence and counters, the record, the commit.
+    // The queue's own writes follow the third batch of an upload: fence and counters, the record, the commit.
     lossy.calls.add({
       at: (call) => (call === "items.batch" || call === "items.write") && (sends += 1) > 4,
       kind: "error-before",
@@ -105,7 +105,7 @@ describe("uploads and ingestions that died", () => {
     expect(await only()).toMatchObject({ document_id: lost.document_id, status: "indexed" });
   });
 
-  it("R-KB-25 an upload that died in a collection that was archived then has failed, too; what waits there goes on when it is active again", async () => {
+  it("R-KB-25 an upload that died in a collection archived since has failed, too; waiting documents continue when it is active again", async () => {
     await dyingUpload((call) => call === "objects.put");
     machine.now += 1;
     await send("waits.txt", "words that wait");
@@ -122,7 +122,7 @@ describe("uploads and ingestions that died", () => {
     expect(await states()).toEqual(["indexed", "failed"]);
   });
 
-  it("R-LISA-52 what was under way when a collection was deleted goes on after its restore", async () => {
+  it("R-LISA-52 ingestions in progress when a collection was deleted continue after its restore", async () => {
     await send("waits.txt", "words that wait");
     await process.knowledge.collections.delete(machine.admin, "kb", place.collection);
     await process.work();
@@ -136,7 +136,7 @@ describe("uploads and ingestions that died", () => {
     expect(await texts(place, "words")).toEqual(["words that wait"]);
   });
 
-  it("R-KB-25 a document that no try gets through has failed after five, with the last reason", async () => {
+  it("R-KB-25 a document whose attempts all fail has failed after five, with the last reason", async () => {
     await send("a.txt", "words that cannot be stored");
     process.calls.add({
       at: (call) => call === "vectors.append",
@@ -149,7 +149,7 @@ describe("uploads and ingestions that died", () => {
       expect((await only())?.attempts).toBe(i + 1);
       machine.now += 120_000;
     }
-    expect(await only()).toMatchObject({ status: "failed", error: expect.stringMatching(/5 tries.*disk on fire/) });
+    expect(await only()).toMatchObject({ status: "failed", error: expect.stringMatching(/5 attempts.*disk on fire/) });
     process.calls.clear();
     await process.knowledge.documents.reindex(
       machine.admin,
@@ -163,7 +163,7 @@ describe("uploads and ingestions that died", () => {
 });
 
 describe("deleted collections", () => {
-  it("R-LISA-51 R-LISA-42 what is deleted is purged 90 days later and never before, with everything below it", async () => {
+  it("R-LISA-51 R-LISA-42 a deleted collection is purged after 90 days and not earlier, with everything below it", async () => {
     await send("a.txt", "words about otters");
     await process.work();
     const { incarnation, updated_at } = await place.knowledge.collections.get(place.caller, "kb", place.collection);
@@ -191,7 +191,7 @@ describe("deleted collections", () => {
         ({ name }) => name,
       ),
       objects: (await machine.objects.list(machine.admin.scope, `knowledge/${incarnation}/`)).keys.length,
-      // All but the fence, which refuses late writes for ever.
+      // All but the fence, which refuses late writes permanently.
       documents:
         (await machine.items.query(machine.admin.scope, "documents", { equals: { repository_id: "kb", incarnation } }))
           .items.length - 1,
@@ -202,12 +202,12 @@ describe("deleted collections", () => {
     });
   });
 
-  it("R-LISA-52 a restore that comes between the purge being due and its beginning wins", async () => {
+  it("R-LISA-52 a restore between a purge's due time and its start wins", async () => {
     await send("a.txt", "words about otters");
     await process.work();
     await process.knowledge.collections.delete(machine.admin, "kb", place.collection);
     machine.now += 90 * day;
-    // The purge has read the record; it goes on when the restore is done, and finds that its batch is not of that record any more.
+    // The purge has read the record; it continues after the restore, and its batch fails on the changed record.
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     const purging = await machine.process();
@@ -240,7 +240,7 @@ describe("deleted collections", () => {
     await process.work();
     const dying = await machine.process();
     let deleted = false;
-    // The vectors are the last thing that is deleted; the write after that would say that the job is done.
+    // The vectors are deleted last; the write after that would finish the job.
     dying.calls.add({
       at: (call) => (deleted ||= call === "vectors.delete") && call === "items.write",
       kind: "crash-before",
@@ -265,7 +265,7 @@ describe("deleted collections", () => {
     ]);
   });
 
-  it("R-LISA-52 of several that restore at once, in two processes, none harms the other", async () => {
+  it("R-LISA-52 of several concurrent restores, in two processes, none harms the other", async () => {
     await send("a.txt", "words about otters");
     await process.work();
     const second = await machine.process();
@@ -283,7 +283,7 @@ describe("deleted collections", () => {
     expect(count?.document["collections"]).toBe(2);
   });
 
-  it("R-LISA-52 a restore clears the time of the purge: the collection outlives it", async () => {
+  it("R-LISA-52 a restore clears the purge time: the collection outlives it", async () => {
     await send("a.txt", "words about otters");
     await process.work();
     await process.knowledge.collections.delete(machine.admin, "kb", place.collection);

@@ -1,4 +1,4 @@
-/** Messages of data and of management are apart: the one kind, however much there is of it, does not hold up the other. */
+/** Data and management messages are separate: a backlog of one does not delay the other. */
 import { expect, it } from "vitest";
 import type { IngestMessage } from "../../src/knowledge/documents/ingest-queue.ts";
 import { knowledgeTenant } from "../../src/knowledge/records/work-registry.ts";
@@ -7,10 +7,10 @@ import type { Queue } from "../../src/ports/queue.ts";
 import { nothing, system, World } from "../lifecycle/support/world.ts";
 
 const dataMessages = 10_000;
-/** The set bound: so many messages of data may be handled from the moment a purge is asked for until every store has confirmed it. */
+/** The set bound: data messages that may be handled between the request of a purge and the confirmation of every store. */
 const handledMeanwhileMax = 100;
 
-it("R-TG-61 with ten thousand messages of data in the queue and a worker at them, a purge ends before a hundred of them are handled", async () => {
+it("R-TG-61 with ten thousand data messages in the queue and a worker processing them, a purge ends before a hundred of them are handled", async () => {
   await using world = await World.open();
   const process = await world.process();
   const place = await world.fill(process, world.admin, "papers", { files: 0 });
@@ -23,7 +23,7 @@ it("R-TG-61 with ten thousand messages of data in the queue and a worker at them
         return process.queue.send(scope, sharedQueue, { body: { ...body }, group: `acme:d${at + i}` });
       }),
     );
-  // The knowledge side's scope has messages of data only, the lifecycle's those of management only.
+  // The knowledge feature's scope has only data messages, the lifecycle's only management messages.
   const handled = { data: 0, management: 0 };
   const begun = Promise.withResolvers<void>();
   const queue = process.queue as { done: Queue["done"] };
@@ -35,7 +35,7 @@ it("R-TG-61 with ten thousand messages of data in the queue and a worker at them
   };
   const stop = new AbortController();
   const working = process.opened.work(stop.signal);
-  // Data is handled when the delete comes, and while it runs. (Nothing here waits for a timer: stores in memory give them no turn.)
+  // Data is being handled when the delete arrives, and while it runs. (No timers: in-memory stores never yield to them.)
   await begun.promise;
   const before = handled.data;
   await process.purge(place);

@@ -1,4 +1,4 @@
-/** The librarian's facade over HTTP: the source's operations, field names and errors, on the caller's own collections. */
+/** The librarian facade over HTTP: TrustGraph's operations, field names and errors, on the caller's own collections. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { librarianListMax } from "../../src/http/facades/librarian/request.ts";
 import { openTestServer, type Json, type Reply, type TestServer } from "../http/support/server.ts";
@@ -29,7 +29,7 @@ async function update(key: string, collection: string, more: object = {}): Promi
 const isoUtc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe("create-collection", () => {
-  it("R-TG-20 R-TG-63 makes one and answers the whole record; one that is there is a conflict and stays as it is", async () => {
+  it("R-TG-20 R-TG-63 creates one and returns the whole record; an existing one is a conflict and stays unchanged", async () => {
     const key = await fresh("creator");
     const create = (more: object) => send(key, { operation: "create-collection", collection: "papers", ...more });
     const made = await create({ name: "Papers", description: "From 1905 on", tags: ["physics"] });
@@ -55,7 +55,7 @@ describe("create-collection", () => {
 });
 
 describe("update-collection", () => {
-  it("R-TG-10 R-TG-11 R-TG-12 R-TG-20 R-TG-26 makes what is not there, with the id as its name, and answers the whole record", async () => {
+  it("R-TG-10 R-TG-11 R-TG-12 R-TG-20 R-TG-26 creates a missing one, named by its id, and returns the whole record", async () => {
     const key = await fresh("defaults");
     const record = await update(key, "documents-2024", { user: "defaults", timestamp: "2024-01-15T10:30:00Z" });
     expect(record).toEqual({
@@ -70,7 +70,7 @@ describe("update-collection", () => {
     expect(await collections(key)).toEqual([record]);
   });
 
-  it("R-TG-03 R-TG-04 R-TG-13 R-TG-14 R-TG-21 changes what is named and nothing else; tags are a set; null, [] and empty texts clear", async () => {
+  it("R-TG-03 R-TG-04 R-TG-13 R-TG-14 R-TG-21 changes only the named fields; tags are a set; null, [] and empty texts clear", async () => {
     const key = await fresh("changes");
     const made = await update(key, "a.b", {
       name: "Papers",
@@ -98,7 +98,7 @@ describe("update-collection", () => {
     expect(await update(key, "a.b")).toEqual(cleared);
   });
 
-  it("R-TG-03 R-TG-10 the name that it has by itself can be written back, whatever an id is made of; another one like it cannot be given", async () => {
+  it("R-TG-03 R-TG-10 a default name can be written back, whatever the id; another name must be valid", async () => {
     const key = await fresh("writer-back");
     for (const id of ["v1.2", "x".repeat(128)]) {
       const made = await update(key, id);
@@ -116,7 +116,7 @@ describe("update-collection", () => {
     }
   });
 
-  it("R-TG-11 an id in other letters is another collection, with a name of its own; a name that is given stays a conflict, without internals", async () => {
+  it("R-TG-11 an id that differs in case is another collection, with its own name; a taken name stays a conflict, without internals", async () => {
     const key = await fresh("letters");
     expect(await update(key, "Case")).toMatchObject({ collection: "Case", name: "Case" });
     const made = await update(key, "case", { description: "the second", tags: ["t"] });
@@ -127,7 +127,7 @@ describe("update-collection", () => {
       tags: ["t"],
     });
     expect(await collections(key, { tag_filter: ["t"] })).toEqual([made]);
-    // What was read can be written back, and a name can be given and taken away.
+    // A record can be written back, and a name can be set and removed.
     expect(await update(key, "case", { name: made["name"] })).toMatchObject({ name: made["name"] });
     expect(await update(key, "case", { name: "Mine" })).toMatchObject({ name: "Mine" });
     expect(await update(key, "case", { name: "" })).toMatchObject({ name: made["name"] });
@@ -140,13 +140,13 @@ describe("update-collection", () => {
       const { type, message } = reply.json["error"] as Json;
       expect({ type, message }).toEqual({
         type: "conflict",
-        message: `A collection named "${name}" exists in the user's own repository (names ignore case). Use another name, or change the one that has it.`,
+        message: `A collection named "${name}" already exists in the user's personal repository (names are case-insensitive). Use another name, or rename the existing one.`,
       });
     }
     expect(await collections(key)).toHaveLength(2);
   });
 
-  it("R-TG-18 R-TG-20 a hundred at the same moment make one record; an explicit create of an id that is taken is a conflict", async () => {
+  it("R-TG-18 R-TG-20 a hundred concurrent updates create one record; an explicit create of an existing id is a conflict", async () => {
     const key = await fresh("crowd");
     const records = await Promise.all(
       Array.from({ length: 100 }, (_, i) => update(key, "notes", i % 2 === 0 ? {} : { description: "ours" })),
@@ -160,7 +160,7 @@ describe("update-collection", () => {
     expect(again.status).toBe(409);
   });
 
-  it("keeps the other half of the metadata, which the source does not know", async () => {
+  it("keeps the part of the metadata that TrustGraph does not know", async () => {
     const key = await fresh("halves");
     const body = { collection_id: "kept", metadata: { tags: ["a"], custom_fields: { partition: 3 } } };
     await server.call("POST", "/v1/repositories/me/collections", { key, body });
@@ -171,7 +171,7 @@ describe("update-collection", () => {
 });
 
 describe("list-collections", () => {
-  it("R-TG-01 R-TG-25 lists all of the caller's; with a filter those that have one of the tags, or all of them; an unknown tag finds none", async () => {
+  it("R-TG-01 R-TG-25 lists all of the caller's; with a filter those with any, or all, of the tags; an unknown tag finds none", async () => {
     const key = await fresh("lister");
     await update(key, "one", { tags: ["a", "b"] });
     await update(key, "two", { tags: ["b"] });
@@ -218,7 +218,7 @@ describe("list-collections", () => {
       expect((await send(key, { operation: "list-collections", limit })).status).toBe(400);
   });
 
-  it("makes nothing, not even the repository of who never had one", async () => {
+  it("creates nothing, not even a missing personal repository", async () => {
     const key = await fresh("looker");
     expect(await collections(key)).toEqual([]);
     expect(await collections(key, { tag_filter: ["a"] })).toEqual([]);
@@ -226,7 +226,7 @@ describe("list-collections", () => {
     expect((await server.call("GET", "/v1/repositories", { key })).json["items"]).toEqual([]);
   });
 
-  it("shows archived ones, which are there, and not those in the trash", async () => {
+  it("shows archived ones, but not those in the trash", async () => {
     const key = await fresh("keeper");
     await update(key, "shelved");
     await update(key, "gone");
@@ -237,7 +237,7 @@ describe("list-collections", () => {
 });
 
 describe("archive-collection", () => {
-  it("R-TG-63 makes one of the caller's own read-only; it stays in the list, and what is not there is not_found", async () => {
+  it("R-TG-63 makes one of the caller's read-only; it stays in the list, and a missing one is not_found", async () => {
     const key = await fresh("archivist");
     await update(key, "papers", { tags: ["old"] });
     const reply = await send(key, { operation: "archive-collection", collection: "papers" });
@@ -265,7 +265,7 @@ describe("archive-collection", () => {
 });
 
 describe("delete-collection", () => {
-  it("R-TG-27 needs the id again: without it 400, and nothing has changed", async () => {
+  it("R-TG-27 needs the id as confirmation: without it 400, and nothing has changed", async () => {
     const key = await fresh("careful");
     const made = await update(key, "papers");
     for (const confirm of [undefined, "", "paper", "PAPERS", true, null]) {
@@ -275,7 +275,7 @@ describe("delete-collection", () => {
     }
   });
 
-  it("R-TG-02 R-TG-35 afterwards it is absent from list and get; what is not there is not_found", async () => {
+  it("R-TG-02 R-TG-35 it is then absent from list and get; a missing one is not_found", async () => {
     const key = await fresh("deleter");
     await update(key, "papers");
     const reply = await send(key, { operation: "delete-collection", collection: "papers", confirm: "papers" });
@@ -308,7 +308,7 @@ describe("requests", () => {
     }
   });
 
-  it("R-TG-34 a field that nobody knows, or that is of another operation, is refused by its name; those of the source are taken with every one", async () => {
+  it("R-TG-34 an unknown field, or one of another operation, is refused by name; TrustGraph's are accepted with every operation", async () => {
     const key = await fresh("strict");
     await update(key, "a");
     const message = async (body: object) => {
@@ -344,12 +344,12 @@ describe("requests", () => {
     };
     for (const operation of ["list-collections", "update-collection"])
       expect((await send(key, { ...whole, operation, collection: "a" })).status).toBe(200);
-    // Null says nothing, whatever it is for.
+    // Null counts as absent for every field.
     expect((await send(key, { operation: "list-collections", confirm: null, repository: null })).status).toBe(200);
     expect(await collections(key)).toMatchObject([{ collection: "a" }]);
   });
 
-  it("the interface names every field of a request", async () => {
+  it("the OpenAPI document names every field of a request", async () => {
     const { json } = await server.call("GET", "/v1/openapi.json", {});
     const paths = json["paths"] as Record<
       string,
@@ -362,7 +362,7 @@ describe("requests", () => {
     );
   });
 
-  it("R-TG-34 what does not fit is told as { type, message }; times are ISO 8601 in UTC", async () => {
+  it("R-TG-34 errors have the form { type, message }; times are ISO 8601 in UTC", async () => {
     const key = await fresh("wrong");
     const wrong = [
       {},
@@ -388,7 +388,7 @@ describe("requests", () => {
     expect(await collections(key)).toEqual([]);
   });
 
-  it("R-TG-34 what ends a request before it is looked at has the same form: no JSON, another type, too long, nobody", async () => {
+  it("R-TG-34 early errors have the same form: no JSON, another type, too long, no credentials", async () => {
     const key = await fresh("early");
     const list = { operation: "list-collections" };
     const json = { "content-type": "application/json" };
@@ -440,8 +440,8 @@ describe("requests", () => {
   });
 });
 
-describe("whose they are", () => {
-  it("R-TG-08 R-TG-09 the same id under two users is two collections, and nobody learns of the other's", async () => {
+describe("ownership", () => {
+  it("R-TG-08 R-TG-09 the same id under two users is two collections, and neither learns of the other", async () => {
     const [ann, ben, cy] = [await fresh("ann"), await fresh("ben"), await fresh("cy")];
     const anns = await update(ann, "papers", { description: "Ann's" });
     const bens = await update(ben, "papers", { description: "Ben's" });
@@ -449,7 +449,7 @@ describe("whose they are", () => {
     await send(ben, { operation: "delete-collection", collection: "papers", confirm: "papers" });
     expect(await collections(ann)).toEqual([anns]);
     expect(bens["description"]).toBe("Ben's");
-    // Where it is somebody else's, and where it is nobody's, the answers are the same.
+    // For a foreign and for a missing collection the answers are the same.
     const secret = (await server.call("GET", "/v1/repositories/me", { key: ann })).json["repository_id"] as string;
     const nobodys = `personal-${"0".repeat(32)}`;
     const of = (rid: string): readonly [string, string, unknown?][] => [

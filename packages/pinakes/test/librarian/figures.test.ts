@@ -1,10 +1,10 @@
-/** What operators and owners see: figures of each collection, of each operation and its stores, and what is stuck. */
+/** What operators and owners see: metrics of each collection, of each operation and its stores, and stuck operations. */
 import { expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { open } from "../../src/open.ts";
 import { World } from "../lifecycle/support/world.ts";
 
-it("R-TG-109 R-TG-05 each collection has its own figures, and they follow what is put in and taken out", async () => {
+it("R-TG-109 R-TG-05 each collection has its own figures, which follow its contents", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { knowledge } = process;
@@ -39,7 +39,7 @@ it("R-TG-109 R-TG-05 each collection has its own figures, and they follow what i
   await process.close();
 });
 
-it("R-TG-109 a delete that a store fails at is seen as running, then as stuck: by its operation, in the figures and in readiness, until it is done", async () => {
+it("R-TG-109 a delete that a store fails is shown as running, then as stuck: by its operation, in the metrics and in readiness, until it is done", async () => {
   await using world = await World.open();
   const process = await world.process();
   const stuck = await world.fill(process, world.admin, "stuck");
@@ -58,7 +58,7 @@ it("R-TG-109 a delete that a store fails at is seen as running, then as stuck: b
   expect(await operation(fine.job_id)).toMatchObject({ status: "done" });
   await process.sweep();
   expect(process.lifecycle.metrics.unfinished).toMatchObject({ running: 1, failed: 0 });
-  // What serves the figures and readiness, given what the sweep of this process found.
+  // Serves the metrics and readiness, from the findings of this process's sweep.
   await using pinakes = await open({
     items: "memory:",
     objects: "memory:",
@@ -91,7 +91,7 @@ it("R-TG-109 a delete that a store fails at is seen as running, then as stuck: b
     running: 0,
     failed: 1,
     lag,
-    warnings: { deletions: expect.stringContaining("1 that some store has not confirmed") as string },
+    warnings: { deletions: expect.stringContaining("1 deletes that some store has not confirmed") as string },
   });
   process.calls.clear();
   await process.pass(2);

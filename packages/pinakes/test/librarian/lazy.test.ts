@@ -1,4 +1,4 @@
-/** Collections that come into being by being used, and what is kept of a use. */
+/** Collections created on first use, and the record of their use. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { useEveryMs } from "../../src/knowledge/collections/uses.ts";
@@ -64,7 +64,7 @@ const queryNames = [
 
 describe("loading", () => {
   it.each(loadNames)(
-    "R-TG-16 R-TG-28 the first %s registers the collection with its defaults, and notes the use",
+    "R-TG-16 R-TG-28 the first %s registers the collection with its defaults, and records the use",
     async (name) => {
       await loads()[name]?.("papers");
       const record = await knowledge.collections.get(admin, "auto", "papers");
@@ -80,7 +80,7 @@ describe("loading", () => {
   );
 
   it.each(loadNames)(
-    "R-TG-16 where the repository does not say so, the first %s is refused and makes nothing",
+    "R-TG-16 if the repository does not allow it, the first %s is refused and creates nothing",
     async (name) => {
       await expect(loads()[name]?.("papers", "kb")).rejects.toMatchObject({ code: "NOT_FOUND" });
       expect(
@@ -91,7 +91,7 @@ describe("loading", () => {
     },
   );
 
-  it("what is refused for itself makes nothing", async () => {
+  it("an invalid request creates nothing", async () => {
     await expect(
       knowledge.documents.upload(admin, "auto", "a", { name: "../x", body: body("x") }),
     ).rejects.toMatchObject({
@@ -106,7 +106,7 @@ describe("loading", () => {
     expect((await knowledge.collections.list(admin, { repositoryId: "auto", status: "all" })).items).toHaveLength(1);
   });
 
-  it("R-TG-18 a hundred first uses at once, by every entry, make one record, one time and one life", async () => {
+  it("R-TG-18 a hundred concurrent first uses, by every entry point, create one record, with one time and one incarnation", async () => {
     const all = Object.values(loads()).filter((_, i) => i >= 3);
     const docs = Array.from({ length: 50 }, (_, i) =>
       knowledge.documents.upload(admin, "auto", "crowd", { name: `f${i}.txt`, body: body("x") }),
@@ -126,7 +126,7 @@ describe("loading", () => {
   });
 
   it.each(loadNames)(
-    "R-TG-16 the first %s registers an id that is another's name, or its id in other letters, beside that one",
+    "R-TG-16 the first %s registers an id that is another's name, or differs from its id in case, beside that one",
     async (name) => {
       await knowledge.collections.create(admin, "auto", { collection_id: "r1", name: "Reports" });
       for (const id of ["Case", "case", "reports"]) await loads()[name]?.(id);
@@ -138,7 +138,7 @@ describe("loading", () => {
         expect.stringMatching(/^case [0-9a-f]{8}$/),
         expect.stringMatching(/^reports [0-9a-f]{8}$/),
       ]);
-      // Each has what was loaded into it.
+      // Each has its own contents.
       const uses = await Promise.all(
         ["Case", "case", "reports"].map(async (id) => (await knowledge.collections.usage(admin, "auto", id)).stores),
       );
@@ -148,7 +148,7 @@ describe("loading", () => {
     },
   );
 
-  it("R-TG-18 two ids in other letters, fifty first uses of each at once, make two records with two names", async () => {
+  it("R-TG-18 two ids that differ in case, with fifty concurrent first uses each, make two records with two names", async () => {
     const ids = ["Crowd", "crowd"];
     await Promise.all(Array.from({ length: 100 }, async (_, i) => loads()["embeddings"]?.(ids[i % 2] as string)));
     const { items } = await world.items.query(admin.scope, "collections", {
@@ -158,13 +158,13 @@ describe("loading", () => {
     const made = items.map(({ document }) => document).filter(({ is_default }) => is_default !== true);
     expect(made.map(({ collection_id }) => collection_id).toSorted()).toEqual(["Crowd", "crowd"]);
     expect(new Set(made.map(({ name_key }) => name_key)).size).toBe(2);
-    // The one that came first has its id as its name.
+    // The first one is named by its id.
     expect(made.filter(({ name, collection_id }) => name === collection_id)).toHaveLength(1);
     const count = await world.items.read(admin.scope, "collections", { partition: ["auto"], id: "count" });
     expect(count?.document["collections"]).toBe(3);
   });
 
-  it("a new life of an id whose name went to another meanwhile has a name of its own", async () => {
+  it("a new incarnation of an id whose name was taken meanwhile gets its own name", async () => {
     const load = loads()["embeddings"] as Load;
     await load("Case");
     const former = await knowledge.collections.get(admin, "auto", "Case");
@@ -178,7 +178,7 @@ describe("loading", () => {
     ];
     expect([lower.name, upper.name]).toEqual(["case", expect.stringMatching(/^Case [0-9a-f]{8}$/)]);
     expect(upper.incarnation).not.toBe(former.incarnation);
-    // The life that was deleted is kept beside it, as it was.
+    // The deleted incarnation is kept beside it, unchanged.
     expect(
       await knowledge.collections.get(admin, "auto", "Case", { deleted: true, incarnation: former.incarnation }),
     ).toMatchObject({
@@ -187,7 +187,7 @@ describe("loading", () => {
     });
   });
 
-  it("R-TG-14 R-TG-19 a use alters nothing of a record that is there: not its name, its tags, its times, nor its version", async () => {
+  it("R-TG-14 R-TG-19 a use changes nothing of an existing record: not its name, tags, times, or version", async () => {
     await knowledge.collections.create(admin, "auto", {
       collection_id: "kept",
       name: "Kept",
@@ -203,7 +203,7 @@ describe("loading", () => {
     const { name, description, metadata, created_at, updated_at, incarnation } = before;
     expect(after).toMatchObject({ name, description, metadata, created_at, updated_at, incarnation });
     expect(after.last_used_at).toBe(new Date(world.now).toISOString());
-    // The version that was read before all this still changes it.
+    // The version read before all this is still current.
     expect(
       await knowledge.collections.update(admin, "auto", "kept", { description: "Newer" }, before.etag),
     ).toMatchObject({ description: "Newer" });
@@ -211,7 +211,7 @@ describe("loading", () => {
 });
 
 describe("a use", () => {
-  it("R-TG-28 is noted by an update in SPARQL too, which makes no collection", async () => {
+  it("R-TG-28 is recorded by a SPARQL update too, which creates no collection", async () => {
     await knowledge.collections.create(admin, "auto", { collection_id: "graph" });
     const update = (id: string) =>
       knowledge.graph.sparql(admin, "auto", id, { update: "INSERT DATA { <a:s> <a:p> <a:o> }" });
@@ -222,7 +222,7 @@ describe("a use", () => {
     await expect(update("typo")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("is written at most once in a while, whatever happens in between", async () => {
+  it("is written at most once per interval, whatever happens in between", async () => {
     await loads()["embeddings"]?.("papers");
     const stats = async () =>
       (await world.items.query(admin.scope, "documents", { index: "lives", equals: { held: true } })).items[0];
@@ -240,7 +240,7 @@ describe("a use", () => {
     );
   });
 
-  it("of another process a moment ago is not written again", async () => {
+  it("is not written again if another process just did", async () => {
     await loads()["embeddings"]?.("papers");
     const { etag } = await knowledge.collections.get(admin, "auto", "papers");
     world.now += useEveryMs / 2;
@@ -251,14 +251,14 @@ describe("a use", () => {
   });
 });
 
-describe("asking", () => {
-  it.each(queryNames)("R-TG-17 by default %s makes nothing: what is not there is NOT_FOUND", async (name) => {
+describe("querying", () => {
+  it.each(queryNames)("R-TG-17 by default %s creates nothing: a missing one is NOT_FOUND", async (name) => {
     await expect(queries()[name]?.("typo", "auto")).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect((await knowledge.collections.list(admin, { repositoryId: "auto", status: "all" })).items).toHaveLength(1);
   });
 
   it.each(queryNames)(
-    "R-TG-17 R-TG-29 where the repository says create_on_query, the first %s registers it",
+    "R-TG-17 R-TG-29 if the repository has create_on_query, the first %s registers it",
     async (name) => {
       await knowledge.repositories.update(admin, "auto", { create_on_query: true });
       if (name === "search") await expect(queries()[name]?.("asked", "auto")).resolves.toMatchObject({ hits: [] });
@@ -272,7 +272,7 @@ describe("asking", () => {
     },
   );
 
-  it("W6 an unknown collection is an empty answer that says so where the question wants it; a hidden one is the same", async () => {
+  it("W6 a missing collection gives an empty answer that says so on request; a hidden one does the same", async () => {
     await loads()["document"]?.("papers");
     const stranger = makeCaller({ tenant: "acme", userId: "stranger" });
     await knowledge.collections.create(admin, "auto", { collection_id: "hidden", private: true });
@@ -327,20 +327,17 @@ describe("asking", () => {
     ],
   ];
 
-  it.each(ofOne)(
-    "R-TG-29 the record of the collection is in the answer of %s when it is asked for, and else is not",
-    async (_, ask) => {
-      await loads()["triples"]?.("papers");
-      for (const wishes of [{}, { include_metadata: false }])
-        expect(await ask("papers", wishes)).not.toHaveProperty("collection");
-      expect(await ask("papers", { include_metadata: true })).toMatchObject({
-        collection: await knowledge.collections.get(admin, "auto", "papers"),
-      });
-    },
-  );
+  it.each(ofOne)("R-TG-29 the record of the collection is in the answer of %s only on request", async (_, ask) => {
+    await loads()["triples"]?.("papers");
+    for (const wishes of [{}, { include_metadata: false }])
+      expect(await ask("papers", wishes)).not.toHaveProperty("collection");
+    expect(await ask("papers", { include_metadata: true })).toMatchObject({
+      collection: await knowledge.collections.get(admin, "auto", "papers"),
+    });
+  });
 
   it.each(ofSeveral)(
-    "R-TG-29 the records of the collections are in the answer of %s when they are asked for, and else are not",
+    "R-TG-29 the records of the collections are in the answer of %s only on request",
     async (_, ask) => {
       for (const id of ["papers", "notes"]) await loads()["triples"]?.(id);
       for (const wishes of [{}, { include_metadata: false }])
@@ -352,7 +349,7 @@ describe("asking", () => {
     },
   );
 
-  it("R-TG-29 … and of a query in SPARQL; an update refuses to be asked", async () => {
+  it("R-TG-29 … and of a SPARQL query; an update refuses the option", async () => {
     await loads()["triples"]?.("papers");
     const sparql = (input: object) => knowledge.graph.sparql(admin, "auto", "papers", input);
     expect(await sparql({ query: "ASK {}" })).toEqual({ kind: "boolean", value: true });
@@ -367,7 +364,7 @@ describe("asking", () => {
   });
 
   it.each(ofSeveral)(
-    "W6 R-TG-88 %s: what is not there, or hidden, is named where the question wants it; what is forbidden refuses all",
+    "W6 R-TG-88 %s: missing or hidden collections are named on request; a forbidden one refuses all",
     async (_, ask) => {
       await loads()["triples"]?.("papers");
       await knowledge.collections.create(admin, "auto", { collection_id: "hidden", private: true });

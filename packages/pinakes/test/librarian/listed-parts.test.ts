@@ -1,4 +1,4 @@
-/** What the source's list of parts names, each as it can be seen from outside; and what it says nobody may call. */
+/** The parts listed in TrustGraph's specification, as visible from outside; and the one that must not be callable. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   object_storage_management_topic,
@@ -16,7 +16,7 @@ afterAll(() => server?.[Symbol.asyncDispose]());
 
 const facade = "/v1/collection-management";
 
-it("R-TG-111 list, update and delete are handled, the record has the source's fields, and every kind of store has its handler at its topic", async () => {
+it("R-TG-111 list, update and delete are handled, the record has the specified fields, and every kind of store has its handler at its topic", async () => {
   const key = await server.key("w1", "lister", { role: "admin" });
   const send = async (body: object) => {
     const reply = await server.call("POST", facade, { key, body });
@@ -47,7 +47,7 @@ it("R-TG-111 list, update and delete are handled, the record has the source's fi
     purge: true,
   });
   expect((await send({ operation: "list-collections" }))["collections"]).toEqual([]);
-  // Who answered for the delete: a handler of each kind, each at the topic of its kind.
+  // Who answered the delete: a handler of each kind, each at the topic of its kind.
   const topics = {
     object: object_storage_management_topic,
     vector: vector_storage_management_topic,
@@ -74,7 +74,7 @@ it("R-TG-111 list, update and delete are handled, the record has the source's fi
   for (const { remaining } of result.stores) expect(remaining).toBe(0);
 });
 
-it("R-TG-24 a use cannot be told by anybody from outside: no operation is one, and no request of the interface has a field for it", async () => {
+it("R-TG-24 a use cannot be reported from outside: there is no such operation, and no request field for it", async () => {
   const key = await server.key("w1", "user");
   const admin = await server.key("w1", "chief", { role: "admin" });
   const at = "/v1/repositories/me/collections";
@@ -110,7 +110,7 @@ it("R-TG-24 a use cannot be told by anybody from outside: no operation is one, a
   }
 });
 
-/** The text of a part of the document with the text of everything that it refers to. */
+/** The text of a part of the document with everything that it refers to. */
 function withReferences(text: string, components: Json, seen = new Set<string>()): string {
   const names = [...text.matchAll(/#\/components\/schemas\/([^"]+)/g)]
     .map(([, name]) => name as string)

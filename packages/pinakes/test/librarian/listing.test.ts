@@ -1,4 +1,4 @@
-/** Lists by tag, by use and by size: what they find, and what they read to find it. */
+/** Lists by tag, by use and by size: their results, and how much they read. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
 import { useEveryMs } from "../../src/knowledge/collections/uses.ts";
@@ -29,7 +29,7 @@ const ids = async (query: CollectionQuery): Promise<string[]> =>
     .filter(({ is_default }) => !is_default)
     .map((one) => one.collection_id);
 
-/** Items that queries and reads give while something runs. */
+/** Items that queries and reads return meanwhile. */
 async function examined(run: () => Promise<unknown>): Promise<number> {
   let count = 0;
   const { query, readMany } = world.items as { query: ItemStore["query"]; readMany: ItemStore["readMany"] };
@@ -70,7 +70,7 @@ describe("by tag", () => {
     await expect(ids({ tags: ["x"], tag_match: "most" as "any" })).rejects.toMatchObject({ code: "INVALID" });
   });
 
-  it("R-TG-04 R-TG-21 follows every change: added, taken away, all replaced, deleted, restored, gone for good", async () => {
+  it("R-TG-04 R-TG-21 follows every change: added, removed, all replaced, deleted, restored, purged", async () => {
     await make("p", ["one"]);
     const tags = (list: readonly string[]) =>
       knowledge.collections.update(world.admin, "kb", "p", { metadata: { tags: list } });
@@ -83,7 +83,7 @@ describe("by tag", () => {
     await tags(many);
     expect(await ids({ tags: ["t0", "t49"] })).toEqual(["p"]);
     const { etag } = await tags(["last"]);
-    // The version that the change gave is the record's, however many steps it took.
+    // The returned version is the record's, however many steps the change took.
     expect((await knowledge.collections.get(world.admin, "kb", "p")).etag).toBe(etag);
     for (const tag of many) expect(await ids({ tag })).toEqual([]);
     await knowledge.collections.delete(world.admin, "kb", "p");
@@ -100,7 +100,7 @@ describe("by tag", () => {
     expect(rows.items).toHaveLength(1);
   });
 
-  it("stays right when many change the tags of one collection at the same moment", async () => {
+  it("stays correct when many change the tags of one collection concurrently", async () => {
     await make("p", ["a"]);
     const sets = [["a"], ["b"], ["a", "b"], [], ["c"]];
     const change = (list: readonly string[]) =>
@@ -115,7 +115,7 @@ describe("by tag", () => {
     }
   });
 
-  it("R-TG-15 R-TG-105 reads what it shows, not what there is: hundreds of others, here and at other tenants, cost nothing", async () => {
+  it("R-TG-15 R-TG-105 reads only its matches: hundreds of others, here and of other tenants, cost nothing", async () => {
     for (let i = 0; i < 5; i += 1) await make(`mine-${i}`, ["rare"]);
     expect(await ids({ tag: "rare" })).toHaveLength(5);
     const few = await examined(() => ids({ tag: "rare" }));
@@ -133,13 +133,13 @@ describe("by tag", () => {
     expect(await examined(() => knowledge.collections.list(world.admin, { repositoryId: "kb", tag: "rare" }))).toBe(
       own,
     );
-    // For each: its tag row, its record (or that of a former life of its id) and the head of its rows of callers' own, which has their count;
-    // and the repository once.
+    // For each: its tag row, its record (or that of a former incarnation of its id) and the head of its own rows' vectors, which has their
+    // count; and the repository once.
     expect(few).toBeGreaterThanOrEqual(5);
     expect(few).toBeLessThanOrEqual(5 * 6 + 1);
   });
 
-  it("finds what was tagged before there were rows, from the first time that somebody asks", async () => {
+  it("finds what was tagged before there were tag rows, from the first query by tag", async () => {
     await make("old", ["ancient"]);
     const { items } = await world.items.query(world.admin.scope, "collections", {
       equals: { repository_id: "kb" },
@@ -152,7 +152,7 @@ describe("by tag", () => {
 });
 
 describe("by use and size", () => {
-  it("R-TG-07 sorts and filters by last use and by size; those that nobody uses can be found", async () => {
+  it("R-TG-07 sorts and filters by last use and by size; unused ones can be found", async () => {
     const sizes = { small: 3, large: 3_000, middle: 300 };
     for (const [id, bytes] of Object.entries(sizes)) {
       await make(id);
@@ -174,7 +174,7 @@ describe("by use and size", () => {
     await expect(ids({ sort: "colour" as "size" })).rejects.toMatchObject({ code: "INVALID" });
   });
 
-  it("R-TG-104 pages have no gap and no double while others insert, and a cursor is for one question of one caller", async () => {
+  it("R-TG-104 pages have no gaps or duplicates during inserts, and a cursor is bound to one query of one caller", async () => {
     for (let i = 0; i < 25; i += 1) await make(`c${String(i).padStart(2, "0")}`, ["t"]);
     for (const query of [{ tag: "t" }, { tag: "t", sort: "name" }, { sort: "size", tag: "t" }] as const) {
       const seen: string[] = [];
@@ -198,7 +198,7 @@ describe("by use and size", () => {
     }
   });
 
-  it("R-TG-104 has a bound: as many as can be put in order are, one more is told with what to do", async () => {
+  it("R-TG-104 is bounded: one more than can be sorted is an error with instructions", async () => {
     const record = await world.items.read(world.admin.scope, "collections", {
       partition: ["kb"],
       id: "collection:none",

@@ -1,4 +1,4 @@
-/** R-TG-100: each operation on collections, for everybody there is. */
+/** R-TG-100: each operation on collections, for every kind of caller. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openTestServer, type TestServer } from "../http/support/server.ts";
 
@@ -20,7 +20,7 @@ const who = ["anonymous", "reader", "writer", "admin", "other tenant"] as const;
 const kb = "/v1/repositories/kb/collections";
 const facade = "/v1/collection-management";
 
-/** `shared` was made by the admin; `own` exists for the caller itself, where the caller may make one. */
+/** `shared` was created by the admin; `own` exists for the caller, if the caller may create one. */
 const shared: readonly [string, string, string, unknown, readonly number[]][] = [
   ["list", "GET", kb, undefined, [401, 200, 200, 200, 404]],
   ["describe", "GET", `${kb}/shared`, undefined, [401, 200, 200, 200, 404]],
@@ -64,7 +64,7 @@ const own: readonly [string, object, readonly number[]][] = [
 ];
 
 it.each(own)(
-  "R-TG-100 the facade's %s with %j for each of them, on nothing but their own",
+  "R-TG-100 the facade's %s with %j for each of them, only on their own collections",
   async (operation, fields, statuses) => {
     await server.call("POST", kb, { key: keys["admin"], body: { collection_id: "shared" } });
     for (const [i, name] of who.entries()) {

@@ -1,4 +1,4 @@
-/** `migrate-collection` through the librarian's facade, and through the routes of migrations, for users who are no admins. */
+/** `migrate-collection` through the librarian facade, and through the routes of migrations, for users without the admin role. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { until } from "../support/until.ts";
 import { openTestServer, type Json, type Reply, type TestServer } from "../http/support/server.ts";
@@ -30,7 +30,7 @@ function isRest(state: string): boolean {
   return !state.endsWith("ing") && state !== "rolling_back";
 }
 
-it("R-TG-63 migrate-collection moves a collection of the caller's own to another id by itself, and the migration is the caller's to roll back", async () => {
+it("R-TG-63 migrate-collection moves the caller's collection to another id automatically, and the caller can roll back the migration", async () => {
   const key = await server.key("w1", "mover");
   await update(key, "papers", { name: "Papers", description: "From 1905 on", tags: ["physics"] });
   const begun = await send(key, {
@@ -56,7 +56,7 @@ it("R-TG-63 migrate-collection moves a collection of the caller's own to another
   expect(await ids(key)).toEqual(["papers"]);
 });
 
-it("R-TG-63 migrate-collection takes a collection of another repository, where the caller may manage it", async () => {
+it("R-TG-63 migrate-collection accepts a collection of another repository, if the caller may manage it", async () => {
   const [admin, user] = [await server.key("w3", "boss", { role: "admin" }), await server.key("w3", "guest")];
   for (const repository_id of ["kb", "attic"])
     await server.call("POST", "/v1/repositories", { key: admin, body: { repository_id, name: repository_id } });
@@ -70,7 +70,7 @@ it("R-TG-63 migrate-collection takes a collection of another repository, where t
   expect((await server.call("GET", "/v1/repositories/kb/collections/people", { key: admin })).status).toBe(404);
 });
 
-it("R-TG-09 R-TG-63 what is not the caller's answers as what is not there; a migration of somebody else's does, too", async () => {
+it("R-TG-09 R-TG-63 foreign collections answer like missing ones; so do foreign migrations", async () => {
   const [key, other, foreign] = [
     await server.key("w1", "owner"),
     await server.key("w1", "stranger"),

@@ -30,7 +30,7 @@ const ended = (id: string) =>
   until(async () => ((await operation(id))["status"] === "done" ? operation(id) : undefined));
 
 describe("operations", () => {
-  it("R-TG-23 R-TG-50 R-TG-109 tell for each store what was deleted, what remains, how long it took and how often it was tried", async () => {
+  it("R-TG-23 R-TG-50 R-TG-109 report for each store what was deleted, what remains, how long it took and how many attempts", async () => {
     await filled("papers");
     const job = await server.call("DELETE", `${kb}/papers?purge=true&confirm=papers`, { key: admin });
     const id = job.json["job_id"] as string;
@@ -47,7 +47,7 @@ describe("operations", () => {
     for (const row of stores)
       expect(row).toMatchObject({ status: "confirmed", remaining: 0, error: null, attempts: 1 });
     expect(stores.find(({ store }) => store === "triples")).toMatchObject({ deleted: expect.any(Number) as number });
-    // Each says what it counts.
+    // Each names its unit.
     const units = Object.fromEntries(stores.map(({ store, unit }) => [store, unit]));
     const counted = {
       documents: "records",
@@ -73,7 +73,7 @@ describe("operations", () => {
     expect((await server.call("GET", `/v1/operations/${id}`, { key: user })).status).toBe(404);
   });
 
-  it("R-TG-41 one that failed names the store and why; tried again it goes to its end", async () => {
+  it("R-TG-41 a failed one names the store and the reason; a retry completes it", async () => {
     const stop = new AbortController();
     let broken = true;
     const handlers = {
@@ -114,7 +114,7 @@ describe("operations", () => {
     await server.pinakes.lifecycle.participants.unregister("cache");
   });
 
-  it("R-TG-36 a store that cannot delete makes it a 409 that changes nothing; with allow_partial it is done, and says partial", async () => {
+  it("R-TG-36 a store that cannot delete gives a 409 that changes nothing; with allow_partial it proceeds, and says partial", async () => {
     const capabilities = { delete: false, archive: false, list: false };
     await server.pinakes.lifecycle.participants.register({ store: "tape", class: "object", capabilities });
     await filled("taped");
@@ -131,7 +131,7 @@ describe("operations", () => {
 });
 
 describe("the trash", () => {
-  it("R-TG-48 R-TG-53 shows former lives of an id, each of which can be restored or purged by its incarnation; what is over is 410", async () => {
+  it("R-TG-48 R-TG-53 shows former incarnations of an id, each of which can be restored or purged; an expired one is 410", async () => {
     const lives: string[] = [];
     for (let i = 0; i < 3; i += 1) {
       const made = await server.call("POST", kb, {
@@ -182,13 +182,13 @@ describe("the trash", () => {
       paths: Record<string, { post: { responses: Json } }>;
     };
     expect(paths["/v1/repositories/{rid}/collections/{cid}:restore"]?.post.responses).toHaveProperty("410");
-    // R-TG-24: of all addresses, none notes a use.
+    // R-TG-24: no route records a use.
     expect(Object.keys(paths).filter((path) => /:use|:notify-use|collection-use/.test(path))).toEqual([]);
   });
 });
 
-describe("a restore of what is not deleted", () => {
-  it("R-TG-09 R-TG-48 names the former life to who could restore it, and to nobody else", async () => {
+describe("a restore of a live collection", () => {
+  it("R-TG-09 R-TG-48 names the former incarnation to callers who could restore it, and to nobody else", async () => {
     const made = await server.call("POST", kb, { key: admin, body: { collection_id: "reborn", private: true } });
     const former = made.json["incarnation"] as string;
     await server.call("DELETE", `${kb}/reborn`, { key: admin });
@@ -203,7 +203,7 @@ describe("a restore of what is not deleted", () => {
 });
 
 describe("the permission to purge", () => {
-  it("R-TG-27 R-TG-100 is given by admins with a key, shown in lists and to its bearer, and without it a creator cannot purge", async () => {
+  it("R-TG-27 R-TG-100 is granted by admins with a key, shown in lists and to its bearer, and without it a creator cannot purge", async () => {
     const input = { user_id: "petra", permissions: ["purge"] };
     const made = await server.call("POST", "/v1/keys", { key: admin, body: input });
     expect([made.status, made.json["permissions"]]).toEqual([201, ["purge"]]);
@@ -228,7 +228,7 @@ describe("the permission to purge", () => {
       await server.call("POST", kb, { key, body: { collection_id: name } });
       expect((await server.call("DELETE", `${kb}/${name}?purge=true&confirm=${name}`, { key })).status).toBe(status);
     }
-    // Having it is no access: what one may not delete, one may not purge.
+    // The permission gives no access: who may not delete may not purge.
     await filled("admins");
     expect((await server.call("DELETE", `${kb}/admins?purge=true&confirm=admins`, { key: petra })).status).toBe(403);
     const session = await server.call("POST", "/v1/sessions", { body: { token: petra } });
@@ -238,7 +238,7 @@ describe("the permission to purge", () => {
 });
 
 describe("the queues of the lifecycle", () => {
-  it("R-TG-56 R-TG-60 dead letters are shown to the workspace they are of, can be sent again and forgotten", async () => {
+  it("R-TG-56 R-TG-60 dead letters are shown to their workspace, and can be redriven and discarded", async () => {
     const topic = vector_storage_management_topic;
     const mine = { operation: 7, workspace_id: "default", marker: "mine" };
     const theirs = { operation: 7, workspace_id: "globex", marker: "theirs" };
@@ -272,12 +272,12 @@ describe("the queues of the lifecycle", () => {
     const own = (await dead(admin)).find(({ message }) => (message as Json)["marker"] === "mine") as Json;
     const at = `/v1/queues/${topic}/dead/${own["dead_id"] as string}`;
     expect(own["reason"]).toContain("This is not");
-    // Another workspace's admin cannot touch it, nor can who is none.
+    // Neither another workspace's admin nor a non-admin can touch it.
     for (const verb of ["redrive", "discard"])
       expect((await server.call("POST", `${at}:${verb}`, { key: globex })).status).toBe(404);
     expect((await server.call("POST", `${at}:discard`, { key: user })).status).toBe(403);
     expect((await server.call("POST", `${at}:redrive`, { key: admin })).status).toBe(202);
-    // Nobody understands it the second time either.
+    // It is still malformed the second time.
     const again = await until(async () =>
       (await dead(admin)).find(
         (one) => (one["message"] as Json)["marker"] === "mine" && one["dead_id"] !== own["dead_id"],

@@ -1,6 +1,6 @@
 /**
- * A process that dies, or whose call fails, at any of its calls while a collection is removed from all stores: others go on from the record
- * to the same end, and nobody is told of a success before.
+ * A process that dies, or whose call fails, at any of its calls while a collection is purged from all stores: others continue from the
+ * record to the same end, and no success is reported earlier.
  */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { FaultKind } from "../vectors/support/calls.ts";
@@ -20,10 +20,10 @@ afterEach(async () => {
 
 interface Run {
   readonly name: string;
-  /** What the fault does to; resolves when all that it began is over, or never when it dies. */
+  /** The faulty action; resolves when everything it started is over, or never if it dies. */
   readonly act: (process: Process, place: Place) => Promise<void>;
   readonly prepare?: (place: Place) => Promise<void>;
-  /** Every so many calls; all of them are walked through where it is 1. */
+  /** Interval of tested calls; 1 tests all. */
   readonly stride: number;
 }
 
@@ -36,7 +36,7 @@ const purge: Run = {
   },
 };
 
-/** A sweep that finds the time of a deleted collection come. */
+/** A sweep that finds a deleted collection due. */
 const due: Run = {
   name: "purging what is due",
   stride: 7,
@@ -47,7 +47,7 @@ const due: Run = {
   act: (process) => process.opened.sweep(new AbortController().signal),
 };
 
-/** A sweep that carries on what a process began whose stores were down. */
+/** A sweep that resumes work started while the stores were down. */
 const begun: Run = {
   name: "carrying on what was begun",
   stride: 1,
@@ -62,7 +62,7 @@ const begun: Run = {
   act: (process) => process.opened.sweep(new AbortController().signal),
 };
 
-/** One run with a fault at the n-th call; false when there is no such call any more. */
+/** One run with a fault at the n-th call; false if there is no such call. */
 async function faultAt(run: Run, n: number, kind: FaultKind): Promise<boolean> {
   const place = await world.fill(quiet, world.admin, `c${(names += 1)}`, { files: 1, rows: 1 });
   await run.prepare?.(place);
@@ -80,7 +80,7 @@ async function faultAt(run: Run, n: number, kind: FaultKind): Promise<boolean> {
   await quiet.pass(4);
   const stored = await quiet.lifecycle.read(world.admin.scope, place);
   if (stored === undefined) {
-    // Nothing had begun: all of it is there, and a delete still works.
+    // Nothing had started: all of it exists, and a delete still works.
     expect(await quiet.knowledge.collections.get(world.admin, "kb", place.collection_id), at).toMatchObject({
       status: "ACTIVE",
       document_count: 1,
@@ -100,7 +100,7 @@ async function faultAt(run: Run, n: number, kind: FaultKind): Promise<boolean> {
   return true;
 }
 
-/** A success is told only when there is nothing left, and the record goes only then. */
+/** A success is reported only when nothing remains, and the record is deleted only then. */
 async function expectHonest(place: Place, at: string): Promise<void> {
   const record = await world.items.read(world.admin.scope, "collections", {
     partition: ["kb"],
@@ -115,11 +115,11 @@ async function expectHonest(place: Place, at: string): Promise<void> {
 
 describe.each([purge, due, begun])("every call of $name", (run) => {
   it.each(["crash-before", "crash-after", "error-before", "error-after"] as const)(
-    "R-TG-42 R-TG-58 R-TG-106 W7 %s: others finish it, to the same end, and no success was told before",
+    "R-TG-42 R-TG-58 R-TG-106 W7 %s: others complete it, with the same result, and no success was reported earlier",
     async (kind) => {
       let n = 0;
       while (await faultAt(run, n, kind)) n += run.stride;
-      // The walk met the whole of it: the batch, the messages, three stores, the replies, the end.
+      // The run covered all of it: the batch, the messages, three stores, the replies, the end.
       expect(n).toBeGreaterThan(60);
       const { items } = await quiet.knowledge.operations.list(world.admin, { status: "running" });
       expect(items).toEqual([]);

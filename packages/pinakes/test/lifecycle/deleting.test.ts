@@ -1,4 +1,4 @@
-/** Deletes of collections in all stores: what is refused, what goes, what stays, and what is told. */
+/** Deletes of collections in all stores: what is refused, removed, kept, and reported. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
 import { reportOf } from "../../src/lifecycle/operation.ts";
@@ -30,7 +30,7 @@ async function ended(jobId: string) {
 }
 
 describe("a purge", () => {
-  it("R-TG-02 R-TG-36 R-TG-40 R-TG-50 R-TG-110 asks every registered store, counts each to zero, removes the record last, and reports by store", async () => {
+  it("R-TG-02 R-TG-36 R-TG-40 R-TG-50 R-TG-110 asks every registered store, counts each to zero, deletes the record last, and reports by store", async () => {
     const place = await world.fill(process, world.admin, id());
     expect(await world.left(place)).toEqual(full());
     const { job_id } = await process.purge(place);
@@ -72,7 +72,7 @@ describe("a purge", () => {
     });
   });
 
-  it("R-TG-35 of what is not there, or not the caller's to delete, nothing is sent and nothing changes", async () => {
+  it("R-TG-35 for a missing collection, or one the caller may not delete, nothing is sent and nothing changes", async () => {
     const place = await world.fill(process, world.admin, id());
     const user = makeCaller({ tenant: "acme", userId: "ann" });
     const stranger = makeCaller({ tenant: "other", userId: "root", role: "admin" });
@@ -88,7 +88,7 @@ describe("a purge", () => {
     });
   });
 
-  it("R-TG-27 needs the id as confirmation, and a permission of its own: the creator's is not enough, except alone at home", async () => {
+  it("R-TG-27 needs the id as confirmation, and its own permission: being the creator is not enough, except of a private one in the personal repository", async () => {
     const ann = makeCaller({ tenant: "acme", userId: "ann" });
     const place = await world.fill(process, ann, id());
     const { knowledge } = process;
@@ -119,7 +119,7 @@ describe("a purge", () => {
     }
   });
 
-  it("R-TG-30 R-TG-31 R-TG-32 W14 takes all of its own and nothing of its neighbours", async () => {
+  it("R-TG-30 R-TG-31 R-TG-32 W14 removes all of its own and nothing of its neighbours", async () => {
     const { knowledge } = process;
     for (const repository_id of ["a", "a_b", "a-b"])
       await knowledge.repositories.create(world.admin, { repository_id });
@@ -149,7 +149,7 @@ describe("a purge", () => {
       });
   });
 
-  it("R-TG-49 R-TG-37 R-TG-38 R-TG-39 leaves nothing of more than five pages and batches, unfinished uploads and later generations included", async () => {
+  it("R-TG-49 R-TG-37 R-TG-38 R-TG-39 leaves nothing of more than five pages and batches, including unfinished uploads and later generations", async () => {
     const place = await world.fill(process, world.admin, id(), { files: 0, rows: 2 });
     const { repository_id, incarnation } = place;
     const { scope } = world.admin;
@@ -168,7 +168,7 @@ describe("a purge", () => {
         [repository_id, incarnation],
         Array.from({ length: 25 }, (_, i) => ({ op: "create" as const, document: record(at + i) })),
       );
-    // Files of documents, and one of an upload that never ended.
+    // Files of documents, and one of an unfinished upload.
     for (let i = 0; i < 5_100; i += 1)
       await world.objects.put(scope, `knowledge/${incarnation}/${i}/1/content`, Buffer.from("x"));
     for (const generation of [1, 2, 3]) {
@@ -196,7 +196,7 @@ describe("a purge", () => {
       });
   });
 
-  it("R-TG-51 R-TG-52 an empty collection goes, and so does the last one of a user", async () => {
+  it("R-TG-51 R-TG-52 removes an empty collection, and the last one of a user", async () => {
     const lena = makeCaller({ tenant: "acme", userId: "lena" });
     const { collection_id, repository_id, incarnation } = await process.knowledge.collections.create(lena, "me", {
       name: "Only",
@@ -207,7 +207,7 @@ describe("a purge", () => {
     expect((await process.knowledge.collections.create(lena, "me", { name: "Only" })).document_count).toBe(0);
   });
 
-  it("R-TG-45 several that delete one collection at once, in two processes, begin one operation", async () => {
+  it("R-TG-45 several concurrent deletes of one collection, in two processes, start one operation", async () => {
     const place = await world.fill(process, world.admin, id());
     const second = await world.process();
     const jobs = await Promise.all([process, second, process, second].map((one) => one.purge(place)));
@@ -219,8 +219,8 @@ describe("a purge", () => {
   });
 });
 
-describe("what comes after", () => {
-  it("R-TG-47 R-TG-108 a write that was admitted before and comes after is refused and counted; the store stays empty", async () => {
+describe("afterwards", () => {
+  it("R-TG-47 R-TG-108 a write admitted before and arriving after is refused and counted; the store stays empty", async () => {
     const place = await world.fill(process, world.admin, id(), { rows: 0 });
     const late = await world.process();
     const opened = Promise.withResolvers<void>();
@@ -230,7 +230,7 @@ describe("what comes after", () => {
       opened.resolve();
       await go.promise;
     }
-    // One has its record already and sends its bytes; one has only looked whether it may; one is about to write its first rows.
+    // One has its record and is sending its bytes; one has only passed the access check; one is about to write its first rows.
     const uploading = late.knowledge.documents.upload(world.admin, "kb", place.collection_id, {
       name: "slow.txt",
       body: slow(),
@@ -269,7 +269,7 @@ describe("what comes after", () => {
     await late.close();
   });
 
-  it("R-TG-48 W12 deleted and made again at once: the new life is empty, and the late end of the old one does not touch it", async () => {
+  it("R-TG-48 W12 deleted and created again at once: the new incarnation is empty, and the late purge of the old one does not touch it", async () => {
     const name = id("twice");
     const first = await world.fill(process, world.admin, name);
     const slow = await world.process();
@@ -296,7 +296,7 @@ describe("what comes after", () => {
     expect(await world.left(second)).toEqual({ documents: 3, objects: 1, vectors: 0, triples: 0 });
   });
 
-  it("R-TG-48 lives of one id lie side by side in the trash; each is had back by its incarnation, exactly", async () => {
+  it("R-TG-48 several incarnations of an id are in the trash; each is restored exactly by its incarnation", async () => {
     const name = id("lives");
     const lives: Place[] = [];
     for (let i = 0; i < 3; i += 1) {
@@ -335,7 +335,7 @@ describe("what comes after", () => {
     );
   });
 
-  it("R-TG-53 R-TG-23 within its time a restore gives back every byte; after it, GONE, also when everything is gone", async () => {
+  it("R-TG-53 R-TG-23 a restore in time returns every byte; later it is GONE, also after the purge", async () => {
     const place = await world.fill(process, world.admin, id("window"));
     const before = await world.left(place);
     await process.knowledge.collections.delete(world.admin, "kb", place.collection_id);
@@ -363,7 +363,7 @@ describe("what comes after", () => {
 });
 
 describe("archiving and reports", () => {
-  it("R-TG-63 archiving is the same machinery: every store confirms; making it active again ends it", async () => {
+  it("R-TG-63 archiving uses the same machinery: every store confirms; unarchiving cancels it", async () => {
     const place = await world.fill(process, world.admin, id("old"));
     expect(await process.knowledge.collections.archive(world.admin, "kb", place.collection_id)).toMatchObject({
       status: "ARCHIVED",
@@ -388,7 +388,7 @@ describe("archiving and reports", () => {
     dying.calls.add({ at: (name) => name.startsWith("items.batch documents"), kind: "crash-before" });
     void dying.knowledge.collections.archive(world.admin, "kb", place.collection_id);
     await dying.calls.died;
-    // Archived in the record, and not yet in the fence: the operation sees to it.
+    // Archived in the record, but not yet in the fence: the operation sets it.
     await process.pass(2);
     expect(await mine()).toMatchObject({ status: "done" });
     const fence = await world.items.read(world.admin.scope, "documents", {
@@ -399,7 +399,7 @@ describe("archiving and reports", () => {
     expect((await ended((await process.purge(place)).job_id)).status).toBe("succeeded");
   });
 
-  it("operations are seen and tried again by whom jobs are: admins and who began them", async () => {
+  it("operations are visible to, and can be retried by, admins and whoever started them, like jobs", async () => {
     const ann = makeCaller({ tenant: "acme", userId: "ann", permissions: ["purge"] });
     const ben = makeCaller({ tenant: "acme", userId: "ben" });
     const place = await world.fill(process, ann, id("seen"));
@@ -420,7 +420,7 @@ describe("archiving and reports", () => {
   });
 });
 
-it("a trash of 0 days makes every delete one for good, which then needs the id as confirmation", async () => {
+it("a trash of 0 days makes every delete permanent, which then needs the id as confirmation", async () => {
   await using other = await World.open({ trashMs: 0 });
   const here = await other.process();
   const place = await other.fill(here, other.admin, "short");

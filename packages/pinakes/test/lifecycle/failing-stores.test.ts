@@ -1,4 +1,4 @@
-/** Stores that fail, are down for long, or cannot do it; and many deletes at once. Never a false success, never a false failure. */
+/** Stores that fail, are down for long, or cannot delete; and many concurrent deletes. Never a false success, never a false failure. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { lifecycleLimits } from "../../src/lifecycle/index.ts";
@@ -25,8 +25,8 @@ async function purged(place: Place): Promise<string> {
   return job_id;
 }
 
-describe("a store that fails", () => {
-  it("R-LISA-75 R-TG-41 R-TG-44 R-TG-60 is named after five failures in a row; the others are not asked again; tried at once when somebody asks", async () => {
+describe("a failing store", () => {
+  it("R-LISA-75 R-TG-41 R-TG-44 R-TG-60 is named after five consecutive failures; the others are not asked again; a manual retry runs at once", async () => {
     const place = await world.fill(process, world.admin, "papers");
     process.calls.add({ ...objectsDown, at: (name) => name.startsWith(`objects.list knowledge/${place.incarnation}`) });
     const id = await purged(place);
@@ -74,7 +74,7 @@ describe("a store that fails", () => {
     expect(await world.left(place)).toEqual(nothing);
   });
 
-  it("R-TG-43 is down for the whole request, and long after: when it is back, the delete completes by itself and the job turns succeeded", async () => {
+  it("R-TG-43 is down during the whole request, and long after: when it is back, the delete completes by itself and the job succeeds", async () => {
     const place = await world.fill(process, world.admin, "papers");
     process.calls.add(objectsDown);
     const id = await purged(place);
@@ -91,7 +91,7 @@ describe("a store that fails", () => {
     expect(process.lifecycle.metrics.unfinished).toMatchObject({ failed: 0, running: 0 });
   });
 
-  it("R-TG-50 R-TG-41 one that cannot count is never told to have nothing left; what it counted last stays when it cannot count again", async () => {
+  it("R-TG-50 R-TG-41 one that cannot count is never reported as empty; its last count stays if a later one fails", async () => {
     const place = await world.fill(process, world.admin, "papers");
     process.calls.add(objectsDown);
     const id = await purged(place);
@@ -107,7 +107,7 @@ describe("a store that fails", () => {
     expect(
       (await operation(id)).stores.filter(({ store }) => store !== "objects").map(({ remaining }) => remaining),
     ).toEqual([0, 0, 0]);
-    // It can be listed, and nothing goes.
+    // It can be listed, and nothing is removed.
     process.calls.clear();
     process.calls.add({ ...objectsDown, at: (name) => name.startsWith("objects.delete") });
     await process.pass(1);
@@ -127,11 +127,11 @@ describe("a store that fails", () => {
     expect(await world.left(place)).toEqual(nothing);
   });
 
-  it("R-TG-40 what is found when counting again, after all had confirmed, has to go before the end", async () => {
+  it("R-TG-40 rows found by the final count, after all had confirmed, must be removed before the end", async () => {
     const place = await world.fill(process, world.admin, "papers");
     let counted = 0;
     const late: Promise<unknown>[] = [];
-    // A file that lands after the store had counted to zero, and before the end.
+    // A file written after the store counted zero, and before the end.
     process.calls.add({
       at: (name) => name.startsWith("objects.list knowledge/") && (counted += 1) === 3,
       kind: "hold-after",
@@ -151,7 +151,7 @@ describe("a store that fails", () => {
     expect(await world.left(place)).toEqual(nothing);
   });
 
-  it("a repository waits for a store that is down, and goes when that is back", async () => {
+  it("a repository waits for a store that is down, and is deleted when that is back", async () => {
     await process.knowledge.repositories.create(world.admin, { repository_id: "gone" });
     const place = await world.fill(process, world.admin, "papers", { repository: "gone" });
     process.calls.add(objectsDown);
@@ -166,7 +166,7 @@ describe("a store that fails", () => {
 });
 
 describe("a store that cannot delete", () => {
-  it("makes the delete refuse before anything changed; with allow_partial the others do, and the result says partial", async () => {
+  it("makes the delete refuse before any change; with allow_partial the others do it, and the result says partial", async () => {
     const place = await world.fill(process, world.admin, "papers");
     await process.lifecycle.participants.register({
       store: "tape",
@@ -189,7 +189,7 @@ describe("a store that cannot delete", () => {
     expect(await world.left(place)).toEqual(nothing);
   });
 
-  it("R-TG-36 W9 one that is registered while a delete is under way takes part in it; one that is unregistered is not waited for", async () => {
+  it("R-TG-36 W9 one registered during a delete takes part in it; one that is unregistered is not waited for", async () => {
     const place = await world.fill(process, world.admin, "papers");
     process.calls.add({ ...objectsDown });
     const id = await purged(place);
@@ -210,7 +210,7 @@ describe("a store that cannot delete", () => {
     expect(await operation(id)).toMatchObject({ status: "done", partial: true });
   });
 
-  it("names, classes and numbers of stores are checked", async () => {
+  it("names, classes and number of stores are validated", async () => {
     const { participants } = process.lifecycle;
     const capabilities = { delete: true, archive: true, list: false };
     const { storeCharsMax, participantsMax } = lifecycleLimits;
@@ -239,7 +239,7 @@ describe("a store that cannot delete", () => {
   });
 });
 
-it("the job of an operation that waits for its next try is told, and not written again at every look", async () => {
+it("the job of a waiting operation is updated, but not rewritten at every check", async () => {
   const place = await world.fill(process, world.admin, "waits", { files: 1, rows: 1 });
   const failing = await world.process();
   failing.calls.add({ at: (name) => name.startsWith("objects."), kind: "error-before", always: true });
@@ -251,7 +251,7 @@ it("the job of an operation that waits for its next try is told, and not written
   }
   const told = await job(job_id);
   expect(told.status).toBe("failed");
-  // Nothing is due: the looks find it as it is.
+  // Nothing is due: the checks change nothing.
   for (let n = 0; n < 3; n += 1) {
     world.now += 1_000;
     await failing.sweep();
@@ -262,9 +262,9 @@ it("the job of an operation that waits for its next try is told, and not written
   expect((await job(job_id)).status).toBe("succeeded");
 });
 
-describe("many at once", () => {
+describe("many concurrent deletes", () => {
   it.each([1, 2, 3])(
-    "R-TG-46 R-TG-44 twenty deletes at once with random failures: each result is right for its own collection (seed %i)",
+    "R-TG-46 R-TG-44 twenty concurrent deletes with random failures: each result is right for its own collection (seed %i)",
     async (seed) => {
       let state = seed;
       const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
@@ -314,7 +314,7 @@ describe("many at once", () => {
 
 describe("any faults in any order", () => {
   const schedules = Number(globalThis.process.env["SIM_SCHEDULES"] ?? 0) >= 20_000 ? 200 : 30;
-  it(`R-TG-42 R-TG-46 R-TG-59 ${schedules} schedules of deaths, failures, lost answers and time end alike, and no success is false`, async () => {
+  it(`R-TG-42 R-TG-46 R-TG-59 ${schedules} schedules of crashes, failures, lost responses and time end alike, and no success is false`, async () => {
     for (let seed = 1; seed <= schedules; seed += 1) await schedule(seed);
   });
 

@@ -1,9 +1,9 @@
-/** What operators see of deletes: figures for all tenants together, and a warning when some store does not confirm. */
+/** What operators see of deletes: metrics over all tenants, and a warning if a store does not confirm. */
 import { expect, it } from "vitest";
 import { metricsText } from "../../src/http/metrics.ts";
 import { open } from "../../src/open.ts";
 
-it("R-TG-109 figures tell of operations by status, their lag, late writes and dropped messages; readiness warns of those that are stuck", async () => {
+it("R-TG-109 metrics have operations by status, their lag, late writes and dropped messages; readiness warns of stuck ones", async () => {
   await using pinakes = await open({ items: "memory:", objects: "memory:", background: false });
   const figure = (name: string) =>
     Number(new RegExp(`^${name} (\\S+)$`, "m").exec(metricsText(pinakes, Date.now()))?.[1]);
@@ -40,7 +40,7 @@ it("R-TG-109 figures tell of operations by status, their lag, late writes and dr
   expect((await pinakes.objects.list(caller.scope, `knowledge/${incarnation}/`)).keys).toEqual([]);
 });
 
-it("a wrong trash time or prefix stops the opening with a message that says what to write", async () => {
+it("an invalid trash time or prefix fails the open with instructions", async () => {
   const stores = { items: "memory:", objects: "memory:", background: false };
   for (const trashDays of [-1, 1.5, 36_501]) await expect(open({ ...stores, trashDays })).rejects.toThrow(/trashDays/);
   await expect(open({ ...stores, topicPrefix: "Not A Prefix" })).rejects.toThrow(/topicPrefix/);

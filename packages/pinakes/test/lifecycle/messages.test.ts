@@ -1,4 +1,4 @@
-/** The topics: the source's names and message, what is malformed, doubled, late or out of order, and what no reply can do. */
+/** The topics: LISA's names and message, malformed, duplicate, late or reordered messages, and what replies cannot do. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
 import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
@@ -34,7 +34,7 @@ const topics = [
   `${object_storage_management_topic}-documents`,
 ];
 
-/** Everything that waits in a topic, taken out. */
+/** Drains a topic. */
 async function drain(topic: string): Promise<JsonObject[]> {
   const bodies: JsonObject[] = [];
   for (;;) {
@@ -47,7 +47,7 @@ async function drain(topic: string): Promise<JsonObject[]> {
   }
 }
 
-/** A purge whose messages wait in their topics, because the process died when it had sent them. */
+/** A purge whose messages wait in their topics, because the process died after sending them. */
 async function sent(place: Place): Promise<string> {
   const dying = await world.process();
   dying.calls.add({ at: (name) => name === "items.query queues", kind: "crash-before" });
@@ -57,7 +57,7 @@ async function sent(place: Place): Promise<string> {
 }
 
 describe("topics", () => {
-  it("R-TG-57 R-TG-65 have the names of the source, one for each store, and a prefix for each deployment", async () => {
+  it("R-TG-57 R-TG-65 have LISA's names, one per store, and a prefix per deployment", async () => {
     expect([
       object_storage_management_topic,
       vector_storage_management_topic,
@@ -94,7 +94,7 @@ describe("topics", () => {
       expect(() => checkTopicPrefix(prefix)).toThrow(/topicPrefix/);
   });
 
-  it("R-TG-55 R-TG-62 a request has the source's four fields and ours; a reply says how it went, and to what", async () => {
+  it("R-TG-55 R-TG-62 a request has LISA's four fields and ours; a reply has the outcome, and its request", async () => {
     const place = await world.fill(process, world.admin, "papers");
     const operation_id = await sent(place);
     const [request] = await drain(object_storage_management_topic);
@@ -124,7 +124,7 @@ describe("topics", () => {
     );
   });
 
-  it("R-TG-55 the source's message as it is: it moves what the catalogue lets go, and nothing else", async () => {
+  it("R-TG-55 LISA's own message: it removes only what the catalog has marked as deleted", async () => {
     const user = makeCaller({ tenant: "default", userId: "ann" });
     const doomed = await world.fill(process, user, "papers", { repository: "me" });
     const live = await world.fill(process, user, "alive", { repository: "me" });
@@ -144,7 +144,7 @@ describe("topics", () => {
     dying.calls.add({ at: (name) => name === "items.query queues", kind: "crash-before" });
     await dying.purge(doomed, user);
     await dying.calls.died;
-    // Ours are lost; the source's do it, for each store.
+    // Ours are lost; LISA's do it, for each store.
     for (const topic of topics) {
       await drain(topic);
       await send(topic, verbatim("papers"));
@@ -154,7 +154,7 @@ describe("topics", () => {
     expect((await process.lifecycle.read(user.scope, doomed))?.operation.status).toBe("done");
   });
 
-  it("R-TG-56 R-TG-64 what is malformed, or another store's, becomes a dead letter with its reason; the next message is taken", async () => {
+  it("R-TG-56 R-TG-64 a malformed message, or one for another store, becomes a dead letter with its reason; the next message is handled", async () => {
     const wrong: JsonValue[] = [
       null,
       7,
@@ -195,7 +195,7 @@ describe("topics", () => {
     expect(letters.map(({ reason }) => reason).join("\n")).toMatch(/for the store "objects"/);
     expect(process.lifecycle.metrics.handled).toBe(handled + 1);
     expect(process.lifecycle.metrics.malformed).toBeGreaterThan(wrong.length);
-    // A dead letter can be sent again; what is wrong with it stays wrong.
+    // A dead letter can be redriven; a malformed one fails again.
     const [first] = letters;
     await process.queue.dead.redrive(
       lifecycleScope,
@@ -216,7 +216,7 @@ describe("topics", () => {
       timestamp: "2030-01-01T00:00:00Z",
     };
     await send(object_storage_management_topic, shred);
-    // This process dies before it takes its own reply, so that the test can look at it.
+    // This process dies before it receives its own reply, so that the test can read it.
     const served = await world.process();
     let replied = false;
     served.calls.add({
@@ -239,7 +239,7 @@ describe("topics", () => {
 });
 
 describe("replies", () => {
-  it("R-TG-59 W8 doubled, late and foreign ones change nothing; two deletes at once are not mixed up", async () => {
+  it("R-TG-59 W8 duplicate, late and foreign ones change nothing; two concurrent deletes are not confused", async () => {
     const [one, two] = [await world.fill(process, world.admin, "one"), await world.fill(process, world.admin, "two")];
     const ids = [await sent(one), await sent(two)];
     const reply = (place: Place, operation_id: string, more: object) => ({
@@ -263,7 +263,7 @@ describe("replies", () => {
     const { scope } = world.admin;
     for (const topic of topics) await drain(topic);
     const told = (body: object, group = "r") => send(storage_management_response_topic, body as JsonObject, group);
-    // Of the other operation, of another try, of nobody, of another workspace, and a success that is none.
+    // Of the other operation, of another attempt, of an unknown one, of another workspace, and a false success.
     await told(reply(one, ids[1] as string, {}));
     await told(reply(one, ids[0] as string, { attempt: 7 }));
     await told(reply(one, ids[0] as string, { store: "tape" }));
@@ -277,11 +277,11 @@ describe("replies", () => {
     expect(process.lifecycle.metrics.dropped).toBe(6);
     await told(reply(one, ids[0] as string, { remaining: 1 }));
     await process.lifecycle.pump();
-    // A success that leaves something is none: the next try went out at once, and found the two files.
+    // A success with remaining rows is none: the next attempt was sent at once, and found the two files.
     const objects = async () =>
       (await process.lifecycle.read(scope, one))?.operation.stores.find(({ store }) => store === "objects");
     expect(await objects()).toMatchObject({ status: "confirmed", attempts: 2, deleted: 4, remaining: 0 });
-    // The same again, and a failure of long ago, are of a row that is confirmed.
+    // A duplicate, and an old failure, of a confirmed row.
     await told(reply(one, ids[0] as string, {}));
     await told(reply(one, ids[0] as string, { success: false, error: { type: "late", message: "late" } }));
     await process.lifecycle.pump();
@@ -293,7 +293,7 @@ describe("replies", () => {
     }
   });
 
-  it("R-TG-62 R-TG-50 a request that waits has no count yet; a success that tells no count is none, and the store is asked again", async () => {
+  it("R-TG-62 R-TG-50 a waiting request has no count yet; a success without a count is none, and the store is asked again", async () => {
     const place = await world.fill(process, world.admin, "papers");
     const operation_id = await sent(place);
     const stores = async () => (await process.knowledge.operations.get(world.admin, operation_id)).stores;
@@ -318,7 +318,7 @@ describe("replies", () => {
     expect(await world.left(place)).toEqual(nothing);
   });
 
-  it("R-TG-59 R-TG-58 messages that are doubled and out of order end alike; one that is lost altogether is sent again after a minute", async () => {
+  it("R-TG-59 R-TG-58 duplicate and reordered messages end alike; a lost one is resent after a minute", async () => {
     const place = await world.fill(process, world.admin, "papers");
     const id = await sent(place);
     const bodies: [string, JsonObject][] = [];
@@ -335,7 +335,7 @@ describe("replies", () => {
     expect((await process.knowledge.operations.get(world.admin, id)).stores.map(({ error }) => error?.type)).toEqual(
       Array.from({ length: 4 }, () => "no_reply"),
     );
-    // The old ones come after all, each three times, in any order, in groups of their own.
+    // The old ones arrive after all, each three times, in any order, in their own groups.
     for (let i = 0; i < 3; i += 1)
       for (const [topic, body] of bodies.toReversed()) await send(topic, body, `again-${i}`);
     await process.lifecycle.pump();
@@ -349,7 +349,7 @@ describe("replies", () => {
     ).toBe(2);
   });
 
-  it("R-TG-60 a message that kills its handler again and again is dead after a bounded number of tries; the operation sends anew and gets through; the letter can be redriven", async () => {
+  it("R-TG-60 a message that repeatedly kills its handler is dead after a bounded number of attempts; the operation sends again and succeeds; the letter can be redriven", async () => {
     const place = await world.fill(process, world.admin, "papers");
     const id = await sent(place);
     for (let i = 0; i < 12; i += 1) {
@@ -358,7 +358,7 @@ describe("replies", () => {
         leaseMs: 1_000,
       });
       if (message === undefined) break;
-      // Whoever took it dies: its lease runs out.
+      // Its consumer dies: the lease expires.
       world.now += 1_001;
     }
     await process.queue.receive(lifecycleScope, vector_storage_management_topic, { owner: "next" });
@@ -376,7 +376,7 @@ describe("replies", () => {
     expect(await dead(vector_storage_management_topic)).toEqual([]);
   });
 
-  it("W15 a message that names a life which nobody deletes moves nothing, whoever sent it", async () => {
+  it("W15 a message for an incarnation that is not being deleted does nothing, whoever sent it", async () => {
     const place = await world.fill(process, world.admin, "papers");
     const before = await world.left(place);
     const forged = {
@@ -400,7 +400,7 @@ describe("replies", () => {
   });
 });
 
-it("R-TG-61 W10 ten thousand messages of data do not hold up one of management", async () => {
+it("R-TG-61 W10 ten thousand data messages do not delay a management message", async () => {
   const place = await world.fill(process, world.admin, "papers");
   const scope = system.forTenant("pinakes.knowledge");
   for (let at = 0; at < 10_000; at += 500)
@@ -413,7 +413,7 @@ it("R-TG-61 W10 ten thousand messages of data do not hold up one of management",
   await process.purge(place);
   await process.lifecycle.idle();
   expect(await world.left(place)).toEqual(nothing);
-  // The same number of calls as with an empty queue: nothing was looked at that is not management's.
+  // The same number of calls as with an empty queue: only management messages were read.
   const calls = process.calls.names.length - before;
   const again = await world.process();
   await using empty = await World.open();

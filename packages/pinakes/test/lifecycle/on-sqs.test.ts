@@ -1,4 +1,4 @@
-/** The topics on SQS, where other programs write into the queues and read from them with the service's own client. */
+/** The topics on SQS, where other programs send and receive with the service's own client. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "pinakes-on-sqs-"));
   const queue = `sqs://us-east-1/pin?endpoint=${encodeURIComponent(server.endpoint)}`;
   pinakes = await open({ dir, items: "memory:", objects: "memory:", queue, topicPrefix });
-  // The server makes the queues when it first listens.
+  // The server creates the queues when it first listens.
   for (const topic of [objectsTopic, repliesTopic]) await vi.waitFor(() => urlOf(topic), patience);
 });
 afterEach(async () => {
@@ -58,14 +58,14 @@ async function send(topic: string, MessageBody: string, MessageGroupId = "theirs
     MessageDeduplicationId: `theirs-${sent}`,
   });
 }
-/** Taken out by another program. */
+/** Received and deleted by another program. */
 async function take(topic: string): Promise<string> {
   const QueueUrl = await urlOf(topic);
   const { Messages = [] } = await raw.receiveMessage({ QueueUrl, WaitTimeSeconds: 5 });
   await raw.deleteMessage({ QueueUrl, ReceiptHandle: Messages[0]?.ReceiptHandle });
   return Messages[0]?.Body ?? "";
 }
-/** All dead letters of a topic, taken out one by one: SQS gives the next of a group when the one before is gone. */
+/** All dead letters of a topic, one by one: SQS returns the next of a group when the previous one is deleted. */
 async function letters(topic: string): Promise<(string | undefined)[][]> {
   const QueueUrl = await urlOf(topic, "dead");
   const found: (string | undefined)[][] = [];
@@ -90,7 +90,7 @@ type Row = {
   readonly error: { readonly type: string } | null;
 };
 
-/** A purge that waits for a store of another process, whose message that process has taken. */
+/** A purge that waits for an external store, whose message that process has received. */
 async function waiting(
   collection_id: string,
 ): Promise<{ message: string; away: () => Promise<Row>; ended: () => Promise<void> }> {
@@ -120,14 +120,14 @@ async function waiting(
 }
 
 describe("topics on SQS", () => {
-  it("R-TG-55 R-TG-57 the source's message, put there by another program as it is, is handled in the topic of any store", async () => {
+  it("R-TG-55 R-TG-57 LISA's own message, sent by another program, is handled in the topic of any store", async () => {
     const { ended } = await waiting("papers");
     await send(awayTopic, verbatim("papers"));
     const stop = new AbortController();
     let asked = 0;
     const handlers = { delete: async () => ({ deleted: (asked += 1), done: true }), count: async () => 0 };
     const serving = serveParticipant(pinakes.lifecycle, { store: "away", class: "object", handlers }, stop.signal);
-    // Our own message was taken away: it is the verbatim one that asked.
+    // Our own message was removed: the verbatim one asked.
     await ended();
     stop.abort();
     await serving;
@@ -135,7 +135,7 @@ describe("topics on SQS", () => {
     expect(pinakes.lifecycle.metrics.malformed).toBe(0);
   });
 
-  it("R-TG-62 a reply of another program, as it writes it, is heard; of another try, or without a count, it confirms nothing", async () => {
+  it("R-TG-62 a reply of another program is accepted; of another attempt, or without a count, it confirms nothing", async () => {
     const { message, away, ended } = await waiting("papers");
     const { body } = JSON.parse(message) as { body: object };
     const reply = { ...body, success: true, error: null, deleted: 0, duration_ms: 1 };
@@ -150,7 +150,7 @@ describe("topics on SQS", () => {
     expect(await away()).toMatchObject({ status: "confirmed", deleted: 3, remaining: 0, error: null });
   });
 
-  it("R-TG-56 what is no JSON, no object or no request is a dead letter with its reason, and the next message is taken", async () => {
+  it("R-TG-56 a message that is not JSON, not an object or not a request is a dead letter with its reason, and the next message is handled", async () => {
     for (const text of [
       "not json at all",
       '["a list"]',
@@ -159,7 +159,7 @@ describe("topics on SQS", () => {
     ])
       await send(objectsTopic, text);
     await send(objectsTopic, verbatim("never-was"));
-    // All are of one group, so it comes when the others are gone.
+    // All are of one group, so it comes after the others.
     await vi.waitFor(() => expect(pinakes.lifecycle.metrics.handled).toBe(1), patience);
     expect(await letters(objectsTopic)).toEqual([
       ["not json at all", "unreadable", "It is not JSON."],
@@ -174,13 +174,13 @@ describe("topics on SQS", () => {
     expect(pinakes.lifecycle.metrics.malformed).toBeGreaterThan(0);
   });
 
-  it("R-TG-109 queues that workspaces share say why their dead letters are unknown; those of a drop box are counted", async () => {
+  it("R-TG-109 shared queues say why their dead letters are unknown; those of a drop box are counted", async () => {
     const admin = makeCaller({ tenant: "acme", userId: "root", role: "admin" });
     const queues = await pinakes.knowledge.queues(admin);
     expect(queues.length).toBeGreaterThan(2);
     const dead_unknown = expect.stringContaining("All workspaces share this queue") as string;
     for (const queue of queues) expect(queue).toMatchObject({ waiting: 0, dead: null, dead_unknown });
-    // The queue of a drop box is the workspace's own. Nobody else takes from it here.
+    // The queue of a drop box belongs to the workspace. Nobody else receives from it here.
     const queue = `sqs://us-east-1/pin?endpoint=${encodeURIComponent(server.endpoint)}`;
     const boxed = await open({
       dir: join(dir, "boxed"),

@@ -1,4 +1,4 @@
-/** Every built-in store keeps the contract of a participant, on every engine. */
+/** Every built-in store fulfils the contract of a participant, on every engine. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -22,7 +22,7 @@ const engines: readonly [string, (dir: string) => Promise<{ items: string; objec
   ["DynamoDB", async () => ({ items: dynamo("participants"), objects: "memory:" })],
 ];
 
-/** Whether the write was taken. */
+/** Whether the write was accepted. */
 async function taken(write: Promise<unknown>): Promise<boolean> {
   try {
     await write;

@@ -1,4 +1,4 @@
-/** Real processes: a store that lives in one of its own, and a coordinator that is killed in the middle. */
+/** Real processes: an external store in its own process, and a coordinator that is killed. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** The child, and what it said so far. */
+/** The child process and its output so far. */
 function start(file: URL, args: readonly string[]): { child: ChildProcess; said: () => string } {
   const child = spawn(globalThis.process.execPath, [fileURLToPath(file), ...args], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -49,8 +49,8 @@ const admin = (pinakes: Pinakes) => pinakes.as({ tenant: "acme", userId: "root",
 describe.each([
   ["SQLite", (folder: string) => `sqlite:${folder}`],
   ["PostgreSQL", () => postgres()],
-])("a store in another process, on %s", (engine, address) => {
-  it("R-TG-36 R-TG-43 R-TG-65 gets the message as all others do; while it is down the delete waits, and completes when it is back", async () => {
+])("an external store, on %s", (engine, address) => {
+  it("R-TG-36 R-TG-43 R-TG-65 gets the message like all others; while it is down the delete waits, and completes when it is back", async () => {
     const items = address(dir);
     const objects = `file:${join(dir, engine)}`;
     const file = join(dir, "side-file.txt");
@@ -72,7 +72,7 @@ describe.each([
       purge: true,
       confirm: "gone",
     });
-    // The others have confirmed; this one is waited for, and the record is there as long.
+    // The others have confirmed; this one is awaited, and the record still exists.
     const operation = await until(async () => {
       const now = await pinakes.knowledge.operations.get(caller, job_id);
       return now.stores.filter(({ status }) => status === "confirmed").length === now.stores.length - 1
@@ -103,7 +103,7 @@ describe.each([
 });
 
 describe("kill -9 of the process that deletes", () => {
-  it("R-TG-42 R-TG-58 at many moments: another process finishes, and nothing is left", async () => {
+  it("R-TG-42 R-TG-58 at many moments: another process completes it, and nothing remains", async () => {
     await using before = await open({ dir, background: false });
     const caller = admin(before);
     await before.knowledge.repositories.create(caller, { repository_id: "kb" });
@@ -118,7 +118,7 @@ describe("kill -9 of the process that deletes", () => {
       await until(async () => child.signalCode !== null);
     }
     await before.close();
-    // Leases of the dead run out; a process that comes later has its own clock a little ahead instead of waiting for that.
+    // Leases of the dead expire; a later process has its clock slightly ahead instead of waiting.
     const ahead = { now: () => Date.now() + 180_000 };
     await using after = await open({ dir, clock: ahead });
     for (const [id, incarnation] of lives) {

@@ -1,10 +1,13 @@
-/** Data that no record names: found, told, put in quarantine after a day in which it was unknown all the time, and removed when that ends; nothing else ever. */
+/**
+ * Data that no record names: found, reported, quarantined after it has been unknown for a day, and removed when that expires; nothing else
+ * ever.
+ */
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { lifecycleLimits } from "../../src/lifecycle/index.ts";
 import { nothing, World } from "./support/world.ts";
 
-it("R-TG-54 W13 planted data of an unknown life is reported, is in quarantine after its grace, and goes when it is dropped; what a record names stays, deleted or not", async () => {
+it("R-TG-54 W13 planted data of an unknown incarnation is reported, quarantined after its grace period, and removed when dropped; what a record names stays, deleted or not", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { scope } = world.admin;
@@ -16,7 +19,7 @@ it("R-TG-54 W13 planted data of an unknown life is reported, is in quarantine af
   await process.lifecycle.idle();
   const stray = { repository_id: "kb", collection_id: "", incarnation: randomUUID() };
   await world.objects.put(scope, `knowledge/${stray.incarnation}/d/1/content`, Buffer.from("stray"));
-  // One that came too late for its collection's end.
+  // Written after the end of its collection.
   await world.objects.put(scope, `knowledge/${ended.incarnation}/late/1/content`, Buffer.from("late"));
   await world.vectors.vectors.create(scope, `${stray.incarnation}.1`, { dims: 2 });
   await world.items.write(scope, "documents", ["kb", stray.incarnation], {
@@ -36,7 +39,7 @@ it("R-TG-54 W13 planted data of an unknown life is reported, is in quarantine af
     op: "create",
     document: { id: "document:x", kind: "document", repository_id: "kb", incarnation: stray.incarnation },
   });
-  // Somebody else's, under names that are no lives: never touched.
+  // Foreign data, under names that are no incarnations: never touched.
   await world.vectors.vectors.create(scope, "my-vectors.1", { dims: 2 });
   await world.objects.put(scope, "knowledge/readme.txt", Buffer.from("mine"));
   const found = async (remove = true) =>
@@ -82,14 +85,14 @@ it("R-TG-54 W13 planted data of an unknown life is reported, is in quarantine af
   await process.close();
 });
 
-it("R-TG-54 one that becomes known in time is not removed, and its grace begins anew", async () => {
+it("R-TG-54 data that a record names in time is not removed, and its grace period restarts", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { scope } = world.admin;
   const place = await world.fill(process, world.admin, "papers");
   const record = await world.items.read(scope, "collections", { partition: ["kb"], id: "collection:papers" });
   const document = record?.document as NonNullable<typeof record>["document"];
-  // Its record is missing for a while, as an index that is late would have it.
+  // Its record is missing for a while, as in a stale index.
   await world.items.write(scope, "collections", ["kb"], { op: "delete", id: "collection:papers" });
   expect(await process.lifecycle.reconcile(scope)).toHaveLength(4);
   world.now += lifecycleLimits.orphanGraceMs - 1;

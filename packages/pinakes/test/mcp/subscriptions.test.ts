@@ -112,7 +112,7 @@ describe("many subscriptions", () => {
     const listenTo = () =>
       small.modern(
         "subscriptions/listen",
-        { notifications: { resourceSubscriptions: [] } },
+        { notifications: { resourceSubscriptions: [workflowUri] } },
         { key, signal: stop.signal },
       );
     const answers: Response[] = [];
@@ -129,7 +129,7 @@ describe("many subscriptions", () => {
     for (let open = false; !open;) {
       const response = await small.modern(
         "subscriptions/listen",
-        { notifications: { resourceSubscriptions: [] } },
+        { notifications: { resourceSubscriptions: [workflowUri] } },
         { key, signal: again.signal },
       );
       open = response.status === 200;

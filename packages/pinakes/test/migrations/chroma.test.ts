@@ -1,4 +1,4 @@
-/** Chroma becomes collections: from its folder, as it wrote it itself, and from its server. */
+/** Chroma becomes collections: from its own folder, and from its server. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -27,7 +27,7 @@ async function migrate(source: object): Promise<string> {
   return plan.migration_id;
 }
 
-describe("a folder that Chroma wrote", () => {
+describe("a folder written by Chroma", () => {
   it.each(["queue", "hnsw-l2"] as const)(
     "R-TG-94 %s: every row with text, metadata and vector, as Chroma itself answers",
     async (fixture) => {
@@ -59,7 +59,7 @@ describe("a folder that Chroma wrote", () => {
     },
   );
 
-  it("tells a folder that is none, and a collection that is not there", async () => {
+  it("reports an invalid folder, and a missing collection", async () => {
     const source = (more: object) => ({ kind: "chroma", repository: "kb", ...more });
     const made = await process.migrations.create(world.admin, { source: source({ folder: world.folder }) });
     await expect(process.drive(made.migration_id)).rejects.toMatchObject({
@@ -114,7 +114,7 @@ describe("a server with Chroma's answers", () => {
     });
   });
 
-  it("one that does not answer, and one that is not allowed, are told", async () => {
+  it("reports an unreachable server, and one that is not allowed", async () => {
     const make = (where: string, who = process) =>
       who.migrations.create(world.admin, { source: { kind: "chroma", repository: "kb", server: where } });
     const made = await make("http://127.0.0.1:9");
@@ -131,7 +131,7 @@ describe("a server with Chroma's answers", () => {
   });
 });
 
-/** Installed by hand: `npm install chromadb@3.5.0` in this folder, with the override of docs/migrations.md. */
+/** Installed manually: `npm install chromadb@3.5.0` in this folder, with the override of docs/migrations.md. */
 const installed = "/tmp/chroma/node_modules/chromadb/dist/cli.mjs";
 const reason = `skipped: no Chroma in ${installed}`;
 
@@ -164,11 +164,11 @@ describe.skipIf(!existsSync(installed))(existsSync(installed) ? "a real server" 
       await sleep(100);
   });
   afterAll(async () => {
-    // It does not listen to SIGTERM.
+    // It ignores SIGTERM.
     child?.kill("SIGKILL");
   });
 
-  it("R-TG-94 1,200 rows over HTTP, and the same folder on the disk, have the same hash", async () => {
+  it("R-TG-94 1,200 rows over HTTP, and the same folder on disk, have the same hash", async () => {
     const { id } = await post(root, { name: "real" });
     for (let from = 0; from < 1_200; from += 300) {
       const numbers = Array.from({ length: 300 }, (_, i) => from + i);

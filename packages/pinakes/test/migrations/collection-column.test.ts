@@ -1,4 +1,4 @@
-/** A table of triples with a column that names the collection of each row: one collection for each value, and never a row of another one. */
+/** A table of triples with a column that names the collection of each row: one collection per value, never with a row of another one. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -40,7 +40,7 @@ const source = (sqlite: string, more: object = {}) => ({
   ...more,
 });
 
-/** As rows of the table, sorted. */
+/** As sorted rows of the table. */
 async function held(user: string, collection: string, repository = "me"): Promise<readonly string[]> {
   const { items } = await process.knowledge.graph.matchTriples(makeUser(user), repository, collection, {
     limit: 10_000,
@@ -52,7 +52,7 @@ const problemsOf = (plan: { readonly problems: readonly { readonly where: string
   plan.problems.map(({ where, reason }) => `${where}: ${reason}`);
 
 it("R-TG-91 R-TG-94 each value of the column becomes a collection with exactly its triples", async () => {
-  // Values in other letters, triples that two collections share, rows that stand twice, and more rows than one step copies.
+  // Values that differ in case, triples shared by two collections, duplicate rows, and more rows than one copy step.
   const [papers, Papers, notes] = [triples(2_500), triples(40, "b"), [...triples(30), ...triples(30)]];
   const path = file({
     triples: [...rowsOf("papers", papers), ...rowsOf("Papers", Papers), ...rowsOf("bob__notes", notes)],
@@ -74,7 +74,7 @@ it("R-TG-91 R-TG-94 each value of the column becomes a collection with exactly i
   expect(await held("ann", "papers")).toEqual(texts(papers));
   expect(await held("ann", "Papers")).toEqual(texts(Papers));
   expect(await held("bob", "notes")).toEqual(texts(notes));
-  // Others may use the table for other collections: it stays, also where old forms are removed or restored.
+  // Others may use the table for other collections: it stays, also when old forms are removed or restored.
   expect(await process.finish(migration_id, { remove_old: true, now: true })).toMatchObject({ state: "finished" });
   expect((await process.units(migration_id)).map(({ old }) => old)).toEqual(["kept", "kept", "kept"]);
   expect(tablesOf(path)).toEqual(before);
@@ -82,7 +82,7 @@ it("R-TG-91 R-TG-94 each value of the column becomes a collection with exactly i
   expect(tablesOf(path)).toEqual(before);
 });
 
-it("R-TG-94 a row that came to one collection after the copy differs in that one only", async () => {
+it("R-TG-94 a row added to one collection after the copy differs only there", async () => {
   const path = file({ triples: [...rowsOf("c1", triples(9)), ...rowsOf("c2", triples(9))] });
   const { migration_id } = await process.plan(source(path));
   await process.run(migration_id, "copy");
@@ -97,7 +97,7 @@ it("R-TG-94 a row that came to one collection after the copy differs in that one
   expect([(await held("ann", "c1")).length, (await held("ann", "c2")).length]).toEqual([9, 10]);
 });
 
-it("a copy goes on after a key inside of one collection", async () => {
+it("a copy resumes after a key within one collection", async () => {
   const path = file({ triples: [...rowsOf("c1", triples(30)), ...rowsOf("c2", triples(9, "b"))] });
   await using tables = new SqliteTables(path);
   const names = { s: "s", p: "p", o: "o", created_at: "created_at" };
@@ -108,7 +108,7 @@ it("a copy goes on after a key inside of one collection", async () => {
   expect(await Array.fromAsync(tables.rows(part, names, [s, p, o] as unknown as RowKey))).toEqual(all.slice(15));
 });
 
-it("R-TG-91 unitsMax: a table may name as many collections, and not one more", async () => {
+it("R-TG-91 unitsMax: a table may name this many collections, and not one more", async () => {
   const { unitsMax } = migrationLimits;
   const path = file({
     triples: Array.from({ length: unitsMax }, (_, i) => [`c${i}`, "http://x/s", "http://x/p", "o"]),
@@ -125,7 +125,7 @@ it("R-TG-91 unitsMax: a table may name as many collections, and not one more", a
   await expect(first()).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
 });
 
-it("the mapping names, skips and owns single collections, and rows without one are a problem", async () => {
+it("the mapping names, skips and assigns single collections, and rows without one are a problem", async () => {
   const path = file({
     cat__t: [
       ...rowsOf("a b", triples(3)),
@@ -154,14 +154,14 @@ it("the mapping names, skips and owns single collections, and rows without one a
     ["cat__t/", "cat"],
     ["cat__t/a b", "kb"],
   ]);
-  // A table that is one collection is removed as before, the one that holds several is not.
+  // A table that is one collection is removed as before, one that contains several is not.
   await process.finish(migration_id, { remove_old: true, now: true });
   expect(Object.keys(tablesOf(path))).toEqual(["cat__t"]);
   expect(await process.run(migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
   expect(Object.keys(tablesOf(path))).toEqual(["cat__plain", "cat__t"]);
 });
 
-it("the column may be called otherwise, or be ignored as before; other columns and values that are no texts are problems", async () => {
+it("the column may have another name, or be ignored as before; other columns and values that are not text are problems", async () => {
   const path = file({ t: rowsOf("d1", triples(3)) }, "graph TEXT, s TEXT, p TEXT, o TEXT");
   const named = await process.plan(source(path, { columns: { collection: "graph" } }));
   expect((await process.units(named.migration_id)).map(({ name }) => name)).toEqual(["t/d1"]);
@@ -186,7 +186,7 @@ it("the column may be called otherwise, or be ignored as before; other columns a
   ]);
 });
 
-it("reads the column of what cqlsh exports, and tells a row that is wrong once", async () => {
+it("reads the column from cqlsh exports, and reports an invalid row once", async () => {
   const csv = join(world.folder, "shared-csv");
   await mkdir(csv);
   const write = async (more = "") =>

@@ -1,4 +1,7 @@
-/** `migrate-collection` that dies, or whose call fails, at any of its calls: another process goes on to the same result, and nothing is lost. */
+/**
+ * `migrate-collection` with a process that dies, or whose call fails, at any of its calls: another process continues to the same result,
+ * and nothing is lost.
+ */
 import { describe, expect, it } from "vitest";
 import type { FaultKind } from "../vectors/support/calls.ts";
 import { contentsOf, plant } from "./support/planted-collection.ts";
@@ -18,7 +21,7 @@ const states: Readonly<Record<Step, string>> = {
 const { world, quiet } = await quietWorld();
 let names = 0;
 
-/** Each collection goes to a repository of its own: a limit of collections is reached otherwise. */
+/** Each collection goes to its own repository, to stay within the limit of collections. */
 async function planted(): Promise<{
   readonly from: string;
   readonly repository: string;
@@ -45,7 +48,7 @@ async function ask(process: Process, id: string, step: Step): Promise<void> {
   else await process.migrations[step](world.admin, id);
 }
 
-/** One step with a fault at its n-th call, then by others; false when there is no such call any more. */
+/** One step with a fault at its n-th call, then completed by others; false if there is no such call. */
 async function faultAt(id: string, step: Step, n: number, kind: FaultKind): Promise<string | undefined> {
   const process = await world.process();
   process.calls.add({ at: n, kind });
@@ -54,7 +57,7 @@ async function faultAt(id: string, step: Step, n: number, kind: FaultKind): Prom
     await process.drive(id);
   })().catch(() => {});
   await Promise.race([done, process.calls.died]);
-  // Whoever died keeps its lease for a while.
+  // A dead process keeps its lease for a while.
   world.now += 120_000;
   await ask(quiet, id, step);
   await quiet.drive(id);
@@ -115,11 +118,11 @@ describe("every call of every step", () => {
     ["finish", "error-before"],
     ["finish", "error-after"],
   ] as const)(
-    "R-TG-63 R-TG-99 %s, %s: run again, everything is there and open, and the old one is in the trash or gone",
+    "R-TG-63 R-TG-99 %s, %s: after a retry, everything exists and is open, and the old one is in the trash or gone",
     async (step, kind) => {
       let points = 0;
-      // Verifying only reads, call after call of the same kind: some of them stand for all. The switch begins with it. That a purge can end
-      // anywhere is proved by the lifecycle's own tests.
+      // Verification only makes reads of the same kind: a sample suffices. The switch starts with it. Interrupted purges are covered by the
+      // lifecycle's own tests.
       const stride = { copy: 1, validate: 7, cutover: 2, finish: 17 }[step];
       for (let n = 0; ; n += stride) {
         const made = await planted();
@@ -148,7 +151,7 @@ describe("every call of every step", () => {
     ["switched", "error-before"],
     ["switched", "error-after"],
   ] as const)(
-    "R-TG-63 R-TG-97 R-TG-99 rollback of one that is %s, %s: run again, the old one is as it was and open, the new one in the trash",
+    "R-TG-63 R-TG-97 R-TG-99 rollback in state %s, %s: after a retry, the old one is unchanged and open, the new one in the trash",
     async (state, kind) => {
       let points = 0;
       for (let n = 0; ; n += state === "switched" ? 2 : 1) {
@@ -168,7 +171,7 @@ describe("every call of every step", () => {
     },
   );
 
-  it("R-TG-63 R-TG-99 a rollback in the middle of a switch, wherever that died, brings the old one back", async () => {
+  it("R-TG-63 R-TG-99 a rollback during a switch, wherever that died, restores the old one", async () => {
     let points = 0;
     for (let n = 0; ; n += 2) {
       const made = await planted();

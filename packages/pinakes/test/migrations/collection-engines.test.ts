@@ -1,4 +1,4 @@
-/** `migrate-collection` on the engines that keep something: there, back, and out of the ways in which two can be at it. */
+/** `migrate-collection` on durable engines: forward, back, and in races. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openDynamoItems } from "../../src/drivers/dynamodb/index.ts";
@@ -46,7 +46,7 @@ describe.each(Object.keys(engines))("on %s", (engine) => {
     await world[Symbol.asyncDispose]();
   });
 
-  /** What does not name the place. */
+  /** Rows without location-dependent names. */
   const contents = async (repository: string, collection: string) =>
     JSON.stringify(await contentsOf(world, repository, collection)).replaceAll(
       `:${repository}:${collection}:`,
@@ -64,7 +64,7 @@ describe.each(Object.keys(engines))("on %s", (engine) => {
       () => false,
     );
 
-  it("R-TG-63 R-TG-96 R-TG-97 R-TG-98 everything goes, is proved equal, held meanwhile, comes back, goes again, and the old one is removed", async () => {
+  it("R-TG-63 R-TG-96 R-TG-97 R-TG-98 everything is moved, proved equal, held meanwhile, rolled back, moved again, and the old one is removed", async () => {
     await plant(world, process, "papers");
     const before = await contents("kb", "papers");
     const { migration_id } = await process.plan(source("papers"));
@@ -87,7 +87,7 @@ describe.each(Object.keys(engines))("on %s", (engine) => {
     });
   });
 
-  it("R-TG-63 what was found to differ is copied again, and then equal", async () => {
+  it("R-TG-63 what differed is copied again, and then equal", async () => {
     const { incarnation } = await plant(world, process, "late");
     const { migration_id } = await process.plan(source("late"));
     await process.run(migration_id, "copy");
@@ -104,7 +104,7 @@ describe.each(Object.keys(engines))("on %s", (engine) => {
     });
   });
 
-  it("R-TG-63 R-TG-99 a switch that a rollback overtakes before it hides the old one leaves that alone", async () => {
+  it("R-TG-63 R-TG-99 a switch overtaken by a rollback before it hides the old one leaves that alone", async () => {
     await plant(world, process, "slow");
     const before = await contents("kb", "slow");
     const { migration_id } = await process.plan(source("slow"));
@@ -129,14 +129,14 @@ describe.each(Object.keys(engines))("on %s", (engine) => {
     await other.close();
   });
 
-  it("R-TG-63 R-TG-97 a rollback that failed once, and whose old id is taken by then, leaves the new one in its place", async () => {
+  it("R-TG-63 R-TG-97 a rollback that failed once, and whose old id is then taken, leaves the new one", async () => {
     await plant(world, process, "lost");
     const before = await contents("kb", "lost");
     const { migration_id } = await process.plan(source("lost"));
     await process.run(migration_id, "copy", "validate", "cutover");
     const other = await world.process();
     let batches = 0;
-    // The hold and the trash of the new one come before the one that brings the old one back.
+    // The hold and the trash of the new one precede the batch that restores the old one.
     other.calls.add({ at: (name) => name === "items.batch collections" && (batches += 1) === 3, kind: "error-before" });
     await other.migrations.rollback(world.admin, migration_id);
     await expect(other.drive(migration_id)).rejects.toMatchObject({ code: "UNAVAILABLE" });

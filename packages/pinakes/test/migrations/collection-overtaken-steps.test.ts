@@ -1,4 +1,7 @@
-/** `migrate-collection` whose copy, or whose rollback, is overtaken by a rollback in another process: it holds, makes and undoes nothing after that. */
+/**
+ * `migrate-collection` whose copy, or whose rollback, is overtaken by a rollback in another process: it holds, creates and undoes nothing
+ * after that.
+ */
 import { expect, it } from "vitest";
 import { contentsOf, plant } from "./support/planted-collection.ts";
 import { quietWorld } from "./support/quiet-world.ts";
@@ -14,7 +17,7 @@ interface Planted {
   readonly id: string;
 }
 
-/** To a repository of its own: a limit of collections is reached otherwise. */
+/** To its own repository, to stay within the limit of collections. */
 async function planted(): Promise<Planted> {
   const from = `c${(names += 1)}`;
   const repository = `r${names}`;
@@ -36,7 +39,7 @@ const isThere = (repository: string, collection: string) =>
     () => false,
   );
 
-/** The old one as it was and open, no new one. */
+/** The old one unchanged and open, no new one. */
 async function expectBack({ from, repository, before }: Planted, what: string): Promise<void> {
   expect([await isThere("kb", from), await isThere(repository, from)], what).toEqual([true, false]);
   expect(JSON.stringify(await contentsOf(world, "kb", from)), what).toBe(before);
@@ -45,14 +48,14 @@ async function expectBack({ from, repository, before }: Planted, what: string): 
   await quiet.knowledge.collections.delete(world.admin, "kb", from);
 }
 
-/** A process that does a step and stops at its n-th call, until it is told to go on. */
+/** A process that executes a step and pauses at its n-th call, until resumed. */
 async function stoppedAt(n: number, work: (process: Process) => Promise<unknown>) {
   const process = await world.process();
   const [reached, overtaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   process.calls.add({ at: n, kind: "hold", until: overtaken.promise, reached: reached.resolve });
   const working = work(process).catch(() => {});
   const isStopped = await Promise.race([working.then(() => false), reached.promise.then(() => true)]);
-  // Whoever sleeps keeps its lease for a while.
+  // A paused process keeps its lease for a while.
   world.now += 120_000;
   const goOn = async () => {
     overtaken.resolve();
@@ -62,7 +65,7 @@ async function stoppedAt(n: number, work: (process: Process) => Promise<unknown>
   return { isStopped, goOn, name: process.calls.names[n] ?? "none" };
 }
 
-it("R-TG-63 R-TG-99 a copy that a rollback overtakes, wherever it was, holds nothing and leaves nothing", async () => {
+it("R-TG-63 R-TG-99 a copy overtaken by a rollback, wherever it was, holds nothing and leaves nothing", async () => {
   let points = 0;
   for (let n = 0; ; n += 1) {
     const made = await planted();
@@ -81,12 +84,12 @@ it("R-TG-63 R-TG-99 a copy that a rollback overtakes, wherever it was, holds not
   expect(points).toBeGreaterThan(40);
 });
 
-it("R-TG-63 R-TG-99 what an overtaken copy made just before it died goes with another rollback of the same migration", async () => {
+it("R-TG-63 R-TG-99 what an overtaken copy created just before it died is removed by another rollback of the same migration", async () => {
   const made = await planted();
   const other = await world.process();
   const [reached, overtaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let batches = 0;
-  // The hold of the old one is the first, rows of tags are the second, the new one is the third.
+  // The hold of the old one is the first, tag rows are the second, the new one is the third.
   other.calls.add({
     at: (name) => name === "items.batch collections" && (batches += 1) === 3,
     kind: "hold",
@@ -108,7 +111,7 @@ it("R-TG-63 R-TG-99 what an overtaken copy made just before it died goes with an
   await expectBack(made, "after the second rollback");
 });
 
-it("R-TG-63 R-TG-97 a rollback that another one overtook does not undo what was done after that: a delete of the old one, a restore of the new one", async () => {
+it("R-TG-63 R-TG-97 an overtaken rollback does not undo what came after it: a delete of the old one, a restore of the new one", async () => {
   const undone: string[] = [];
   let points = 0;
   for (let n = 0; ; n += 1) {

@@ -1,4 +1,4 @@
-/** `migrate-collection` and who is at it at the same time: writers that got in before the hold, a switch that a rollback overtakes, a rollback that fails half-way. */
+/** `migrate-collection` in races: writers admitted before the hold, a switch overtaken by a rollback, a rollback that fails part-way. */
 import { expect, it } from "vitest";
 import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { until } from "../support/until.ts";
@@ -10,7 +10,7 @@ let names = 0;
 
 const source = (collection: string, to: object) => ({ kind: "collection", repository: "kb", collection, to });
 
-/** To a repository of its own: a limit of collections is reached otherwise. */
+/** To its own repository, to stay within the limit of collections. */
 async function planted(): Promise<{
   readonly from: string;
   readonly repository: string;
@@ -33,7 +33,7 @@ async function isReadable(repository: string, collection: string): Promise<boole
   );
 }
 
-/** The old one as it was and open, the new one in the trash. */
+/** The old one unchanged and open, the new one in the trash. */
 async function expectBack(
   { from, repository, before }: Awaited<ReturnType<typeof planted>>,
   what: string,
@@ -47,7 +47,7 @@ async function expectBack(
   await quiet.knowledge.collections.delete(world.admin, "kb", from);
 }
 
-it("R-TG-63 R-TG-98 a load of triples that began before the hold is stopped by it: nothing is written that the switch would leave behind", async () => {
+it("R-TG-63 R-TG-98 a load of triples started before the hold is stopped by it: nothing is written that the switch would leave behind", async () => {
   const { from, id } = await planted();
   const [opened, copied] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const body = async function* () {
@@ -64,13 +64,13 @@ it("R-TG-63 R-TG-98 a load of triples that began before the hold is stopped by i
 });
 
 it.each(["at its beginning", "while it begins"] as const)(
-  "R-TG-63 R-TG-98 a re-index that meets the hold %s has not begun, and waits for its end",
+  "R-TG-63 R-TG-98 a re-index that meets the hold %s has not started, and waits for its end",
   async (when) => {
     const { from, id } = await planted();
     const { incarnation } = await quiet.knowledge.collections.get(world.admin, "kb", from);
     const other = await world.process();
     const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    // Its job looks at the collection first; the first batch on documents is the one that begins.
+    // Its job reads the collection first; the first batch on documents is the one that starts it.
     const at = when === "while it begins" ? "items.batch documents" : "items.readMany collections";
     let calls = 0;
     // The request itself reads the collection once.
@@ -90,7 +90,7 @@ it.each(["at its beginning", "while it begins"] as const)(
     });
     expect(waiting).toMatchObject({
       status: "running",
-      error: expect.stringContaining(`while migration "${id}" is under way`) as string,
+      error: expect.stringContaining(`while migration "${id}" is in progress`) as string,
     });
     const fence = async () =>
       (
@@ -106,8 +106,8 @@ it.each(["at its beginning", "while it begins"] as const)(
   },
 );
 
-it("R-TG-63 R-TG-99 a switch that a rollback overtakes, wherever it was, does not hide the old one again", async () => {
-  // Which calls a switch makes once it is decided.
+it("R-TG-63 R-TG-99 a switch overtaken by a rollback, wherever it was, does not hide the old one again", async () => {
+  // The calls of a switch after its commit point.
   const sample = await planted();
   await quiet.run(sample.id, "copy", "validate");
   const begun = quiet.calls.names.length;
@@ -128,7 +128,7 @@ it("R-TG-63 R-TG-99 a switch that a rollback overtakes, wherever it was, does no
       () => "refused" as const,
     );
     const ended = await Promise.race([switching, reached.promise.then(() => "stopped" as const)]);
-    // Whoever sleeps keeps its lease for a while.
+    // A paused process keeps its lease for a while.
     world.now += 120_000;
     await quiet.run(made.id, "rollback");
     overtaken.resolve();
@@ -143,7 +143,7 @@ it("R-TG-63 R-TG-99 a switch that a rollback overtakes, wherever it was, does no
   expect(stopped).toBeGreaterThan(15);
 });
 
-it("R-TG-63 R-TG-97 a rollback that failed anywhere, and whose way back is closed by then, leaves the new one in its place", async () => {
+it("R-TG-63 R-TG-97 a rollback that failed anywhere, and can no longer succeed, leaves the new one", async () => {
   let refused = 0;
   for (let n = 0; ; n += 1) {
     const made = await planted();
@@ -158,7 +158,7 @@ it("R-TG-63 R-TG-97 a rollback that failed anywhere, and whose way back is close
     const reached = other.calls.names[n];
     const what = `${n} ${reached ?? "none"}`;
     world.now += 120_000;
-    // Somebody takes the id, as long as it is free.
+    // Another collection takes the id while it is free.
     const taken = await quiet.knowledge.collections
       .create(world.admin, "kb", { collection_id: from, name: "Another" })
       .then(

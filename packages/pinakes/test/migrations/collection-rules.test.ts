@@ -1,4 +1,4 @@
-/** `migrate-collection`: who may, what is in the way, and what becomes of the old one. */
+/** `migrate-collection`: permissions, problems, and what happens to the old one. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
@@ -45,8 +45,8 @@ async function moved(caller: Caller, wanted: object): Promise<string> {
   return migration_id;
 }
 
-describe("who may", () => {
-  it("R-TG-63 R-TG-100 whoever may manage both sides; a right that is taken away is gone before the next step", async () => {
+describe("permissions", () => {
+  it("R-TG-63 R-TG-100 callers who manage both sides; a revoked right takes effect before the next step", async () => {
     const ann = user("ann", ["staff"]);
     await process.knowledge.collections.create(ann, "staff", { collection_id: "hers" });
     const { migration_id } = await begin(ann, { ...source("hers", { repository: "me" }), repository: "staff" });
@@ -73,7 +73,7 @@ describe("who may", () => {
     expect(await process.knowledge.collections.get(ann, "staff", "hers")).toMatchObject({ status: "ACTIVE" });
   });
 
-  it("R-TG-63 R-TG-100 WRITE is not enough, nor is a repository where users make no collections, nor a migration of another kind", async () => {
+  it("R-TG-63 R-TG-100 WRITE is not enough, nor is a repository without user collections, nor a migration of another kind", async () => {
     await process.knowledge.collections.create(user("ann"), "kb", { collection_id: "anns" });
     expect(await refusal(begin(user("bob"), source("anns", { collection: "bobs" })))).toMatchObject({
       code: "FORBIDDEN",
@@ -87,7 +87,7 @@ describe("who may", () => {
     expect(await refusal(process.migrations.list(user("ann")))).toMatchObject({ code: "FORBIDDEN" });
   });
 
-  it("R-TG-09 R-TG-63 what is another user's or another workspace's answers, as source and as target, as what does not exist", async () => {
+  it("R-TG-09 R-TG-63 another user's or another workspace's collection answers, as source and as target, like a missing one", async () => {
     const eve = user("eve");
     await process.knowledge.collections.create(eve, "kb", { collection_id: "eves" });
     await process.knowledge.collections.create(user("ann"), "kb", { collection_id: "secret", private: true });
@@ -106,7 +106,7 @@ describe("who may", () => {
       noTarget.code,
       same(noTarget.detail, "nowhere"),
     ]);
-    // Of another workspace not even the migration is there, for its admins.
+    // For admins of another workspace not even the migration exists.
     const { migration_id } = await begin(eve, source("eves", { collection: "eves2" }));
     const foreign = makeCaller({ tenant: "other", userId: "root", role: "admin" });
     const seen = await refusal(process.migrations.get(foreign, migration_id));
@@ -118,8 +118,8 @@ describe("who may", () => {
   });
 });
 
-describe("what is in the way", () => {
-  it("R-TG-63 the same place, an id that is none, the default collection and a time to keep are refused at once", async () => {
+describe("problems", () => {
+  it("R-TG-63 the same location, an invalid id, the default collection and a retention are refused at once", async () => {
     await process.knowledge.collections.create(world.admin, "kb", { collection_id: "stay" });
     expect(await refusal(begin(world.admin, source("stay", {})))).toMatchObject({ code: "INVALID" });
     expect(await refusal(begin(world.admin, source("stay", { collection: "no/id" })))).toMatchObject({
@@ -144,7 +144,7 @@ describe("what is in the way", () => {
     });
   });
 
-  it("R-TG-63 a target that exists, groups that the target's repository does not let in, a store of another process: problems of the plan", async () => {
+  it("R-TG-63 an existing target, groups excluded by the target's repository, an external store: problems of the plan", async () => {
     await process.knowledge.collections.create(world.admin, "kb", {
       collection_id: "open",
       allowed_groups: ["guests"],
@@ -170,14 +170,14 @@ describe("what is in the way", () => {
         source: source("open", { collection: "opened" }),
         auto: true,
       });
-      // By itself it goes no further than a plan with problems.
+      // An automatic migration stops at a plan with problems.
       expect(await process.drive(migration_id)).toMatchObject({ state: "planned", problem_count: 1 });
     } finally {
       await participants.unregister("away");
     }
   });
 
-  it("R-TG-63 names of the place it goes to, which would become its own, are a problem of the plan", async () => {
+  it("R-TG-63 names of the target location, which would become its own, are a problem of the plan", async () => {
     await plant(world, process, "mixed");
     const { incarnation } = await process.knowledge.collections.get(world.admin, "kb", "mixed");
     const foreign = { s: entity("pure", "thing"), p: "<http://x/p>", o: '"x"', g: "" };
@@ -186,7 +186,7 @@ describe("what is in the way", () => {
     expect(await process.plan(source("mixed", { collection: "other" }))).toMatchObject({ problem_count: 0 });
   });
 
-  it("R-TG-63 documents that are being taken in are waited for, and the hold stays meanwhile", async () => {
+  it("R-TG-63 ingestions in progress are awaited, and the hold stays meanwhile", async () => {
     await plant(world, process, "busy");
     await process.knowledge.documents.upload(world.admin, "kb", "busy", { name: "new.txt", body: "not yet indexed" });
     const { migration_id } = await process.plan(source("busy", { collection: "calm" }));
@@ -202,7 +202,7 @@ describe("what is in the way", () => {
     await process.knowledge.collections.update(world.admin, "kb", "busy", { description: "x" });
   });
 
-  it("R-TG-63 two migrations of one collection: the second is told who holds it", async () => {
+  it("R-TG-63 two migrations of one collection: the second learns which one holds it", async () => {
     await plant(world, process, "wanted");
     const first = await process.plan(source("wanted", { collection: "first" }));
     const second = await process.plan(source("wanted", { collection: "second" }));
@@ -215,8 +215,8 @@ describe("what is in the way", () => {
   });
 });
 
-describe("what becomes of it", () => {
-  it("R-TG-63 by itself, up to the switch; an archived one is archived there, and a later delete of the old one leaves the new one alone", async () => {
+describe("the old collection", () => {
+  it("R-TG-63 automatic up to the switch; an archived one is archived there, and a later delete of the old one leaves the new one alone", async () => {
     await plant(world, process, "old-papers");
     await process.knowledge.collections.archive(world.admin, "kb", "old-papers");
     const id = await moved(world.admin, source("old-papers", { repository: "attic" }));
@@ -234,7 +234,7 @@ describe("what becomes of it", () => {
     expect(await refusal(process.finish(id, { remove_old: true }))).toMatchObject({ code: "CONFLICT" });
     const asked = vi.spyOn(CollectionMover.prototype, "authorize");
     expect(await process.finish(id, { remove_old: true, now: true })).toMatchObject({ state: "finished" });
-    // Once, and for the most that it does.
+    // Once, for the most powerful step.
     expect(asked.mock.calls.map(([, , options]) => options)).toEqual([{ purge: true }]);
     asked.mockRestore();
     expect(await refusal(process.knowledge.collections.restore(world.admin, "kb", "old-papers"))).toMatchObject({
@@ -245,14 +245,14 @@ describe("what becomes of it", () => {
     ).toBe(2);
     expect(await refusal(process.run(id, "rollback"))).toMatchObject({
       code: "GONE",
-      detail: expect.stringContaining("Migrate the new one back") as string,
+      detail: expect.stringContaining("Move the new one back") as string,
     });
     expect(await process.knowledge.collections.get(world.admin, "attic", "old-papers")).toMatchObject({
       status: "ARCHIVED",
     });
   });
 
-  it("R-TG-63 to a user's own repository and back again it is the same collection", async () => {
+  it("R-TG-63 to a personal repository and back it is the same collection", async () => {
     await plant(world, process, "round");
     await moved(world.admin, source("round", { repository: "me", collection: "trip" }));
     const there = await process.knowledge.collections.get(world.admin, "me", "trip");
@@ -269,14 +269,14 @@ describe("what becomes of it", () => {
     expect(await world.triples.count(world.admin.scope, back.incarnation, { s: entity("round", "newton") })).toBe(3);
   });
 
-  it("R-TG-63 a name that somebody took at the last moment does not stop the switch", async () => {
+  it("R-TG-63 a name taken at the last moment does not stop the switch", async () => {
     await plant(world, process, "named");
     const { migration_id } = await process.plan(source("named", { collection: "renamed" }));
     await process.run(migration_id, "copy", "validate");
     const other = await world.process();
     const hidden = Promise.withResolvers<void>();
     const taken = Promise.withResolvers<void>();
-    // The third batch of records is the one that opens the new one: the old one is out of the way by then.
+    // The third batch of records opens the new one, after the old one is hidden.
     let batches = 0;
     other.calls.add({
       at: (name) => name === "items.batch collections" && (batches += 1) === 3,
@@ -297,7 +297,7 @@ describe("what becomes of it", () => {
     await other.close();
   });
 
-  it("R-TG-63 an old one that was restored after the switch stays, and a rollback after that only takes the new one away", async () => {
+  it("R-TG-63 an old one restored after the switch stays, and a later rollback only removes the new one", async () => {
     await plant(world, process, "twice");
     const id = await moved(world.admin, source("twice", { repository: "attic", collection: "copy" }));
     await process.knowledge.collections.restore(world.admin, "kb", "twice");
@@ -308,7 +308,7 @@ describe("what becomes of it", () => {
     });
   });
 
-  it("R-TG-63 a rollback whose old id is somebody else's now is refused before anything changes", async () => {
+  it("R-TG-63 a rollback whose old id is taken is refused before any change", async () => {
     await plant(world, process, "reborn");
     const id = await moved(world.admin, source("reborn", { repository: "attic" }));
     await process.knowledge.collections.create(world.admin, "kb", { collection_id: "reborn", name: "Another" });
@@ -319,7 +319,7 @@ describe("what becomes of it", () => {
     expect(await process.knowledge.collections.get(world.admin, "kb", "reborn")).toMatchObject({ name: "The reborn" });
   });
 
-  it("R-TG-63 a rollback that was refused does not come by itself when its way is free: the migration is what it was, with the reason", async () => {
+  it("R-TG-63 a refused rollback does not run by itself when it becomes possible: the migration returns to its state, with the reason", async () => {
     await plant(world, process, "armed");
     const id = await moved(world.admin, source("armed", { repository: "attic" }));
     await process.knowledge.collections.create(world.admin, "kb", { collection_id: "armed", name: "In the way" });
@@ -340,7 +340,7 @@ describe("what becomes of it", () => {
     expect(await process.finish(id, {})).toMatchObject({ state: "finished", error: null });
   });
 
-  it("R-TG-63 a new one that a dead rollback held, after a write got in, is open again when the next one is refused", async () => {
+  it("R-TG-63 a new one held by a dead rollback, after a write, is open again when the next rollback is refused", async () => {
     await plant(world, process, "stuck");
     const id = await moved(world.admin, source("stuck", { repository: "attic" }));
     const other = await world.process();
@@ -375,7 +375,7 @@ describe("what becomes of it", () => {
     await process.knowledge.collections.update(world.admin, "attic", "stuck", { description: "open" });
   });
 
-  it("R-TG-63 what has to go of the old one goes before, and is not moved", async () => {
+  it("R-TG-63 pending removals of the old one are executed before the move, and not moved", async () => {
     await plant(world, process, "tidy");
     const { incarnation } = await process.knowledge.collections.get(world.admin, "kb", "tidy");
     const partition = new CollectionPartition(world.items, world.admin.scope, {

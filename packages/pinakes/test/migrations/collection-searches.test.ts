@@ -1,4 +1,4 @@
-/** A collection that was moved, with real ingestion: it is found as before, cited as before, and a document read again says the same. */
+/** A moved collection, with real ingestion: it is found and cited as before, and a document extracted again gives the same triples. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   openTestPinakes,
@@ -42,7 +42,7 @@ describe.each([
   };
   const state = async () => (await test.pinakes.migrations.get(test.admin, migrationId)).state;
 
-  it("R-TG-63 R-TG-128 searches, passages, citations, triples and their sources are those of before", async () => {
+  it("R-TG-63 R-TG-128 searches, chunks, citations, triples and their sources are unchanged", async () => {
     const { knowledge, admin, pinakes } = test;
     const from: Place = { knowledge, caller: admin, repository: "kb", collection: "animals" };
     const zebra = await uploaded(from, "zebra.md", "# Zebras\n\nA zebra has black and white stripes.");
@@ -70,7 +70,7 @@ describe.each([
       checks: [check],
     } = await knowledge.search.verifyCitations(admin, [hits[0]?.citation as never]);
     expect(check).toMatchObject({ valid: true });
-    // Read again in the new place, the table says the same with the same names.
+    // Extracted again at the target, the table gives the same triples.
     await knowledge.documents.reindex(admin, "attic", "beasts", table.document_id);
     expect(await settled(to, table.document_id)).toMatchObject({ status: "indexed", error: null });
     expect(await triples(to)).toEqual(before.triples);
@@ -78,9 +78,9 @@ describe.each([
     expect(audit.consistent).toBe(true);
   });
 
-  it("R-TG-63 R-TG-97 rolled back, the old place answers as before and takes writes, and the new one is in the trash", async () => {
+  it("R-TG-63 R-TG-97 after a rollback the old one answers as before and accepts writes, and the new one is in the trash", async () => {
     const { knowledge, admin, pinakes } = test;
-    // The table was read again since: that is what goes to the trash.
+    // The table was extracted again since: that goes to the trash.
     await pinakes.migrations.rollback(admin, migrationId, { force: true });
     await until(async () => (await state()) === "rolled_back");
     const from: Place = { knowledge, caller: admin, repository: "kb", collection: "animals" };

@@ -1,4 +1,4 @@
-/** `migrate-collection` step by step: what is counted, what is copied again, who keeps the work, and who is asked. */
+/** `migrate-collection` step by step: counts, repeated copies, leases, and authorization. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { makeCaller } from "../../src/domain/caller.ts";
@@ -20,8 +20,8 @@ afterAll(async () => {
 
 const source = (collection: string, to: object) => ({ kind: "collection", repository: "kb", collection, to });
 
-describe("what is counted and looked at", () => {
-  it("R-TG-63 everything that was copied is counted, the last page of each store included", async () => {
+describe("counts and checks", () => {
+  it("R-TG-63 everything copied is counted, including the last page of each store", async () => {
     await plant(world, process, "counted");
     const { migration_id } = await process.plan(source("counted", { collection: "recounted" }));
     await process.run(migration_id, "copy");
@@ -29,7 +29,7 @@ describe("what is counted and looked at", () => {
     expect((await process.units(migration_id))[0]?.copied).toBe(objects + passages + rows + quads + items);
   });
 
-  it("R-TG-63 a triple with more supports than can be told is a problem of the plan, not of the verification", async () => {
+  it("R-TG-63 a triple with more supports than can be listed is a problem of the plan, not of the verification", async () => {
     const { scope } = world.admin;
     const { incarnation } = await plant(world, process, "stated");
     const quad = { s: entity("stated", "often"), p: "<http://x/p>", o: '"x"', g: "" };
@@ -45,7 +45,7 @@ describe("what is counted and looked at", () => {
 });
 
 describe("copying again", () => {
-  it("R-TG-63 what was found to differ is copied from its beginning, and then equal", async () => {
+  it("R-TG-63 what differed is copied from the start, and then equal", async () => {
     const { scope } = world.admin;
     const { incarnation } = await plant(world, process, "moving");
     const { migration_id } = await process.plan(source("moving", { collection: "moved" }));
@@ -56,7 +56,7 @@ describe("copying again", () => {
       collection_id: "moving",
       incarnation,
     });
-    // By writers that were let in before the hold; and the copy has lost a row.
+    // By writers admitted before the hold; and the copy has lost a row.
     await world.triples.write(scope, incarnation, {
       insert: [{ s: "<http://x/s>", p: "<http://x/p>", o: '"late"', g: "" }],
     });
@@ -74,7 +74,7 @@ describe("copying again", () => {
     expect(await process.run(migration_id, "validate", "cutover")).toMatchObject({ state: "switched", error: null });
   });
 
-  it("R-TG-63 what is only in the new one stays there and is named: it may be somebody's", async () => {
+  it("R-TG-63 rows that exist only in the new one stay and are named: they may belong to others", async () => {
     const { scope } = world.admin;
     await plant(world, process, "plain");
     const { migration_id } = await process.plan(source("plain", { collection: "more" }));
@@ -89,9 +89,9 @@ describe("copying again", () => {
   });
 });
 
-describe("who keeps the work, and who is asked", () => {
+describe("leases and authorization", () => {
   it.each(["copy", "validate"] as const)(
-    "R-TG-99 a %s that takes longer than a lease renews it: nobody else takes the work",
+    "R-TG-99 a %s that takes longer than a lease renews it: no other process takes over",
     async (step) => {
       await plant(world, process, `slow-${step}`);
       const { migration_id } = await process.plan(source(`slow-${step}`, { collection: `slower-${step}` }));
@@ -126,7 +126,7 @@ describe("who keeps the work, and who is asked", () => {
     },
   );
 
-  it("R-TG-99 listing the ids of vectors for longer than a lease renews it, and a copy that is stopped ends there", async () => {
+  it("R-TG-99 listing the ids of vectors for longer than a lease renews it, and an aborted copy ends there", async () => {
     const { incarnation } = await plant(world, process, "listed");
     const items = Array.from({ length: 600 }, (_, i) => ({ id: `n${i}`, vector: [i, 1, 2] }));
     await process.knowledge.rows.upsert(world.admin, "kb", "listed", { items });
@@ -136,7 +136,7 @@ describe("who keeps the work, and who is asked", () => {
     const controller = new AbortController();
     let [seen, refused] = [0, 0];
     const stop = { at: 200 };
-    // Each row of the listing takes a third of a lease; somebody else looks from time to time.
+    // Each row of the listing takes a third of a lease; another process checks from time to time.
     const slow = vi.spyOn(vectors, "rows").mockImplementation(async function* (...given) {
       for await (const row of rows(...given)) {
         if (given[1] !== ownVectorsName(incarnation)) yield row;
@@ -167,7 +167,7 @@ describe("who keeps the work, and who is asked", () => {
     await other.close();
   });
 
-  it("R-TG-63 R-TG-100 one that goes on by itself asks before every step, and waits where its asker may not any more", async () => {
+  it("R-TG-63 R-TG-100 an automatic migration checks before every step, and waits if its requester lost the right", async () => {
     const ann = makeCaller({ tenant: "acme", userId: "ann", groups: ["staff"] });
     await process.knowledge.repositories.create(world.admin, { repository_id: "shared" });
     await process.knowledge.collections.create(ann, "kb", { collection_id: "anns" });
@@ -191,10 +191,10 @@ describe("who keeps the work, and who is asked", () => {
     changed.resolve();
     expect(await driving).toMatchObject({
       state: "copied",
-      error: expect.stringContaining("Only admins make collections") as string,
+      error: expect.stringContaining("Only admins can create collections") as string,
     });
     expect(await process.migrations.get(ann, migration_id)).not.toHaveProperty("asker");
-    // An admin may: what goes on by itself from here is the admin's.
+    // An admin may: from here it runs with the admin's rights.
     await process.migrations.validate(world.admin, migration_id);
     expect(await process.drive(migration_id)).toMatchObject({ state: "switched", error: null });
     await other.close();

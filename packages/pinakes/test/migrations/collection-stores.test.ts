@@ -1,4 +1,4 @@
-/** `migrate-collection` and what is left in the stores of the old life: by a switch that was overtaken and died, by a re-index that comes late. */
+/** `migrate-collection` and the stores of the old incarnation: after an overtaken switch that died, after a late re-index. */
 import { expect, it } from "vitest";
 import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { trashMs } from "../../src/knowledge/limits.ts";
@@ -18,7 +18,7 @@ interface Planted {
   readonly id: string;
 }
 
-/** To a repository of its own: a limit of collections is reached otherwise. */
+/** To its own repository, to stay within the limit of collections. */
 async function planted(
   prepare: (partition: CollectionPartition, from: string) => Promise<void> = async () => {},
 ): Promise<Planted> {
@@ -44,7 +44,7 @@ async function planted(
 const contents = async (repository: string, collection: string) =>
   JSON.stringify(await contentsOf(world, repository, collection));
 
-it("R-TG-63 R-TG-99 a switch that a rollback overtook and that died at any call after that: the sweep brings the stores of the old one back", async () => {
+it("R-TG-63 R-TG-99 a switch overtaken by a rollback that died at any later call: the sweep opens the stores of the old one again", async () => {
   let died = 0;
   for (let k = 0; ; k += 1) {
     const { from, id } = await planted();
@@ -66,7 +66,7 @@ it("R-TG-63 R-TG-99 a switch that a rollback overtook and that died at any call 
       () => "over" as const,
     );
     await reached.promise;
-    // Whoever sleeps keeps its lease for a while.
+    // A paused process keeps its lease for a while.
     world.now += 120_000;
     expect(await quiet.run(id, "rollback")).toMatchObject({ state: "rolled_back", error: null });
     const at = other.calls.names.length + k;
@@ -90,7 +90,7 @@ it("R-TG-63 R-TG-99 a switch that a rollback overtook and that died at any call 
   expect(died).toBeGreaterThan(9);
 });
 
-/** As a re-index leaves it that has switched, to another model, and not done what comes after. */
+/** A re-index that has switched, to another model, but not settled. */
 async function switchedOnly(partition: CollectionPartition, from: string): Promise<void> {
   const { vectors } = world.vectors;
   await vectors.create(partition.scope, partition.vectors(2), { dims: 4 });
@@ -148,7 +148,7 @@ async function expectSettled({ repository, from }: Planted, what: string): Promi
   expect((await partition.stats())?.record.chunk_count, what).toBe(6);
 }
 
-it("R-TG-63 R-TG-98 a re-index that sleeps at any call before it begins writes nothing to the held one; what the last one left is settled before the copy", async () => {
+it("R-TG-63 R-TG-98 a re-index that pauses at any call before it starts writes nothing to the held one; what the previous one left is settled before the copy", async () => {
   let slept = 0;
   for (let n = 0; ; n += 1) {
     const made = await planted(switchedOnly);
@@ -174,7 +174,7 @@ it("R-TG-63 R-TG-98 a re-index that sleeps at any call before it begins writes n
     });
     expect(job, what).toMatchObject({
       status: "running",
-      error: expect.stringContaining("in the new place") as string,
+      error: expect.stringContaining("in its new location") as string,
     });
     expect(await contents("kb", from), what).toBe(copied);
     expect(await quiet.run(id, "validate", "cutover"), what).toMatchObject({ state: "switched", error: null });
@@ -185,7 +185,7 @@ it("R-TG-63 R-TG-98 a re-index that sleeps at any call before it begins writes n
   expect(slept).toBeGreaterThan(10);
 });
 
-it("R-TG-63 R-TG-98 a re-index that comes when the collection has moved has failed, and what it would have settled is settled in the new place", async () => {
+it("R-TG-63 R-TG-98 a re-index that runs after the collection has moved has failed, and what it would have settled is settled in its new location", async () => {
   const made = await planted(switchedOnly);
   const other = await world.process();
   const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

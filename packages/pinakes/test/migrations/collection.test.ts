@@ -1,4 +1,4 @@
-/** `migrate-collection`: a collection goes to another id or another repository, with everything that belongs to it, and back. */
+/** `migrate-collection`: a collection moves to another id or another repository, with all its contents, and back. */
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemScope } from "../../src/domain/scope.ts";
@@ -35,7 +35,7 @@ const source = (collection: string, to: object, more: object = {}) => ({
 });
 const code = (wanted: string) => expect.objectContaining({ code: wanted }) as Error;
 
-/** What of the rows does not name the place. */
+/** Rows without location-dependent names. */
 async function withoutPlace(repository: string, collection: string): Promise<string> {
   return JSON.stringify(await contentsOf(world, repository, collection))
     .replaceAll(`:${repository}:${collection}:`, ":R:C:")
@@ -43,7 +43,7 @@ async function withoutPlace(repository: string, collection: string): Promise<str
 }
 
 describe("migrate-collection", () => {
-  it("R-TG-63 copies everything that belongs to it, proves it equal, switches, and keeps the old one in the trash", async () => {
+  it("R-TG-63 copies all contents, proves them equal, switches, and keeps the old one in the trash", async () => {
     await plant(world, process, "papers");
     const before = await withoutPlace("kb", "papers");
     const plan = await process.plan(source("papers", { repository: "attic", collection: "articles" }));
@@ -100,7 +100,7 @@ describe("migrate-collection", () => {
     expect(hits[0]).toMatchObject({ id: "r1", metadata: { catalog_id: "mine" } });
   });
 
-  it("R-TG-63 R-TG-97 after a rollback the old one is kept for no time, and the copy tells until when it is in the trash, as long as it is", async () => {
+  it("R-TG-63 R-TG-97 after a rollback the old one has no retention, and the copy names its purge time while it is in the trash", async () => {
     await plant(world, process, "lent");
     const { migration_id } = await process.plan(source("lent", { repository: "attic", collection: "copy" }));
     await process.run(migration_id, "copy", "validate", "cutover");
@@ -117,7 +117,7 @@ describe("migrate-collection", () => {
     expect(await process.units(migration_id)).toMatchObject([{ trash_until: null }]);
   });
 
-  it("R-TG-63 triples keep their graphs and who supports them, and the collection's own names follow it", async () => {
+  it("R-TG-63 triples keep their graphs and their supports, and the collection's own names follow it", async () => {
     await plant(world, process, "facts");
     const { migration_id } = await process.plan(source("facts", { collection: "truths" }));
     await process.run(migration_id, "copy", "validate", "cutover");
@@ -138,11 +138,11 @@ describe("migrate-collection", () => {
     expect(await world.triples.count(scope, incarnation, quad)).toBe(1);
     await world.triples.removeSource(scope, incarnation, "facts-two.1.1");
     expect(await world.triples.count(scope, incarnation, quad)).toBe(0);
-    // In the same repository the name is the old one's until that is out of the way.
+    // In the same repository the old one keeps the name until it is hidden.
     expect(await process.knowledge.collections.get(world.admin, "kb", "truths")).toMatchObject({ name: "The facts" });
   });
 
-  it("R-TG-63 R-TG-129 a triple that was asserted and is stated by a document stays when the document goes, and a copy that lost that is told", async () => {
+  it("R-TG-63 R-TG-129 a triple that was asserted and is stated by a document stays when the document is deleted, and a copy that lost that is reported", async () => {
     const { scope } = world.admin;
     const { incarnation: from } = await plant(world, process, "both");
     const at = (collection: string) => ({ s: entity(collection, "newton"), p: "<http://x/p>", o: '"found"', g: "" });
@@ -156,7 +156,7 @@ describe("migrate-collection", () => {
       { source: "both-two.1.1", part: 1 },
     ];
     expect(await world.triples.supports(scope, incarnation, [at("kept")])).toEqual([sources]);
-    // As a copy that asks for supports alone would leave it.
+    // As a copy of supports alone would leave it.
     await world.triples.write(scope, incarnation, { remove: [at("kept")] });
     for (const one of sources) await world.triples.write(scope, incarnation, { insert: [at("kept")], source: one });
     expect(await process.run(migration_id, "validate")).toMatchObject({
@@ -169,7 +169,7 @@ describe("migrate-collection", () => {
     expect(await world.triples.count(scope, incarnation, at("kept"))).toBe(1);
   });
 
-  it("R-TG-63 R-TG-129 what a re-index wrote down as prepared is not moved, and what it prepared in vain goes before the copy", async () => {
+  it("R-TG-63 R-TG-129 preparation records of a re-index are not moved, and abandoned preparations are removed before the copy", async () => {
     const { scope } = world.admin;
     const { incarnation: from } = await plant(world, process, "anew");
     const partition = new CollectionPartition(world.items, scope, {
@@ -177,7 +177,7 @@ describe("migrate-collection", () => {
       collection_id: "anew",
       incarnation: from,
     });
-    // Of a document that is shown, and of one that was deleted while its triples were written, by a process that died.
+    // Of a live document, and of one deleted while its triples were written, by a process that died.
     for (const id of ["anew-one", "gone"])
       await partition.write([beginPreparation(partition, id, { run: 1, chunk_count: 1, generation: 2 }, world.now)]);
     const left = { s: entity("anew", "ghost"), p: "<http://x/p>", o: '"left"', g: "" };
@@ -201,7 +201,7 @@ describe("migrate-collection", () => {
     expect((await world.triples.ofSource(scope, incarnation, "gone.1.2")).quads).toEqual([]);
   });
 
-  it("R-TG-63 its pipelines come with it, and the background knows them from the switch on", async () => {
+  it("R-TG-63 its pipelines move with it, and run from the switch on", async () => {
     await plant(world, process, "fed");
     const catalog = new CatalogRecords(world.items);
     const found = await catalog.collection(world.admin.scope, "kb", "fed");
@@ -238,7 +238,7 @@ describe("migrate-collection", () => {
     expect((await process.knowledge.pipelines.list(world.admin, "attic", "fed")).items[0]).toMatchObject(pipeline);
   });
 
-  it("R-TG-63 R-TG-98 from the copy to the switch neither takes writes, and both can be read", async () => {
+  it("R-TG-63 R-TG-98 from the copy to the switch neither accepts writes, and both can be read", async () => {
     await plant(world, process, "window");
     const { migration_id } = await process.plan(source("window", { collection: "view" }));
     await process.run(migration_id, "copy");
@@ -251,7 +251,7 @@ describe("migrate-collection", () => {
     await process.knowledge.collections.update(world.admin, "kb", "view", { description: "other" });
   });
 
-  it("R-TG-63 a write that got past the hold makes the comparison differ: nothing is switched, and a rollback frees the old one", async () => {
+  it("R-TG-63 a write that got past the hold makes the comparison differ: nothing is switched, and a rollback releases the old one", async () => {
     const made = await plant(world, process, "late");
     const { migration_id } = await process.plan(source("late", { collection: "later" }));
     await process.run(migration_id, "copy");
@@ -266,7 +266,7 @@ describe("migrate-collection", () => {
     await process.knowledge.collections.update(world.admin, "kb", "late", { description: "free again" });
   });
 
-  it("R-TG-63 R-TG-97 a rollback restores the old one as it was and puts the new one into the trash", async () => {
+  it("R-TG-63 R-TG-97 a rollback restores the old one unchanged and puts the new one into the trash", async () => {
     await plant(world, process, "there");
     const before = await contentsOf(world, "kb", "there");
     const { migration_id } = await process.plan(source("there", { repository: "attic" }));

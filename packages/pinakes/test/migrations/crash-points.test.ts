@@ -1,4 +1,4 @@
-/** A process that dies, or whose call fails, at any of its calls: another one goes on from the record to the same result. */
+/** A process that dies, or whose call fails, at any of its calls: another one continues from the record to the same result. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { writeFile } from "node:fs/promises";
@@ -42,7 +42,7 @@ async function ask(process: Process, id: string, step: Step): Promise<void> {
   else await migrations[step](world.admin, id);
 }
 
-/** One step with a fault at its n-th call, then by others; false when there is no such call any more. */
+/** One step with a fault at its n-th call, then completed by others; false if there is no such call. */
 async function faultAt(made: Case, id: string, step: Step, n: number, kind: FaultKind): Promise<boolean> {
   const process = await world.process();
   process.calls.add({ at: n, kind });
@@ -53,7 +53,7 @@ async function faultAt(made: Case, id: string, step: Step, n: number, kind: Faul
   await Promise.race([done, process.calls.died]);
   const reached = process.calls.names[n] !== undefined;
   lastFault = process.calls.names[n] ?? "none";
-  // Whoever died keeps its lease for a while.
+  // A dead process keeps its lease for a while.
   world.now += 120_000;
   await ask(quiet, id, step);
   await quiet.drive(id);
@@ -61,7 +61,7 @@ async function faultAt(made: Case, id: string, step: Step, n: number, kind: Faul
   return reached;
 }
 
-/** Up to the step, undisturbed. */
+/** Up to the step, without faults. */
 async function upTo(made: Case, step: Step): Promise<string> {
   const { migration_id } = await quiet.plan(made.source);
   for (const before of step === "finish" || step === "rollback" ? order : order.slice(0, order.indexOf(step))) {
@@ -89,9 +89,9 @@ describe("every call of every step", () => {
     ["cutover", "error-after"],
     ["finish", "error-before"],
     ["finish", "error-after"],
-  ] as const)("R-TG-99 %s, %s: run again, the result is the same", async (step, kind) => {
+  ] as const)("R-TG-99 %s, %s: after a retry, the result is the same", async (step, kind) => {
     let points = 0;
-    // Verifying only reads, call after call of the same kind: some of them stand for all.
+    // Verification only makes reads of the same kind: a sample suffices.
     for (let n = 0; ; n += step === "validate" ? 7 : step === "cutover" ? 3 : 1) {
       const made = tables();
       const id = await upTo(made, step);
@@ -100,7 +100,7 @@ describe("every call of every step", () => {
         state: states[step],
         error: null,
       });
-      // Through to the end: equal, and open for writers.
+      // To the end: equal, and open for writers.
       if (step !== "finish")
         await quiet.run(
           id,
@@ -116,7 +116,7 @@ describe("every call of every step", () => {
   });
 
   it.each(["error-before", "error-after"] as const)(
-    "R-TG-97 R-TG-99 rollback of removed tables, %s: run again, all of them are back",
+    "R-TG-97 R-TG-99 rollback of removed tables, %s: after a retry, all of them are back",
     async (kind) => {
       let points = 0;
       for (let n = 0; ; n += 1) {
@@ -144,13 +144,13 @@ describe("every call of every step", () => {
   );
 
   it.each(["dies", "is overtaken"] as const)(
-    "R-TG-97 R-TG-99 a copy that %s at any call, and is rolled back by another process: nothing of it is left, and nothing is held",
+    "R-TG-97 R-TG-99 a copy that %s at any call, and is rolled back by another process: nothing of it remains, and nothing is held",
     async (how) => {
       let points = 0;
       for (let n = 0; ; n += 1) {
         const made = tables();
         const caller = makeCaller({ tenant: "acme", userId: made.user });
-        // One is there already, and empty: it stays.
+        // One exists already, and is empty: it stays.
         await quiet.knowledge.collections.create(caller, "me", { collection_id: "b" });
         const id = await upTo(made, "copy");
         const process = await world.process();
@@ -189,7 +189,7 @@ describe("every call of every step", () => {
     for (let n = 0; ; n += 1) {
       const name = `rows${(names += 1)}`;
       const path = join(world.folder, `${name}.jsonl`);
-      // Two batches: a line is long enough for that.
+      // Two batches: the lines are long enough for that.
       const rows = Array.from({ length: 2_100 }, (_, i) => JSON.stringify({ id: `r${i}`, values: [i, 1] }));
       await writeFile(path, rows.join("\n"));
       const { migration_id } = await quiet.plan({ kind: "rows", path, repository: "kb" });
@@ -203,7 +203,7 @@ describe("every call of every step", () => {
     expect(points).toBeGreaterThan(5);
   });
 
-  it("a plan that died is made again, and one that is worked on is left alone", async () => {
+  it("a plan that died is repeated, and one in progress is left alone", async () => {
     const made = tables();
     const process = await world.process();
     const { migration_id } = await process.migrations.create(world.admin, { source: made.source });

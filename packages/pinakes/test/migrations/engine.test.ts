@@ -1,4 +1,4 @@
-/** Everything of a store moves to another engine and back: items, time to live, objects, vectors, triples, of all tenants. */
+/** A whole store moves to another engine and back: items, time to live, objects, vectors, triples, of all tenants. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -12,7 +12,7 @@ const base = temporaryFolder("engine");
 let postgres: PostgresServer;
 let dynamo: DynamoServer;
 beforeAll(async () => {
-  // As a configuration gives them: an address has no place for keys.
+  // As in a configuration: an address has no room for keys.
   vi.stubEnv("AWS_ACCESS_KEY_ID", "test");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "test");
   postgres = await startPostgres();
@@ -65,7 +65,7 @@ async function fill(pinakes: Pinakes): Promise<void> {
     const quad = { s: "<http://x/s>", p: "<http://x/p>", o: "<http://x/o>", g: "<http://x/g>" };
     await pinakes.triples.write(admin.scope, incarnation, { insert: [quad], source: { source: "doc-1", part: 3 } });
     await pinakes.triples.write(admin.scope, incarnation, { insert: [quad], source: { source: "doc-2", part: 0 } });
-    // In a document, and by a person: it outlives the document.
+    // Stated by a document and by a person: it outlives the document.
     await pinakes.triples.write(admin.scope, incarnation, { insert: [both] });
     await pinakes.triples.write(admin.scope, incarnation, { insert: [both], source: { source: "doc-1", part: 3 } });
     await knowledge.collections.delete(admin, "kb", "gone");
@@ -114,7 +114,7 @@ async function expectAll(place: ReturnType<typeof stores>): Promise<void> {
 }
 
 describe("sqlite → postgres → dynamodb", () => {
-  it("R-TG-94 R-TG-99 each move ends with equal counts and hashes, and all of it works there", async () => {
+  it("R-TG-94 R-TG-99 each move ends with equal counts and hashes, and everything works there", async () => {
     const { sqlite, postgres: second, dynamo: third } = places();
     {
       await using pinakes = await open({ ...sqlite, background: false });
@@ -136,7 +136,7 @@ describe("sqlite → postgres → dynamodb", () => {
     await expectAll(third);
   });
 
-  it("what is different is told by its container", async () => {
+  it("differences are reported by container", async () => {
     const { sqlite, postgres: second } = places();
     await using pinakes = await open({ ...second, background: false });
     await pinakes.items.openContainer(fleeting);
@@ -147,7 +147,7 @@ describe("sqlite → postgres → dynamodb", () => {
     expect(differing(report).map(({ part }) => part)).toContain("container fleeting");
   });
 
-  it("R-TG-94 R-TG-129 what is asserted here and supported only there is told by its hash, and so is a support that is missing", async () => {
+  it("R-TG-94 R-TG-129 the hash reveals what is asserted here and only supported there, and a missing support", async () => {
     const { sqlite, postgres: second } = places();
     const differ = async (
       change: (triples: Pinakes["triples"], scope: Scope, space: string) => Promise<unknown>,
@@ -175,7 +175,7 @@ describe("sqlite → postgres → dynamodb", () => {
     );
   });
 
-  it("R-TG-129 a quad that a person asserted outlives, in every copy, the document that states it, too", async () => {
+  it("R-TG-129 in every copy, a quad asserted by a person outlives the document that states it, too", async () => {
     const { postgres: second, dynamo: third } = places();
     for (const place of [second, third]) {
       await using pinakes = await open({ ...place, background: false });
@@ -188,7 +188,7 @@ describe("sqlite → postgres → dynamodb", () => {
     }
   });
 
-  it("R-TG-99 one that is interrupted at any page goes on where it stopped; the times of items stay", async () => {
+  it("R-TG-99 a move interrupted at any page resumes there; the times of items stay", async () => {
     const { sqlite } = places();
     const target = stores(`sqlite:${join(base, "four")}`, "four-objects");
     let tries = 0;

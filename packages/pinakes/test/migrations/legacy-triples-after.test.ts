@@ -1,4 +1,4 @@
-/** After the switch: the old tables go or stay, the way back, the same source again; and exports as files. */
+/** After the switch: removing or keeping the old tables, the rollback, the same source again; and exports as files. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -18,8 +18,8 @@ afterAll(async () => {
 });
 const file = (tables: Parameters<typeof legacyFile>[1], columns?: string) => fileIn(world, tables, columns);
 
-describe("cleanup and the way back", () => {
-  it("R-TG-96 old tables go only after a verified success and with an explicit flag", async () => {
+describe("cleanup and rollback", () => {
+  it("R-TG-96 old tables are removed only after a verified success and with an explicit flag", async () => {
     const path = file({ ida__a: triples(10), ida__b: triples(4) });
     const before = tablesOf(path);
     const { migration_id } = await process.plan(source(path));
@@ -32,7 +32,7 @@ describe("cleanup and the way back", () => {
       message: expect.stringContaining("kept until"),
     });
     expect(tablesOf(path)).toEqual(before);
-    // Changed since: not what was verified.
+    // Changed since the verification.
     const db = new DatabaseSync(path);
     db.exec("INSERT INTO ida__b VALUES ('http://x/new', 'http://x/p', 'late')");
     await expect(process.finish(migration_id, { remove_old: true, now: true })).rejects.toMatchObject({
@@ -55,7 +55,7 @@ describe("cleanup and the way back", () => {
     expect(tablesOf(path)).toEqual(before);
   });
 
-  it("R-TG-97 rollback recreates removed tables with an equal hash, indexes and later writes included", async () => {
+  it("R-TG-97 rollback recreates removed tables with an equal hash, including indexes and later writes", async () => {
     const path = file({ kim__a: triples(3_000) });
     const db = new DatabaseSync(path);
     db.exec("CREATE INDEX by_o ON kim__a (o)");
@@ -80,7 +80,7 @@ describe("cleanup and the way back", () => {
     expect(again.prepare("SELECT name FROM sqlite_master WHERE type = 'index'").all()).toEqual([{ name: "by_o" }]);
     again.exec("DELETE FROM kim__a WHERE o = 'since then'");
     again.close();
-    // The same table again, measured by a new inventory: the hash of the first one. The collection is gone, to the trash.
+    // The same table, measured by a new inventory, has the first hash. The collection is in the trash.
     const plan = await process.plan(source(path));
     expect((await process.units(plan.migration_id))[0]).toMatchObject({ hash, count, status: "planned" });
     await expect(process.knowledge.collections.get(makeUser("kim"), "me", "a")).rejects.toMatchObject({
@@ -88,7 +88,7 @@ describe("cleanup and the way back", () => {
     });
   });
 
-  it("R-TG-97 a rollback before the switch leaves the source as it was; one that would lose something is refused", async () => {
+  it("R-TG-97 a rollback before the switch leaves the source unchanged; one that would lose something is refused", async () => {
     const path = file({ leo__a: triples(9) });
     const before = tablesOf(path);
     const { migration_id } = await process.plan(source(path));
@@ -109,7 +109,7 @@ describe("cleanup and the way back", () => {
       message: expect.stringContaining("language"),
     });
     expect(tablesOf(path)).toEqual({});
-    // It is what it was before, and whoever mends what is in the way is let in.
+    // It returns to its previous state, so that the obstacle can be removed.
     expect(await process.migrations.get(world.admin, second)).toMatchObject({
       state: "finished",
       error: expect.stringContaining("language") as string,
@@ -121,7 +121,7 @@ describe("cleanup and the way back", () => {
     expect(tablesOf(path)).toEqual(before);
   });
 
-  it("R-TG-97 documents that came since are not thrown away unless it is said", async () => {
+  it("R-TG-97 later documents are not dropped without force", async () => {
     const path = file({ mia__a: triples(2) });
     const { migration_id } = await process.plan(source(path));
     await process.run(migration_id, "copy", "validate", "cutover");
@@ -138,7 +138,7 @@ describe("cleanup and the way back", () => {
     expect(await process.drive(migration_id)).toMatchObject({ state: "rolled_back", error: null });
   });
 
-  it("R-TG-97 where one of several cannot go back, none does", async () => {
+  it("R-TG-97 if one of several cannot be rolled back, none is", async () => {
     const path = file({ oda__a: triples(3), oda__b: triples(4) });
     const { migration_id } = await process.plan(source(path));
     await process.run(migration_id, "copy", "validate", "cutover");
@@ -151,7 +151,7 @@ describe("cleanup and the way back", () => {
 });
 
 describe("again", () => {
-  it("R-TG-99 the same source again is found to be migrated, and nothing is done", async () => {
+  it("R-TG-99 the same source again is recognized as migrated, and nothing is done", async () => {
     const path = file({ ned__a: triples(100) });
     const first = (await process.plan(source(path))).migration_id;
     await process.run(first, "copy", "validate", "cutover");
@@ -161,15 +161,15 @@ describe("again", () => {
     expect((await process.units(second))[0]).toMatchObject({ status: "already" });
     const before = await process.knowledge.collections.get(makeUser("ned"), "me", "a");
     expect(await process.run(second, "copy", "validate", "cutover")).toMatchObject({ state: "switched" });
-    // Not even the rollback of the second touches what the first one made.
+    // Not even the rollback of the second touches what the first one created.
     await process.run(second, "rollback");
     expect(await process.knowledge.collections.get(makeUser("ned"), "me", "a")).toEqual(before);
   });
 
-  it("R-TG-94 tables in other letters become two collections, and both ways end", async () => {
+  it("R-TG-94 tables that differ in case become two collections, and both ways end", async () => {
     const folder = join(world.folder, "letters");
     await mkdir(folder);
-    // Not every disk keeps apart files in other letters: the mapping says what they are called.
+    // Not every disk distinguishes file names by case: the mapping names them.
     const tables = { pia__1: { collection: "Case" }, pia__2: { collection: "case" } };
     for (const [table, { collection }] of Object.entries(tables))
       await writeFile(join(folder, `${table}.csv`), `s,p,o\nhttp://x/s,http://x/p,${collection}\n`);
@@ -185,7 +185,7 @@ describe("again", () => {
     expect(await process.run(plan.migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
   });
 
-  it("reads what cqlsh exports, with the number of a row that is wrong", async () => {
+  it("reads cqlsh exports, with the number of an invalid row", async () => {
     const folder = join(world.folder, "csv");
     await mkdir(folder);
     await writeFile(

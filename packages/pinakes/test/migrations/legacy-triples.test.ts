@@ -1,4 +1,4 @@
-/** Tables of triples become collections: inventory, copy, proof and switch. */
+/** Tables of triples become collections: inventory, copy, verification and switch. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -33,7 +33,7 @@ describe("inventory", () => {
     expect(await process.knowledge.collections.count(world.admin)).toBe(before);
   });
 
-  it("tells tables and rows that are wrong, and refuses to copy", async () => {
+  it("reports invalid tables and rows, and refuses to copy", async () => {
     const path = file({
       ann__ok: triples(3),
       ann__bad: [
@@ -50,7 +50,7 @@ describe("inventory", () => {
     const plan = await process.plan(source(path));
     expect(plan.problems.map(({ where, reason }) => `${where}: ${reason}`)).toEqual([
       expect.stringMatching(/^ann__bad row 3: o: is empty/),
-      expect.stringMatching(/^ann__bad row 2: s: "no iri" is no absolute IRI/),
+      expect.stringMatching(/^ann__bad row 2: s: "no iri" is neither an absolute IRI/),
       expect.stringMatching(/^ann__more: has the columns \["weight"\], which would be lost/),
       expect.stringMatching(/^ann__other: has no column "o"; it has \["s","p","object"\]/),
     ]);
@@ -58,7 +58,7 @@ describe("inventory", () => {
       code: "INVALID",
       message: expect.stringContaining("4 problems"),
     });
-    // Mended by the mapping, and planned again as a new migration.
+    // Fixed by the mapping, and planned again as a new migration.
     const mended = await process.plan(
       source(path, { ignore_columns: ["weight"], tables: { ann__other: { skip: true }, ann__bad: { skip: true } } }),
     );
@@ -86,7 +86,7 @@ describe("inventory", () => {
     );
     await expect(make(source(join(world.folder, "text.db")))).rejects.toMatchObject({
       code: "INVALID",
-      message: expect.stringContaining("no SQLite database"),
+      message: expect.stringContaining("not a readable SQLite database"),
     });
     const path = file({ ann__x: triples(1) });
     const closed = await world.process([join(world.folder, "inside")]);
@@ -106,29 +106,29 @@ describe("inventory", () => {
     });
   });
 
-  it("two tables for one collection, and a collection that holds something else, are problems", async () => {
+  it("two tables for one collection, and a collection with other contents, are problems", async () => {
     const plan = await process.plan(
       source(file({ a1: triples(1), b1: triples(1) }), {
         repository: "kb",
         tables: { a1: { collection: "same" }, b1: { collection: "same" } },
       }),
     );
-    expect(plan.problems[0]?.reason).toContain('as "a1" does');
+    expect(plan.problems[0]?.reason).toContain('like "a1"');
     await process.knowledge.collections.create(world.admin, "kb", { collection_id: "taken" });
     await process.knowledge.graph.loadTriples(world.admin, "kb", "taken", {
       format: "ntriples",
       body: body("<http://x/a> <http://x/b> <http://x/c> ."),
     });
     const taken = await process.plan(source(file({ taken: triples(2) }), { repository: "kb" }));
-    expect(taken.problems[0]?.reason).toContain("holds 1 rows of other content");
+    expect(taken.problems[0]?.reason).toContain("contains 1 other rows");
     const nowhere = await process.plan(source(file({ x: triples(2) }), { repository: "nowhere" }));
     expect(nowhere.problems[0]?.reason).toContain("does not exist");
     const nobody = await process.plan(source(file({ x: triples(2) })));
-    expect(nobody.problems[0]?.reason).toContain("whose it is");
+    expect(nobody.problems[0]?.reason).toContain("has no owner");
   });
 });
 
-describe("copy, proof and switch", () => {
+describe("copy, verification and switch", () => {
   it("R-TG-92 R-TG-94 registers with defaults and copies so that counts and hashes are equal", async () => {
     const path = file({ cat__papers: triples(4_500), cat__small: triples(3) });
     const { migration_id } = await process.plan(source(path));
@@ -153,7 +153,7 @@ describe("copy, proof and switch", () => {
     expect(await triplesOf(process, "cat", "small")).toHaveLength(3);
   });
 
-  it("R-TG-93 created_at is the source's where it has one, and flagged as estimated where not", async () => {
+  it("R-TG-93 created_at is the source's if it has one, and otherwise flagged as estimated", async () => {
     const path = file(
       { dan__dated: triples(2).map((row, i) => [...row, `2019-0${i + 1}-01T00:00:00Z`]) },
       "s TEXT, p TEXT, o TEXT, created_at TEXT",
@@ -174,7 +174,7 @@ describe("copy, proof and switch", () => {
     });
   });
 
-  it('terms are typed by the mapping: the literal "http://x" stays one where it says so', async () => {
+  it('terms are typed by the mapping: the literal "http://x" stays one if it says so', async () => {
     const rows = [
       ["http://x/s", "http://x/links", "http://x/o"],
       ["http://x/s", "http://x/says", "http://x/o"],
@@ -189,7 +189,7 @@ describe("copy, proof and switch", () => {
       ["iri", "http://x/links", "iri", "http://x/o"],
       ["iri", "http://x/says", "literal", "http://x/o"],
     ]);
-    // Words as subjects, below a base; and a base under which two rows could not be told apart is refused.
+    // Words as subjects, with a base; and a base that makes two rows indistinguishable is refused.
     const words = file({ eve__words: [["Ann Lee", "knows", "Bob"]] });
     const plan = await process.plan(source(words, { objects: "iri", iri_base: "urn:old:" }));
     await process.run(plan.migration_id, "copy", "validate", "cutover");
@@ -232,7 +232,7 @@ describe("copy, proof and switch", () => {
     expect(wrong.join("\n")).toMatch(/get_po .* examines 200 rows more/);
   });
 
-  it("R-TG-95 a table that was proved, and whose patterns answer wrongly at the switch, is copied again", async () => {
+  it("R-TG-95 a verified table whose patterns answer wrongly at the switch is copied again", async () => {
     const { migration_id } = await process.plan(source(file({ eva__a: triples(20) })));
     await process.run(migration_id, "copy", "validate");
     const match = world.triples.match.bind(world.triples);
@@ -256,7 +256,7 @@ describe("copy, proof and switch", () => {
     expect(await process.run(migration_id, "validate", "cutover")).toMatchObject({ state: "switched", error: null });
   });
 
-  it("R-TG-94 a row that was lost or added is named, and nothing is switched", async () => {
+  it("R-TG-94 a lost or added row is named, and nothing is switched", async () => {
     const path = file({ fay__a: triples(20) });
     const { migration_id } = await process.plan(source(path));
     await process.run(migration_id, "copy");
@@ -270,12 +270,12 @@ describe("copy, proof and switch", () => {
     expect(failed.error).toContain('missing here: ["<http://x/s0>","<http://x/p0>","<http://x/o0>",""]');
     expect(failed.error).toContain('only here: ["<http://x/s0>","<http://x/p0>","\\"more\\"",""]');
     await expect(process.migrations.cutover(world.admin, migration_id)).rejects.toMatchObject({ code: "INVALID" });
-    // Put right, it is found to be so.
+    // Once fixed, it passes.
     await world.triples.write(world.admin.scope, space, { insert: [gone], remove: [{ ...gone, o: '"more"' }] });
     expect(await process.run(migration_id, "validate", "cutover")).toMatchObject({ state: "switched", error: null });
   });
 
-  it("a source that changed after the proof is not switched to", async () => {
+  it("a source that changed after the verification is not switched to", async () => {
     const path = file({ gus__a: triples(5) });
     const { migration_id } = await process.plan(source(path));
     await process.run(migration_id, "copy", "validate");
@@ -286,7 +286,7 @@ describe("copy, proof and switch", () => {
     expect((await process.knowledge.collections.get(makeUser("gus"), "me", "a")).held_by).toBe(migration_id);
   });
 
-  it("R-TG-98 while it is copied writes get 503 with Retry-After, and reads go on", async () => {
+  it("R-TG-98 during the copy writes get 503 with Retry-After, and reads continue", async () => {
     const path = file({ hal__a: triples(5) });
     const { migration_id } = await process.plan(source(path));
     await process.run(migration_id, "copy");

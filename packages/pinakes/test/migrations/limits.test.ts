@@ -28,7 +28,7 @@ async function rowsFile(
 }
 const row = (i: number, more: object = {}) => JSON.stringify({ id: `r${i}`, values: [i, 1], metadata: {}, ...more });
 
-it("R-TG-91 unitsMax: as many units as that are planned, one more is refused", async () => {
+it("R-TG-91 unitsMax: this many units are planned, one more is refused", async () => {
   const { unitsMax } = migrationLimits;
   await using large = await World.open();
   const quiet = await large.process();
@@ -42,7 +42,7 @@ it("R-TG-91 unitsMax: as many units as that are planned, one more is refused", a
   await quiet.close();
 });
 
-it("R-TG-91 problemsMax: as many are told, all are counted", async () => {
+it("R-TG-91 problemsMax: this many are listed, all are counted", async () => {
   const { problemsMax } = migrationLimits;
   for (const count of [problemsMax, problemsMax + 1]) {
     const plan = await process.plan(
@@ -54,7 +54,7 @@ it("R-TG-91 problemsMax: as many are told, all are counted", async () => {
   }
 });
 
-it("R-TG-94 differencesMax: as many rows are named of each kind", async () => {
+it("R-TG-94 differencesMax: this many rows of each kind are named", async () => {
   const { differencesMax } = migrationLimits;
   const entries = async function* (count: number, salt = ""): AsyncGenerator<Entry> {
     for (let i = 0; i < count; i += 1) yield { key: `k${i}`, text: `${salt}${i}` };
@@ -67,7 +67,7 @@ it("R-TG-94 differencesMax: as many rows are named of each kind", async () => {
   expect((await differencesOf(entries(differencesMax - 1), entries(0))).missing).toHaveLength(differencesMax - 1);
 });
 
-it("R-TG-96 retainDaysMax and retainDaysDefault: from 0 to the most, and what there is when nobody says", async () => {
+it("R-TG-96 retainDaysMax and retainDaysDefault: from 0 to the maximum, and the default", async () => {
   const { retainDaysMax, retainDaysDefault } = migrationLimits;
   const source = await rowsFile([row(1)]);
   for (const retain_days of [0, retainDaysMax])
@@ -79,7 +79,7 @@ it("R-TG-96 retainDaysMax and retainDaysDefault: from 0 to the most, and what th
     });
 });
 
-/** How many steps a copy of these rows takes. */
+/** The number of steps of a copy of these rows. */
 async function appends(lines: readonly string[]): Promise<number> {
   const { migration_id } = await process.plan(await rowsFile(lines));
   const before = process.calls.count("vectors.append");
@@ -87,14 +87,14 @@ async function appends(lines: readonly string[]): Promise<number> {
   return process.calls.count("vectors.append") - before;
 }
 
-it("R-TG-99 copyRowsMax: as many rows are one step, one more begins another", async () => {
+it("R-TG-99 copyRowsMax: this many rows are one step, one more starts another", async () => {
   const { copyRowsMax } = migrationLimits;
   expect(await appends(Array.from({ length: copyRowsMax }, (_, i) => row(i)))).toBe(1);
   expect(await appends(Array.from({ length: copyRowsMax + 1 }, (_, i) => row(i)))).toBe(2);
 });
 
-it("R-TG-99 copyCharsMax: a step that has as many characters ends, one that has fewer takes one more row", async () => {
-  // Of a row count its numbers, eight characters each, its text, and its metadata, which are "{}".
+it("R-TG-99 copyCharsMax: a step with this many characters ends, one with fewer includes one more row", async () => {
+  // A row counts its numbers, eight characters each, its text, and its metadata, "{}".
   const rows = 128;
   const text = migrationLimits.copyCharsMax / rows - 2 * 8 - 2;
   const full = Array.from({ length: rows }, (_, i) => row(i, { text: "x".repeat(text) }));
@@ -103,7 +103,7 @@ it("R-TG-99 copyCharsMax: a step that has as many characters ends, one that has 
   expect(await appends([...short, row(rows)])).toBe(1);
 });
 
-it("R-TG-91 lineCharsMax: a line of JSON may be as long, not one character more, wherever in the file it is", async () => {
+it("R-TG-91 lineCharsMax: a line of JSON may be this long, not one character more, wherever in the file it is", async () => {
   const padded = (chars: number) => {
     const line = row(1, { pad: "" });
     return row(1, { pad: "x".repeat(chars - line.length) });
@@ -118,7 +118,7 @@ it("R-TG-91 lineCharsMax: a line of JSON may be as long, not one character more,
     const problems = [
       {
         where: expect.stringMatching(/ line 2$/) as string,
-        reason: expect.stringMatching(/^is longer than .* What comes after it was not read\.$/) as string,
+        reason: expect.stringMatching(/^is longer than .* The lines after it were not read\.$/) as string,
       },
     ];
     const long = await process.plan(await rowsFile([row(3), padded(lineCharsMax + 1), ...rest]));
@@ -126,7 +126,7 @@ it("R-TG-91 lineCharsMax: a line of JSON may be as long, not one character more,
   }
 });
 
-it("R-TG-91 lineCharsMax: so may a record of a table in CSV", async () => {
+it("R-TG-91 lineCharsMax: so may a record of a CSV table", async () => {
   const { lineCharsMax } = migrationLimits;
   const planned = async (chars: number) => {
     const csv = join(world.folder, `csv${(names += 1)}`);
@@ -149,7 +149,7 @@ it("R-TG-91 lineCharsMax: so may a record of a table in CSV", async () => {
   await expect(planned(lineCharsMax + 1)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
 });
 
-it("R-TG-91 sourceCharsMax: what is said of a source may be as long", () => {
+it("R-TG-91 sourceCharsMax: the description of a source may be this long", () => {
   const { sourceCharsMax } = migrationLimits;
   const source = (chars: number) => {
     const spec = { kind: "rows", path: "x", repository: "kb" };
@@ -160,7 +160,7 @@ it("R-TG-91 sourceCharsMax: what is said of a source may be as long", () => {
   expect(() => readSpec(source(sourceCharsMax + 1))).toThrow(/more than 16384 characters/);
 });
 
-it("R-TG-99 leaseMs: whoever died keeps the work for as long, and not a millisecond longer", async () => {
+it("R-TG-99 leaseMs: a dead process keeps the work this long, and not a millisecond longer", async () => {
   const source = await rowsFile([row(1)]);
   const other = await world.process();
   const { migration_id } = await other.migrations.create(world.admin, { source });
@@ -173,8 +173,8 @@ it("R-TG-99 leaseMs: whoever died keeps the work for as long, and not a millisec
   expect(await process.drive(migration_id)).toMatchObject({ state: "planned" });
 });
 
-it("R-TG-99 retryMs: after a failure the background waits for as long", async () => {
-  // A world of its own: the background goes on with all that has failed.
+it("R-TG-99 retryMs: after a failure the background waits this long", async () => {
+  // A separate world: the background retries everything that has failed.
   await using alone = await World.open();
   const quiet = await alone.process();
   const other = await alone.process();
@@ -192,7 +192,7 @@ it("R-TG-99 retryMs: after a failure the background waits for as long", async ()
   await quiet.close();
 });
 
-it("R-TG-104 pageItemsMax: a page of migrations, and of units, may be as long", async () => {
+it("R-TG-104 pageItemsMax: a page of migrations, and of units, may be this long", async () => {
   const { pageItemsMax } = migrationLimits;
   const { migration_id } = await process.plan(await rowsFile([row(1)]));
   for (const limit of [1, pageItemsMax]) {

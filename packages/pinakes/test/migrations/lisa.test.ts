@@ -1,4 +1,4 @@
-/** Tables of LISA as a migration: inventory, import, a second look in which nothing is left to do, and the way back. */
+/** Tables of LISA as a migration: inventory, import, a second check with nothing left to do, and the rollback. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -49,7 +49,7 @@ const documentsOf = async (world: World, { knowledge }: Process, collection: str
     .map(({ document_id }) => document_id)
     .toSorted();
 
-it("R-TG-94 R-TG-99 a folder of LISA's tables is imported, proved, and found to be here the second time", async () => {
+it("R-TG-94 R-TG-99 a folder of LISA's tables is imported, verified, and recognized the second time", async () => {
   await using from = await World.open();
   await using to = await World.open();
   const first = await from.process();
@@ -68,7 +68,7 @@ it("R-TG-94 R-TG-99 a folder of LISA's tables is imported, proved, and found to 
   expect(await process.knowledge.collections.get(to.admin, "partition", "papers")).toMatchObject({ name: "Papers" });
   const again = await process.plan({ kind: "lisa", folder });
   expect((await process.units(again.migration_id))[0]).toMatchObject({ status: "already" });
-  // It brought nothing of its own: there is nothing to take back.
+  // It imported nothing itself, so there is nothing to undo.
   expect(await process.run(again.migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
   expect(await process.knowledge.collections.get(to.admin, "partition", "papers")).toMatchObject({ status: "ACTIVE" });
   const bad = join(from.folder, "bad");
@@ -78,7 +78,7 @@ it("R-TG-94 R-TG-99 a folder of LISA's tables is imported, proved, and found to 
   await process.close();
 });
 
-it("R-LISA-33 R-TG-94 a document without collectionId goes to the default collection of its repository, and is proved to be there", async () => {
+it("R-LISA-33 R-TG-94 a document without collectionId goes to the default collection of its repository, and is verified there", async () => {
   await using world = await World.open();
   const process = await world.process();
   const folder = await lisaFolder(world, "legacy", [store, papers, document("new", "papers"), document("old")], {
@@ -97,7 +97,7 @@ it("R-LISA-33 R-TG-94 a document without collectionId goes to the default collec
   await process.close();
 });
 
-it("R-TG-97 R-LISA-33 a rollback takes back what came with it, and nothing else: collections to the trash, documents out of those of others", async () => {
+it("R-TG-97 R-LISA-33 a rollback undoes exactly the import: collections to the trash, documents out of other collections", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { knowledge } = process;
@@ -125,7 +125,7 @@ it("R-TG-97 R-LISA-33 a rollback takes back what came with it, and nothing else:
   await process.close();
 });
 
-it("R-TG-97 what others added or replaced since is not taken away, unless it is forced; refused, nothing has changed", async () => {
+it("R-TG-97 what others added or replaced since is not removed, unless forced; a refusal changes nothing", async () => {
   await using world = await World.open();
   const process = await world.process();
   const { knowledge } = process;
@@ -164,7 +164,7 @@ it("R-TG-97 what others added or replaced since is not taken away, unless it is 
 });
 
 it.each(["crash-before", "crash-after", "error-after"] as const)(
-  "R-TG-97 R-TG-99 a rollback of LISA, %s at any of its calls: run again, all of it is taken back",
+  "R-TG-97 R-TG-99 a rollback of LISA, %s at any of its calls: after a retry, all of it is undone",
   async (kind) => {
     let points = 0;
     for (let n = 0; ; n += 1) {

@@ -1,10 +1,10 @@
-/** Migrations connect to what the operator allowed, and no other server learns a password. */
+/** Migrations connect only to what the operator allowed, and no other server learns a password. */
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { World } from "./support/world.ts";
 
-/** Speaks enough of PostgreSQL to ask for the password in plain text, and keeps what it receives. */
+/** Speaks enough of PostgreSQL to ask for the password in plain text, and records what it receives. */
 interface FakePostgres {
   readonly port: number;
   readonly received: string[];
@@ -49,7 +49,7 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-it("the query of an address leads to no other server, and no password leaves", async () => {
+it("the query of an address leads to no other server, and no password leaks", async () => {
   const mine = await world.process([`postgres://u@127.0.0.1:${allowed.port}/db`]);
   const plan = (query: string) =>
     mine.plan({ kind: "triples", postgres: `postgres://u@127.0.0.1:${allowed.port}/db${query}`, objects: "literal" });
@@ -62,14 +62,14 @@ it("the query of an address leads to no other server, and no password leaves", a
   ])
     await expect(plan(query), query).rejects.toMatchObject({ code: "INVALID" });
   expect([...allowed.received, ...other.received]).toEqual([]);
-  // Without them it is the allowed server that is asked, and PGPASSWORD is its own: there is no other that it could be for.
+  // Without them the allowed server is asked, and PGPASSWORD can only be for it.
   await plan("").catch(() => undefined);
   expect(other.received).toEqual([]);
   expect(allowed.received.join("")).toContain("operators-secret");
   await mine.close();
 });
 
-it("of two servers that may be read, neither gets a password that names none", async () => {
+it("of two allowed servers without a configured password, neither gets one", async () => {
   allowed.received.length = 0;
   const both = await world.process([allowed, other].map(({ port }) => `postgres://u@127.0.0.1:${port}/db`));
   const plan = both.plan({ kind: "triples", postgres: `postgres://u@127.0.0.1:${other.port}/db`, objects: "literal" });

@@ -1,4 +1,4 @@
-/** Tables of triples in a PostgreSQL: there, proved, removed, and back. */
+/** Tables of triples in PostgreSQL: migrated, verified, removed, and restored. */
 import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startPostgres, type TestServer } from "../../src/drivers/postgres/test-server.ts";
@@ -43,7 +43,7 @@ const rows = async () =>
   (await client.query('SELECT s, p, o FROM "Legacy".ann__papers ORDER BY s COLLATE "C", p COLLATE "C", o COLLATE "C"'))
     .rows as unknown[];
 
-it("R-TG-93 R-TG-94 R-TG-96 R-TG-97 a schema of PostgreSQL, there and back with an equal hash", async () => {
+it("R-TG-93 R-TG-94 R-TG-96 R-TG-97 a PostgreSQL schema, migrated and rolled back with an equal hash", async () => {
   const source = { kind: "triples", postgres: address(), schema: "Legacy", separator: "__", objects: "absolute" };
   const bad = await process.plan(source);
   expect(bad.problems.map(({ where }) => where)).toEqual(["odd", "odd"]);
@@ -63,7 +63,7 @@ it("R-TG-93 R-TG-94 R-TG-96 R-TG-97 a schema of PostgreSQL, there and back with 
   expect((await process.units(again.migration_id))[0]).toMatchObject({ hash: unit?.hash, count: 2_500 });
 });
 
-it("R-TG-94 a table of PostgreSQL with a column that names the collection becomes one collection for each value", async () => {
+it("R-TG-94 a PostgreSQL table with a column that names the collection becomes one collection per value", async () => {
   await client.query("CREATE SCHEMA shared");
   await client.query("CREATE TABLE shared.triples (collection varchar(80), s text, p text, o text)");
   const put = async (collection: string | null, salt: string, count: number) => {
@@ -92,7 +92,7 @@ it("R-TG-94 a table of PostgreSQL with a column that names the collection become
   expect(await held("pg1")).toEqual(texts(triples(60)));
   expect(await held("pg2")).toEqual(texts(triples(20)));
   expect(await held("pg-rest")).toEqual(texts(triples(5, "n")));
-  // A copy that goes on after a key, inside of one collection.
+  // A copy that resumes after a key, within one collection.
   await using tables = new PostgresTables({ shown: "here", connection: { connectionString: server.url } }, "shared");
   const columns = { s: "s", p: "p", o: "o", created_at: "created_at" };
   const part = { table: "triples", only: { column: "collection", value: "pg2" } };

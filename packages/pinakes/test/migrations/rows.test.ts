@@ -31,7 +31,7 @@ const rowsOf = (count: number) =>
 const source = (path: string, more: object = {}) => ({ kind: "rows", path, repository: "kb", ...more });
 
 describe("files of rows", () => {
-  it("R-TG-94 JSON Lines as Pinecone exports them: equal hash, vectors, text and metadata found by searches", async () => {
+  it("R-TG-94 JSON Lines as exported by Pinecone: equal hash, vectors, text and metadata found by searches", async () => {
     const path = await jsonl("papers.jsonl", rowsOf(5_001));
     const plan = await process.plan(source(path, { text_field: "body" }));
     expect(plan).toMatchObject({ problem_count: 0, row_count: 5_001 });
@@ -52,11 +52,11 @@ describe("files of rows", () => {
     // Again: nothing to do.
     const again = await process.plan(source(path, { text_field: "body" }));
     expect((await process.units(again.migration_id))[0]).toMatchObject({ status: "already" });
-    // Read by another rule it is something else, and in the way.
-    expect((await process.plan(source(path))).problems[0]?.reason).toContain("5001 rows of other content");
+    // Read with another rule it differs, and is a problem.
+    expect((await process.plan(source(path))).problems[0]?.reason).toContain("5001 other rows");
   });
 
-  it("Parquet gives what JSON Lines give", async () => {
+  it("Parquet gives the same as JSON Lines", async () => {
     const rows = rowsOf(40);
     const folder = join(world.folder, "both");
     await mkdir(folder);
@@ -75,7 +75,7 @@ describe("files of rows", () => {
     expect(hits).toHaveLength(40);
   });
 
-  it("tells a vector of another dimension, an id twice, and what cannot be kept, each with its line", async () => {
+  it("reports a vector of another dimension, a duplicate id, and what cannot be stored, each with its line", async () => {
     const path = await jsonl("bad.jsonl", [
       { id: "a", values: [1, 2, 3] },
       { id: "b", values: [1, 2] },
@@ -89,8 +89,8 @@ describe("files of rows", () => {
     const plan = await process.plan(source(path, { text_field: "body" }));
     expect(plan.problem_count).toBe(7);
     expect(plan.problems.map(({ where, reason }) => `${where}: ${reason}`)).toEqual([
-      "bad.jsonl line 2: values: has 2 numbers; those before have 3.",
-      'bad.jsonl line 3: the id "a" was at bad.jsonl line 1 already; an id names one row.',
+      "bad.jsonl line 2: values: has 2 numbers; the previous rows have 3.",
+      'bad.jsonl line 3: duplicate id "a", first at bad.jsonl line 1; an id names one row.',
       expect.stringMatching(/^bad.jsonl line 4: id: must be a text/),
       expect.stringMatching(/^bad.jsonl line 5: values\[2\]: must be a number/),
       expect.stringMatching(/^bad.jsonl line 6: sparse_values: cannot be kept/),
@@ -100,7 +100,7 @@ describe("files of rows", () => {
     await expect(process.migrations.copy(world.admin, plan.migration_id)).rejects.toMatchObject({ code: "INVALID" });
   });
 
-  it("refuses files that are none", async () => {
+  it("refuses invalid files", async () => {
     const make = (path: string, more: object = {}) =>
       process.migrations.create(world.admin, { source: source(path, more) });
     await expect(make(join(world.folder, "nowhere.jsonl"))).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -114,7 +114,7 @@ describe("files of rows", () => {
     });
   });
 
-  it("R-TG-91 a line that is no JSON is a problem of the plan with its number, as every bad line is, and what is mended is planned again", async () => {
+  it("R-TG-91 a line that is not JSON is a problem of the plan with its number, like every invalid line, and can be fixed and planned again", async () => {
     const good = '{"id":"a","values":[1,2]}';
     const path = await jsonl("broken.jsonl", [
       good,
@@ -128,7 +128,7 @@ describe("files of rows", () => {
     const plan = await process.plan(source(path));
     expect(plan).toMatchObject({ state: "planned", error: null, problem_count: 4, row_count: 2 });
     expect(plan.problems).toEqual([
-      { where: "broken.jsonl line 2", reason: "values: has 1 numbers; those before have 2." },
+      { where: "broken.jsonl line 2", reason: "values: has 1 numbers; the previous rows have 2." },
       { where: "broken.jsonl line 3", reason: expect.stringMatching(/^is not JSON: .*\.$/) as string },
       { where: "broken.jsonl line 5", reason: "must be an object." },
       { where: "broken.jsonl line 7", reason: "must be an object." },
@@ -137,7 +137,7 @@ describe("files of rows", () => {
     await jsonl("broken.jsonl", [good]);
     await process.migrations.plan(world.admin, plan.migration_id);
     expect(await process.drive(plan.migration_id)).toMatchObject({ state: "planned", problem_count: 0, row_count: 1 });
-    // Broken again after the plan: nothing more is copied, and there is a way back.
+    // Broken again after the plan: nothing more is copied, and a rollback is possible.
     await jsonl("broken.jsonl", [good, '{"id":']);
     await process.migrations.copy(world.admin, plan.migration_id);
     await expect(process.drive(plan.migration_id)).rejects.toMatchObject({
@@ -147,7 +147,7 @@ describe("files of rows", () => {
     expect(await process.run(plan.migration_id, "rollback")).toMatchObject({ state: "rolled_back" });
   });
 
-  it("R-TG-91 as many problems are kept of lines that are no JSON as of others, and all are counted", async () => {
+  it("R-TG-91 the limit of listed problems applies to lines that are not JSON, too, and all are counted", async () => {
     const { problemsMax } = migrationLimits;
     for (const [count, kept] of [
       [problemsMax, problemsMax],
@@ -168,7 +168,7 @@ describe("files of rows", () => {
     }
   });
 
-  it("R-TG-91 a Parquet file that is none, and a row of one whose metadata is no JSON, are problems of the plan", async () => {
+  it("R-TG-91 an invalid Parquet file, and a row with metadata that is not JSON, are problems of the plan", async () => {
     await writeFile(join(world.folder, "bad.parquet"), "this is no parquet file, but long enough to look at");
     const file = parquetFile([
       { id: "a", values: [1, 2], metadata: "{}" },
@@ -178,7 +178,7 @@ describe("files of rows", () => {
     const bad = await process.plan(source(join(world.folder, "bad.parquet")));
     expect(bad).toMatchObject({ state: "planned", problem_count: 1, row_count: 0 });
     expect(bad.problems).toEqual([
-      { where: "bad.parquet", reason: expect.stringMatching(/^is no Parquet file that can be read: /) as string },
+      { where: "bad.parquet", reason: expect.stringMatching(/^is not a readable Parquet file: /) as string },
     ]);
     const metadata = await process.plan(source(join(world.folder, "metadata.parquet")));
     expect(metadata).toMatchObject({ state: "planned", problem_count: 1, row_count: 1 });
@@ -187,7 +187,7 @@ describe("files of rows", () => {
     ]);
   });
 
-  it("R-TG-97 a rollback takes the rows out of a collection that was there before, and that one stays", async () => {
+  it("R-TG-97 a rollback removes the rows from an existing collection, and that one stays", async () => {
     const path = await jsonl("there.jsonl", rowsOf(30));
     await process.knowledge.collections.create(world.admin, "kb", { collection_id: "there", description: "mine" });
     const { migration_id } = await process.plan(source(path));
@@ -203,7 +203,7 @@ describe("files of rows", () => {
 });
 
 describe("collections without a record", () => {
-  it("R-TG-92 R-TG-93 spaces and vector collections that nobody registered get a record with defaults, and keep their data", async () => {
+  it("R-TG-92 R-TG-93 unregistered spaces and vector collections get a record with defaults, and keep their data", async () => {
     const { scope } = world.admin;
     await world.triples.open(scope, "old-graph");
     await world.triples.write(scope, "old-graph", {
@@ -239,7 +239,7 @@ describe("collections without a record", () => {
     // R-TG-99: again it is a no-op.
     const again = await process.plan({ kind: "unregistered", repository: "kb" });
     expect((await process.units(again.migration_id)).map(({ status }) => status)).toEqual(["already", "already"]);
-    // The way back takes only the record of what was registered where it is.
+    // The rollback removes only the record of what was registered in place.
     await process.run(plan.migration_id, "rollback");
     await expect(
       process.knowledge.collections.get(world.admin, "kb", "old-graph", { deleted: true }),
@@ -271,7 +271,7 @@ describe("collections without a record", () => {
       listing: await jsonl("bad-listing.jsonl", [{ collection: "a", created_at: "soon" }, { collection: "b/c" }]),
     });
     expect(bad.problems).toEqual([
-      { where: "line 1", reason: expect.stringContaining("is no time") },
+      { where: "line 1", reason: expect.stringContaining("is not a time") },
       { where: "line 2", reason: expect.stringContaining("an id has") },
     ]);
   });

@@ -1,5 +1,5 @@
 /**
- * How good searches are on SciFact (BEIR): 5,183 abstracts, 300 claims. Embedding takes minutes, so it runs only when it is asked for:
+ * Search quality on SciFact (BEIR): 5,183 abstracts, 300 claims. Embedding takes minutes, so it runs only on request:
  *
  *   PINAKES_QUALITY=1 npx vitest run packages/pinakes/test/quality
  */
@@ -20,7 +20,7 @@ const minutesMax = 30;
 
 describe("quality on SciFact", () => {
   it.skipIf(reason !== undefined)(
-    "keywords reach 0.67 of nDCG@10; both together reach 0.705, and 0.03 more than either alone; a mix of scores is no worse than ranks",
+    "keywords reach 0.67 of nDCG@10; both together reach 0.705, and 0.03 more than either alone; fusing scores is no worse than ranks",
     async () => {
       let text = "";
       expect(await evalCommand([folder, "--compare", "--json"], { out: (part) => (text += part) })).toBe(0);
@@ -39,7 +39,7 @@ describe("quality on SciFact", () => {
   );
 
   it.skipIf(reason !== undefined)(
-    "the default floor costs less than 0.002 of nDCG@10 and refuses every question that means nothing",
+    "the default floor costs less than 0.002 of nDCG@10 and refuses every nonsense query",
     async () => {
       let text = "";
       expect(await evalCommand([folder, "--calibrate", "--json"], { out: (part) => (text += part) })).toBe(0);

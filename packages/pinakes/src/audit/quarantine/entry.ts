@@ -1,7 +1,7 @@
 /**
  * One entry of the quarantine (RFC 0016): two objects below `quarantine/<incarnation>/<hash>/` of the tenant. `data` is what was removed,
- * `entry.json` says what it is. The entry is written last, so an entry that can be read has all of its data. The hash is made of what is
- * removed, so a repair that is repeated after a crash writes the same entry.
+ * `entry.json` describes it. The entry is written last, so a readable entry has all of its data. The hash is derived from what is removed,
+ * so a repair repeated after a crash writes the same entry.
  */
 import { hash } from "node:crypto";
 import type { QuarantineEntry } from "@pinakes/client";
@@ -14,7 +14,7 @@ const format = 1;
 
 export interface StoredEntry extends QuarantineEntry {
   readonly format: 1;
-  /** Of the data; null where the data stays in its place. */
+  /** Of the data; null if the data stays in place. */
   readonly sha256: string | null;
 }
 
@@ -32,7 +32,7 @@ export function keysOf(entryId: string): { readonly entry: string; readonly data
   return { entry: `${folder}entry.json`, data: `${folder}data` };
 }
 
-/** The id of the entry that a key below the prefix belongs to, and which of its two objects it is. */
+/** The entry id of a key below the prefix, and which of its two objects it is. */
 export function readKey(key: string): { readonly entryId: string; readonly part: "entry" | "data" } | undefined {
   const [, incarnation, name, part] = /^quarantine\/([\w-]{1,64})\/([0-9a-f]{32})\/(entry\.json|data)$/.exec(key) ?? [];
   return part === undefined
@@ -40,7 +40,7 @@ export function readKey(key: string): { readonly entryId: string; readonly part:
     : { entryId: `${incarnation}.${name}`, part: part === "data" ? "data" : "entry" };
 }
 
-/** Ids of copies end with a hash, those of data that stays in its place with the name of its store. */
+/** Ids of copies end with a hash, those of data kept in place with the name of its store. */
 export function readId(
   entryId: string,
 ): { readonly incarnation: string; readonly store: string | undefined } | undefined {
@@ -64,7 +64,7 @@ export async function readEntry(objects: ObjectStore, scope: Scope, entryId: str
   if (entry.format !== format)
     throw new PinakesError(
       "NOT_SUPPORTED",
-      `Quarantine entry "${entryId}" is not of format ${String(format)}, which this version reads.`,
+      `Quarantine entry "${entryId}" is not of format ${String(format)}, which this version of Pinakes reads.`,
     );
   if (entry.entry_id !== entryId || typeof entry.expires_at !== "string")
     throw new PinakesError("CORRUPT", `Quarantine entry "${entryId}" is damaged: it names another entry.`);
@@ -78,7 +78,7 @@ export async function removeEntry(objects: ObjectStore, scope: Scope, entryId: s
   await objects.delete(scope, [data]);
 }
 
-/** What callers see of it. */
+/** The entry as callers see it. */
 export function entryView({ format: _f, sha256: _s, ...entry }: StoredEntry): QuarantineEntry {
   return entry;
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps what a repair is about to remove. When one of these resolves to true the copy is durable and complete, and the caller may remove
- * the original; false: the collection has ended meanwhile, nothing is kept, and nothing may be removed. A crash in between leaves both.
+ * Keeps what a repair is about to remove. True: the copy is durable and complete, and the caller may remove the original. False: the
+ * collection ended concurrently; nothing was kept, and nothing may be removed. A crash in between leaves both.
  */
 import { createHash } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
@@ -19,7 +19,7 @@ export interface KeepDependencies {
   readonly catalog: CatalogRecords;
 }
 
-/** Whose repair it is, and of what. */
+/** Who repairs, and what. */
 export interface Keeping {
   readonly scope: Scope;
   readonly life: Incarnation;
@@ -44,7 +44,7 @@ export async function keepObject(services: KeepDependencies, keeping: Keeping, k
   return store(services, keeping, { kind: "object", store: "objects", target: key, count: 1 }, head.etag, body);
 }
 
-/** Rows of one vector collection, by their ids; those that are not there any more need no copy. */
+/** Rows of one vector collection by id; rows that no longer exist need no copy. */
 export async function keepRows(
   services: KeepDependencies,
   keeping: Keeping,
@@ -76,8 +76,8 @@ export async function keepTriples(services: KeepDependencies, keeping: Keeping, 
 }
 
 /**
- * Vectors as a whole stay in their place: they are trashed, which can be undone exactly until the time that is given, and purged then
- * (RFC 0001, "Delete"). The entry is written before.
+ * Whole vector collections stay in place: they are trashed, which can be undone until the given time, and then purged (RFC 0001, "Delete").
+ * The entry is written first.
  */
 export async function keepGeneration(services: KeepDependencies, keeping: Keeping, vectors: string): Promise<boolean> {
   const { deps } = services;
@@ -107,7 +107,7 @@ async function store(
   const id = `${keeping.life.incarnation}.${hash}`;
   const { bytes } = await services.deps.objects.put(keeping.scope, keysOf(id).data, passed(body, sum));
   const sha256 = sum.digest("hex");
-  // Of rows and triples the identity is the sum of a first pass: what changed between the passes is looked at by the next repair.
+  // For rows and triples the identity is the hash of a first pass: if they changed between the passes, the next repair checks again.
   if (about.kind !== "object" && sha256 !== identity)
     throw new PinakesError("UNAVAILABLE", `"${about.target}" changed while it was copied; repair again.`);
   return committed(services, keeping, entryOf(services, keeping, about, hash, bytes, sha256));
@@ -139,13 +139,13 @@ function entryOf(
   });
 }
 
-/** A purge that began meanwhile has listed the quarantine before this entry was there: nothing of an ended collection is kept. */
+/** A concurrent purge listed the quarantine before this entry existed: nothing of an ended collection may be kept. */
 async function committed(
   { deps, catalog }: KeepDependencies,
   { scope, life }: Keeping,
   entry: StoredEntry,
 ): Promise<boolean> {
-  invariant(entry.sha256 !== null || entry.bytes === 0, "INTERNAL", "a copy has a checksum");
+  invariant(entry.sha256 !== null || entry.bytes === 0, "INTERNAL", "a copy without a checksum");
   await writeEntry(deps.objects, scope, entry);
   const record = (await catalog.life(scope, life))?.record;
   if (record !== undefined && isLive(record)) return true;

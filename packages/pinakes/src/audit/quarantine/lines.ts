@@ -10,7 +10,7 @@ const dataFormat = 1;
 
 export interface RowLine {
   readonly id: string;
-  /** Float32, little endian, base64: the same bits come back. */
+  /** Float32, little endian, base64: bit-exact. */
   readonly vector: string;
   readonly text?: string;
   readonly metadata: VectorRow["metadata"];
@@ -18,7 +18,7 @@ export interface RowLine {
 
 export interface QuadLine {
   readonly quad: Quad;
-  /** The passages that support it. */
+  /** The chunks that support it. */
   readonly parts: readonly number[];
 }
 
@@ -43,7 +43,7 @@ export async function* writeLines(
   for await (const line of lines) yield Buffer.from(`${JSON.stringify(line)}\n`, "utf8");
 }
 
-/** Whole lines of a stream, the first of them checked and left out. */
+/** The complete lines of a stream, without the first, which is validated. */
 export async function* readLines<Line extends RowLine | QuadLine>(
   body: AsyncIterable<Uint8Array>,
   entryId: string,
@@ -57,7 +57,7 @@ export async function* readLines<Line extends RowLine | QuadLine>(
     else if ((line as { format?: unknown }).format !== dataFormat)
       throw new PinakesError(
         "NOT_SUPPORTED",
-        `The data of quarantine entry "${entryId}" is not of format ${dataFormat}, which this version reads.`,
+        `The data of quarantine entry "${entryId}" is not of format ${dataFormat}, which this version of Pinakes reads.`,
       );
     first = false;
   }

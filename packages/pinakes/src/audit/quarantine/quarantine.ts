@@ -1,6 +1,6 @@
 /**
- * The quarantine of a workspace, for admins: what repairs took away, until it is restored, dropped or expires (RFC 0016). An entry belongs
- * to the tenant whose stores it came from, and lies in that tenant's objects.
+ * The quarantine of a workspace, for admins: what repairs removed, until it is restored, dropped or expires (RFC 0016). An entry belongs to
+ * the tenant of the stores it came from, and is stored in that tenant's objects.
  */
 import type { QuarantineEntry } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
@@ -33,11 +33,11 @@ export interface QuarantineDependencies extends KeepDependencies {
 
 export interface QuarantineQuery extends Paging {
   readonly repository?: string | undefined;
-  /** With `repository`: only what was taken from this collection. */
+  /** With `repository`: only entries of this collection. */
   readonly collection?: string | undefined;
 }
 
-/** Cursors of the second half of a list: data that stays in its place. */
+/** Prefix of cursors in the second part of a list: data kept in place. */
 const heldMark = "held:";
 
 export class Quarantine {
@@ -47,7 +47,7 @@ export class Quarantine {
     this.#services = services;
   }
 
-  /** Copies first, in the order of collections; then data of unknown collections. */
+  /** Copies first, by collection; then data of unknown collections. */
   async list(
     caller: Caller,
     { repository, collection, limit = quarantineLimits.pageEntriesDefault, cursor }: QuarantineQuery = {},
@@ -56,16 +56,16 @@ export class Quarantine {
     if (!Number.isInteger(limit) || limit < 1 || limit > quarantineLimits.pageEntriesMax)
       throw invalid(`limit: must be a whole number from 1 to ${quarantineLimits.pageEntriesMax}.`);
     if ((repository === undefined) !== (collection === undefined))
-      throw invalid("collection: needs the repository it is in, and the repository a collection.");
+      throw invalid("collection: repository and collection must be given together.");
     const incarnation =
       repository === undefined ? undefined : await this.#incarnation(scope, repository, collection as string);
     const prefix = prefixOf(incarnation);
     if (cursor?.startsWith(heldMark) === true) return this.#held(scope, limit, cursor.slice(heldMark.length));
     if (cursor !== undefined && (!cursor.startsWith(prefix) || readKey(cursor) === undefined))
-      throw invalid("cursor: is not one of this list.");
+      throw invalid("cursor: is not one that this list returned.");
     const items: QuarantineEntry[] = [];
     for (let after = cursor; ;) {
-      // Two keys an entry.
+      // Two keys per entry.
       const page = await this.#services.deps.objects.list(scope, prefix, {
         limit: limit * 2,
         ...(after === undefined ? {} : { after }),
@@ -88,7 +88,7 @@ export class Quarantine {
     return "format" in found ? entryView(found) : this.#heldView(found);
   }
 
-  /** Writes it back where it was. Can be repeated; CONFLICT where something else stands there now. The copy stays until it expires. */
+  /** Writes it back to its original location. Idempotent; CONFLICT if something else exists there now. The copy stays until it expires. */
   async restore(caller: Caller, entryId: string): Promise<QuarantineEntry> {
     const scope = admin(caller);
     const found = await this.#find(scope, entryId);
@@ -104,7 +104,7 @@ export class Quarantine {
     return entryView(entry);
   }
 
-  /** Removes it for good, before it expires. */
+  /** Removes it permanently, before it expires. */
   async drop(caller: Caller, entryId: string): Promise<void> {
     const scope = admin(caller);
     const found = await this.#find(scope, entryId);
@@ -115,7 +115,7 @@ export class Quarantine {
     await removeEntry(objects, scope, entryId);
   }
 
-  /** Background: one bounded step over the entries of a tenant. Returns where the next one begins; undefined at the end. */
+  /** Background: one bounded step over the entries of a tenant. Returns the cursor of the next step; undefined at the end. */
   async sweep(scope: Scope, after: string | undefined): Promise<string | undefined> {
     const { objects, clock } = this.#services.deps;
     const now = clock.now();
@@ -147,7 +147,7 @@ export class Quarantine {
     return page.cursor === undefined ? undefined : heldMark + page.cursor;
   }
 
-  /** Expired; or of a collection that was purged after the entry was begun. What cannot be read is judged by its age. */
+  /** Expired, or of a collection purged after the entry was started. Unreadable entries expire by age. */
   async #isOver(scope: Scope, entryId: string, ageMs: number): Promise<boolean> {
     const { deps } = this.#services;
     try {
@@ -167,7 +167,7 @@ export class Quarantine {
     return (await this.#services.deps.objects.head(scope, keysOf(entryId).entry)) === undefined;
   }
 
-  /** The collection may have been purged while the entry was written again. */
+  /** The collection may have been purged while the entry was rewritten. */
   async #requireNotPurged(scope: Scope, entry: StoredEntry): Promise<void> {
     const { deps, catalog } = this.#services;
     const record = (await catalog.life(scope, entry))?.record;
@@ -176,7 +176,7 @@ export class Quarantine {
     throw notFound(`quarantine entry "${entry.entry_id}"`);
   }
 
-  /** One that cannot be read is named in the log, and does not hide the others. */
+  /** An unreadable entry is logged and skipped. */
   async #listed(scope: Scope, key: string): Promise<StoredEntry | undefined> {
     const name = readKey(key);
     if (name?.part !== "entry") return undefined;
@@ -219,7 +219,7 @@ export class Quarantine {
       incarnation,
       document_id: null,
       target: incarnation,
-      detail: "Data of a collection that no record names. It is in its place, and is removed when this entry expires.",
+      detail: "Data of a collection that no record names. It stays in place, and is removed when this entry expires.",
       count: rows,
       bytes: 0,
       job_id: null,
@@ -240,6 +240,6 @@ export class Quarantine {
 
 function admin(caller: Caller): Scope {
   const scope = requireCaller(caller);
-  if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "The quarantine is for admins.");
+  if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Only admins can use the quarantine.");
   return scope;
 }

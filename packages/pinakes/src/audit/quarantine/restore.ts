@@ -1,7 +1,6 @@
 /**
- * Writes back what the quarantine holds. The checksum of the copy is compared first; then everything that stands in the place now is
- * compared with it: the same is left as it is, so that a restore can be repeated, and anything else is refused as CONFLICT before the first
- * write.
+ * Restores entries of the quarantine. The checksum of the copy is verified first; then everything at the original location is compared with
+ * it: identical data is left as it is, so that a restore can be repeated, and anything else is refused as CONFLICT before the first write.
  */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -33,14 +32,16 @@ export async function restoreEntry(services: KeepDependencies, scope: Scope, ent
 async function requireLife({ catalog }: KeepDependencies, scope: Scope, entry: StoredEntry): Promise<CollectionRecord> {
   const record = (await catalog.life(scope, entry))?.record;
   const name = `${entry.repository_id}/${entry.collection_id}`;
-  if (record === undefined) throw conflict(`Collection ${name}, which it was taken from, does not exist any more.`);
+  if (record === undefined) throw conflict(`Collection ${name}, its origin, no longer exists.`);
   if (!isLive(record)) throw conflict(`Collection ${name} is ${record.status}. Restore the collection first.`);
   if (record.hold !== undefined)
-    throw conflict(`Collection ${name} takes no writes while migration "${record.hold.migration_id}" is under way.`);
+    throw conflict(
+      `Collection ${name} accepts no writes while migration "${record.hold.migration_id}" is in progress.`,
+    );
   return record;
 }
 
-/** A purge of it has begun: what is written now may be missed by it. In the trash everything stays. */
+/** A purge has begun, and may miss what is written now. In the trash everything stays. */
 export function isEnding(record: CollectionRecord): boolean {
   return !isLive(record) && record.status !== "DELETED";
 }
@@ -76,7 +77,7 @@ async function restoreObject({ deps, catalog }: KeepDependencies, scope: Scope, 
     const there = await objects.stream(scope, target);
     if (there === undefined) return false;
     if ((await summed(there)).sum !== sha256)
-      throw conflict(`Another file is at ${target} now. Remove that one first to have this one back.`);
+      throw conflict(`Another file exists at ${target}. Remove it before restoring this one.`);
     return true;
   };
   if (await isSame()) return;
@@ -90,11 +91,11 @@ async function restoreObject({ deps, catalog }: KeepDependencies, scope: Scope, 
   } catch (error) {
     if (!hasCode(error, "CONFLICT") || !(await isSame())) throw error;
   }
-  // A purge that began meanwhile may have listed the files before this one was there.
+  // A concurrent purge may have listed the files before this one existed.
   const record = (await catalog.life(scope, entry))?.record;
   if (record !== undefined && !isEnding(record)) return;
   await objects.delete(scope, [target]);
-  throw conflict("Its collection was deleted meanwhile.");
+  throw conflict("Its collection was deleted concurrently.");
 }
 
 async function restoreRows(
@@ -106,7 +107,7 @@ async function restoreRows(
   const { target, entry_id } = entry;
   if ((await ifMissing(deps.vectors.stats(scope, target))) === undefined)
     throw conflict(
-      `The collection was re-indexed: the vectors ${target} that these passages belong to are gone. Re-index the document instead.`,
+      `The collection was re-indexed: the vectors ${target} of these chunks no longer exist. Re-index the document instead.`,
     );
   const lines = () => readLines<RowLine>(copyOf(deps, scope, entry_id), entry_id);
   const missing = new Set<string>();
@@ -121,7 +122,7 @@ async function restoreRows(
       const row = there[i];
       if (row === undefined) missing.add(line.id);
       else if (!isDeepStrictEqual(rowLine(row), line))
-        throw conflict(`Passage ${line.id} exists with other content, which would be overwritten.`);
+        throw conflict(`Chunk ${line.id} exists with different content, which would be overwritten.`);
     }
   }
   for await (const lot of lots(lines(), quarantineLimits.rowsMax)) {
@@ -130,7 +131,7 @@ async function restoreRows(
   }
 }
 
-/** A document that was indexed since has passages of a later run, which these would stand beside. */
+/** A document indexed since then has chunks of a later run, which must not be mixed with these. */
 async function requireShownRun(
   partition: CollectionPartition,
   { document_id, target }: StoredEntry,
@@ -141,7 +142,7 @@ async function requireShownRun(
   const run = Number(lot[0]?.id.split(".").at(-2));
   if (shown !== null && shown.run > run)
     throw conflict(
-      `Document ${document_id} was indexed anew since then (run ${shown.run}); these passages are of run ${run}.`,
+      `Document ${document_id} was indexed again since then (run ${shown.run}); these chunks are of run ${run}.`,
     );
 }
 
@@ -156,7 +157,7 @@ async function restoreTriples(
   const newer = record?.graph?.sources ?? [];
   if (source !== undefined && newer.length > 0 && !newer.includes(sourceMark(source)))
     throw conflict(
-      `Document ${document_id} was read anew since then (${newer.join(", ")}); these triples are of ${sourceMark(source)}.`,
+      `Document ${document_id} was extracted again since then (${newer.join(", ")}); these triples are of ${sourceMark(source)}.`,
     );
   await deps.triples.open(scope, place.incarnation);
   for await (const lot of lots(
@@ -197,5 +198,5 @@ async function summed(body: AsyncIterable<Uint8Array>): Promise<{ readonly sum: 
 }
 
 function conflict(detail: string): PinakesError {
-  return new PinakesError("CONFLICT", `It is not restored: ${detail}`);
+  return new PinakesError("CONFLICT", `Not restored: ${detail}`);
 }

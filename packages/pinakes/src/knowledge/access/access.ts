@@ -1,12 +1,12 @@
 /**
- * The one access decision: tenant ∧ repository ∧ (private? creator : groups) ∧ role → READ, WRITE or ADMIN, with the reason.
+ * The single access decision: tenant ∧ repository ∧ (private? creator : groups) ∧ role → READ, WRITE or ADMIN, with the reason.
  *
  *   READ   see it, search it, download
  *   WRITE  also add documents, and delete one's own
- *   ADMIN  also change and delete the thing itself, and everybody's documents
+ *   ADMIN  also change and delete the resource itself, and everyone's documents
  *
- * Computed at every read from the records as they are: nothing is remembered, so a group that is taken away takes effect at once.
- * The tenant is not looked at here because a record of another tenant cannot be read at all.
+ * Computed on every read from the current records, never cached, so removing a group takes effect immediately.
+ * The tenant is not checked here: records of another tenant cannot be read at all.
  */
 import type { AccessDecision, AccessLevel } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
@@ -45,13 +45,13 @@ export function decideCollection(who: Who, repository: RepositoryRecord, collect
     return decision("ADMIN", "the caller administers the repositories it reaches", parent.groups);
   if (collection.private) {
     return creator
-      ? decision("ADMIN", "the collection is private and the caller made it", parent.groups)
+      ? decision("ADMIN", "the collection is private and the caller created it", parent.groups)
       : decision(null, "the collection is private to its creator");
   }
   const through = granting(who, collection.allowed_groups);
   if (through === undefined) return decision(null, "the caller is in none of the collection's groups");
   const groups = [...new Set([...parent.groups, ...through])];
-  if (creator) return decision("ADMIN", "the caller made the collection", groups);
+  if (creator) return decision("ADMIN", "the caller created the collection", groups);
   return decision(
     "WRITE",
     through.length === 0 ? parent.reason : "a group of the caller may use the collection",
@@ -59,7 +59,7 @@ export function decideCollection(who: Who, repository: RepositoryRecord, collect
   );
 }
 
-/** Not visible: 404, as if it did not exist. Visible and not allowed: 403. */
+/** Not visible: 404, as if it did not exist. Visible but not allowed: 403. */
 export function requireLevel(found: Decision, needed: Level, what: string, action: string): void {
   if (found.level === null) throw notFound(what);
   if (rank[found.level] < rank[needed])
@@ -67,8 +67,8 @@ export function requireLevel(found: Decision, needed: Level, what: string, actio
 }
 
 /**
- * Removing for good needs a permission of its own: who may delete a collection of a workspace can be made sorry by a mistake of one's own,
- * but not everybody else. Admins of any kind have it, and owners of what nobody but they can see.
+ * A purge cannot be undone and affects everyone who uses the collection, so it needs its own permission. Admins have it, and so do owners
+ * of a private collection in their own repository.
  */
 export function requirePurge(
   { userId, role, permissions }: Pick<Caller, "userId" | "role" | "permissions">,
@@ -79,7 +79,7 @@ export function requirePurge(
   if (role !== "user" || own || permissions.includes("purge")) return;
   throw new PinakesError(
     "FORBIDDEN",
-    `Removing collection "${collection.collection_id}" for good needs the permission "purge". Delete it without purge, or ask an admin.`,
+    `Purging collection "${collection.collection_id}" needs the permission "purge". Delete it without purge, or ask an admin.`,
   );
 }
 
@@ -87,7 +87,7 @@ export function notFound(what: string): PinakesError {
   return new PinakesError("NOT_FOUND", `There is no ${what}.`);
 }
 
-/** Groups of the caller that are named; [] when nobody is named (open); undefined when none is the caller's. */
+/** The caller's groups among those allowed; [] when no groups are named (open to all); undefined when the caller is in none of them. */
 function granting(who: Who, allowed: readonly string[] | null): readonly string[] | undefined {
   if (allowed === null) return [];
   const common = allowed.filter((group) => who.groups.includes(group));

@@ -1,9 +1,8 @@
-/** A collection that a caller opened, with the access decision that let them in. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { CollectionRecord, RepositoryRecord } from "../records/records.ts";
 import type { Decision } from "./access.ts";
 
-/** A collection with what its access decision was made of. */
+/** An open collection and the access decision that allowed it. */
 export interface OpenCollection {
   readonly repository: RepositoryRecord;
   readonly collection: CollectionRecord;

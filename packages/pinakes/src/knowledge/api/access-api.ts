@@ -1,4 +1,4 @@
-/** Who may do what, and why. */
+/** Explains access decisions. */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { decideCollection, decideRepository, type Decision, type Level } from "../access/access.ts";
@@ -15,7 +15,7 @@ export class AccessApi {
     this.#of = services;
   }
 
-  /** What the caller, or for admins somebody else, may do with it, and why. Only admins are told about what is not visible. */
+  /** What the caller, or for admins another user, may do, and why. Only admins can ask about what they cannot see. */
   async explain(
     caller: Caller,
     repositoryId: string,
@@ -29,10 +29,11 @@ export class AccessApi {
     return decideCollection(who, repository, collection);
   }
 
-  /** An admin, as somebody else: to see what they see. */
+  /** An admin impersonates another user, to see what they see. */
   actAs(caller: Caller, user: { readonly user_id: string; readonly groups?: readonly string[] | undefined }): Caller {
     const { tenant } = requireCaller(caller);
-    if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "as_user: only admins look as somebody else.");
+    if (caller.role !== "admin")
+      throw new PinakesError("FORBIDDEN", "as_user: only admins can impersonate other users.");
     return this.#deps.callerOf({ tenant, userId: user.user_id, groups: user.groups ?? [] });
   }
 

@@ -1,4 +1,4 @@
-/** A search with what else the query wished for: see collections/query-options.ts. */
+/** A search with the extra options of collections/query-options.ts. */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { openToQuery } from "../collections/open-or-create.ts";
 import type { Services } from "./services.ts";
@@ -39,7 +39,7 @@ export async function answerQuery(
       ? nothingFound(asked)
       : await services.search.search(caller, { ...asked, collections: known });
   services.activity.add(scope, { searches: 1, search_ms: result.timings.total_ms });
-  // Of whole repositories, and of everything, those in which something was found.
+  // For whole repositories and for a search over everything: the collections that have hits.
   const wide = known === undefined || known.some(({ collection }) => collection === undefined);
   const named = [
     ...(known ?? []).flatMap(({ repository, collection }) =>
@@ -60,7 +60,7 @@ export async function answerQuery(
   };
 }
 
-/** Where there was nothing to search; what is wrong with the question is wrong all the same. */
+/** When no collection is left to search, an invalid query is still refused. */
 function nothingFound(input: SearchInput): SearchResult {
   const { mode } = checkSearch(input);
   return { hits: [], outcome: "empty", mode_used: mode, timings: { embed_ms: 0, search_ms: 0, total_ms: 0 } };

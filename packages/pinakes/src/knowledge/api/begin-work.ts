@@ -1,4 +1,4 @@
-/** Long work on collections and repositories that callers ask for: whether they may, and what is wrong with it, is known before it begins. */
+/** Long-running work that callers start. Permissions and input are checked before it starts. */
 import type { Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
@@ -14,14 +14,14 @@ import { updateJob } from "../jobs/operation-jobs.ts";
 import { startJob } from "./start-job.ts";
 
 export interface DeleteOptions {
-  /** Now and for good. */
+  /** Delete permanently and immediately. */
   readonly purge?: boolean | undefined;
-  /** The id again; needed where nothing can be had back. */
+  /** The id again; required when the delete cannot be undone. */
   readonly confirm?: string | undefined;
   readonly ifMatch?: string | undefined;
-  /** Of a purge: which of the lives that had the id. */
+  /** For a purge: which incarnation of the id. */
   readonly incarnation?: string | undefined;
-  /** Go on although a store cannot delete; the result says `partial`. */
+  /** Continue although a store cannot delete; the result then says `partial`. */
   readonly allow_partial?: boolean | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function deleteRepository(
     { kind: "delete-repository", repository_id: record.repository_id, collection_id: "" },
     false,
   );
-  // From the answer on nothing is taken that the job would remove, also where the job waits for another process.
+  // After this returns, nothing is accepted that the job would delete, even if another process runs the job later.
   await repositoryDeletion.close(caller.scope, record);
   return job;
 }
@@ -64,13 +64,13 @@ export async function deleteCollection(
   });
   const { collection, repository } = opened;
   requireEtag(opened.etag, recordEtag(options.ifMatch), `Collection "${collectionId}"`);
-  // Without a trash every delete is one that cannot be undone.
+  // Without a trash every delete is permanent.
   const final = purge || deletion.trashMs === 0;
   if (confirm !== undefined ? confirm !== collectionId : final)
     throw invalid(
       `confirm: must be the id of the collection, "${collectionId}"${final ? ": a purge cannot be undone" : ""}.`,
     );
-  if (collection.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
+  if (collection.is_default) throw invalid("The default collection cannot be deleted; delete its documents instead.");
   const life = lifeOf(collection);
   if (!final) return startJob(jobs, caller, { kind: "delete", ...life }, true);
   if (purge) requirePurge(caller, repository, collection);
@@ -78,15 +78,15 @@ export async function deleteCollection(
     createdBy: caller.userId,
     allowPartial: options.allow_partial,
   });
-  invariant(begun !== undefined, "INTERNAL", "a purge without a time is always due");
-  // Asked for again, it does not wait for its next try.
+  invariant(begun !== undefined, "INTERNAL", "a purge without a due time is always due");
+  // Asking again retries immediately instead of waiting for the next attempt.
   const operation = begun.status === "failed" ? await lifecycle.retry(caller.scope, life) : begun;
   const job = await updateJob(jobs, caller.scope, operation);
   lifecycle.driveSoon(caller.scope, life);
   return jobView(job);
 }
 
-/** Returns when it is restored. */
+/** Returns when the restore is done. */
 export async function restoreCollection(
   {
     catalog,
@@ -114,7 +114,7 @@ export async function restoreCollection(
     throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
 }
 
-/** Names the life that was meant, where there is one that the caller could restore. */
+/** Names the incarnation that the caller probably meant, if there is one that the caller can restore. */
 async function notDeleted(
   catalog: CatalogRecords,
   caller: Caller,
@@ -128,7 +128,7 @@ async function notDeleted(
   const hint =
     former === undefined
       ? ""
-      : ` One that had the id before is in the trash: delete this one, and name that one with incarnation ${former.record.incarnation} (on the command line --incarnation).`;
+      : ` An earlier one with this id is in the trash: delete this one first, then restore the earlier one with incarnation ${former.record.incarnation} (on the command line --incarnation).`;
   return new PinakesError("CONFLICT", `Collection "${collection_id}" is not deleted; it is ${status}.${hint}`);
 }
 

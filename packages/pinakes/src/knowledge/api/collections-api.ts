@@ -1,4 +1,4 @@
-/** Collections as callers see them: each with its counters. */
+/** Collections as callers see them, with their counters. */
 import type { CollectionUsage } from "@pinakes/client";
 import { usageOf } from "./usage.ts";
 import {
@@ -18,10 +18,12 @@ import { chunkingWarnings } from "../collections/chunking-warnings.ts";
 import { effectiveChunking } from "../records/collection-fields.ts";
 import type { CollectionPatch, NewCollection, OpenOptions } from "../collections/collections.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
+import { dayMs } from "../limits.ts";
 import { personalAlias, personalRepositoryId } from "../records/ids.ts";
+import { lifeOf } from "../records/life-of.ts";
 import type { CollectionQuery } from "../collections/list-collections.ts";
 
-/** Also one in the trash, and which of the lives that had the id. */
+/** Also finds a collection in the trash, and selects one incarnation of the id. */
 export type CollectionChoice = Pick<OpenOptions, "deleted" | "incarnation">;
 
 export class CollectionsApi {
@@ -33,7 +35,11 @@ export class CollectionsApi {
 
   async create(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView> {
     const opened = await this.#services.pipelines.createWith(caller, input.pipelines ?? [], (complete) =>
-      this.#services.collections.create(caller, repositoryId, input, complete),
+      this.#services.collections.create(caller, repositoryId, input, async (fresh) => {
+        const record = (await complete?.(fresh)) ?? fresh.collection;
+        await this.#watchExpiry(caller, record);
+        return record;
+      }),
     );
     const warnings = await this.#warnings(opened);
     return { ...collectionView(opened, undefined, 0), ...(warnings.length === 0 ? {} : { warnings }) };
@@ -70,6 +76,11 @@ export class CollectionsApi {
     patch: CollectionPatch,
     ifMatch?: string,
   ): Promise<CollectionChange> {
+    if (typeof patch.expires_after_days === "number")
+      await this.#watchExpiry(caller, {
+        ...(await this.#services.collections.open(caller, repositoryId, collectionId)).collection,
+        expires_after_days: patch.expires_after_days,
+      });
     const opened = await conditionOn(
       `Collection "${collectionId}"`,
       this.#services.collections.update(caller, repositoryId, collectionId, patch, recordEtag(ifMatch)),
@@ -78,14 +89,22 @@ export class CollectionsApi {
     const stale = patch.chunking_strategy !== undefined && shown.document_count > 0;
     const warnings = stale
       ? [
-          `The ${shown.document_count} documents that are here keep the passages they have. Re-index the collection to cut them in the new way.`,
+          `The ${shown.document_count} existing documents keep their chunks. Re-index the collection to chunk them with the new strategy.`,
         ]
       : [];
     const cut = patch.chunking_strategy === undefined ? [] : await this.#warnings(opened);
     return { ...shown, warnings: [...warnings, ...cut] };
   }
 
-  /** Only of what the collection itself says: defaults are cut down without a word. */
+  /** Before the record says so: what is not in the registry would never expire. */
+  async #watchExpiry({ scope }: Caller, collection: OpenCollection["collection"]): Promise<void> {
+    const { registry, deps } = this.#services;
+    if (typeof collection.expires_after_days !== "number") return;
+    // One day is the least; the sweep finds the right time.
+    await registry.mark({ kind: "expiry", tenant: scope.tenant, ...lifeOf(collection) }, deps.clock.now() + dayMs);
+  }
+
+  /** Only for the collection's own strategy: defaults are clamped to the model without a warning. */
   async #warnings({ repository, collection }: OpenCollection): Promise<readonly string[]> {
     if (collection.chunking_strategy === null) return [];
     return chunkingWarnings(this.#services.deps, effectiveChunking(repository, collection), collection.embedding_model);
@@ -114,7 +133,7 @@ export class CollectionsApi {
     return this.#view(caller, await conditionOn(`Collection "${collectionId}"`, unarchived));
   }
 
-  /** Soft: to be had back until `purge_at`. Purge: gone for good, which needs its own permission; `confirm` must be the id. */
+  /** Soft delete: restorable until `purge_at`. Purge: permanent, needs its own permission, and `confirm` must be the id. */
   async delete(
     caller: Caller,
     repositoryId: string,
@@ -124,7 +143,7 @@ export class CollectionsApi {
     return deleteCollection(this.#services, caller, repositoryId, collectionId, options);
   }
 
-  /** The life that was deleted last, or the one that is named. GONE when its time is over. */
+  /** Restores the incarnation that was deleted last, or the one named. GONE when its retention has expired. */
   async restore(
     caller: Caller,
     repositoryId: string,
@@ -135,7 +154,9 @@ export class CollectionsApi {
     return this.get(caller, repositoryId, collectionId);
   }
 
-  /** Cuts and embeds every document anew, with the chunking the collection has now, or with another model. Searches see the old until all is ready. */
+  /**
+   * Chunks and embeds every document again, with the current strategy or another model. Searches use the old chunks until all are ready.
+   */
   async reindex(
     caller: Caller,
     repositoryId: string,
@@ -145,7 +166,7 @@ export class CollectionsApi {
     return reindexCollection(this.#services, caller, repositoryId, collectionId, input);
   }
 
-  /** What the counters say, and what counting gives. With `repair` they are set right. */
+  /** The counters, and the counts of a fresh scan. `repair` corrects the counters. */
   async usage(
     caller: Caller,
     repositoryId: string,
@@ -164,7 +185,7 @@ export class CollectionsApi {
     return shownCollection(this.#services.deps, caller.scope, opened);
   }
 
-  /** Whose id the list's query has; one that the caller may not see is not there. */
+  /** Resolves the repository of a list query; one that the caller may not see does not exist. */
   async #withRepository(caller: Caller, query: CollectionQuery): Promise<CollectionQuery> {
     if (query.repositoryId === undefined) return query;
     requireCaller(caller);

@@ -1,4 +1,4 @@
-/** Dead letters of a queue, with their messages, as admins of a workspace see them. */
+/** Dead letters of a queue with their messages, for admins of a workspace. */
 import { hash } from "node:crypto";
 import type { Scope } from "../../domain/scope.ts";
 import type { DeadKey, DeadLetter, Queue } from "../../ports/queue.ts";
@@ -9,21 +9,21 @@ export interface DeadMessage {
   readonly reason: string | null;
   readonly dead_at: string;
   readonly failures: number;
-  /** The message as it came. */
+  /** The original message. */
   readonly message: DeadLetter["body"];
 }
 
-/** Those that the workspace may see: all others do not exist for it. */
+/** The dead letters a workspace may see; all others do not exist for it. */
 export interface Letterbox {
   readonly queue: Queue;
-  /** Whose the queue is. */
+  /** Owner of the queue. */
   readonly scope: Scope;
   readonly name: string;
   readonly isOwn: (letter: DeadLetter) => boolean;
 }
 
 const pageLetters = 100;
-/** Letters of all workspaces that are looked at for one answer. */
+/** Maximum number of letters, over all workspaces, read for one answer. */
 const lettersMax = 1_000;
 
 export async function deadMessages(box: Letterbox): Promise<readonly DeadMessage[]> {
@@ -37,7 +37,7 @@ export async function deadMessages(box: Letterbox): Promise<readonly DeadMessage
   }));
 }
 
-/** Tells whether it was there. */
+/** Returns false if there is no such letter. */
 export async function redriveMessage(box: Letterbox, id: string): Promise<boolean> {
   const key = await keyOf(box, id);
   if (key === undefined) return false;
@@ -71,7 +71,7 @@ async function lettersOf({ queue: { dead }, scope, name, isOwn }: Letterbox): Pr
   return found;
 }
 
-/** Groups of a message that came from outside can hold anything; this is fit for an address. */
+/** The group of an external message can hold any text; this id is safe in a URL. */
 function deadId({ group, id }: DeadKey): string {
   return hash("sha256", JSON.stringify([group, id]), "hex").slice(0, 40);
 }

@@ -1,4 +1,4 @@
-/** Documents of a collection, as every interface calls them. */
+/** Documents of a collection, for every interface. */
 import { type Caller } from "../../domain/caller.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { TextQuery, TextWindow } from "../documents/document-text.ts";
@@ -32,14 +32,14 @@ export class DocumentsApi {
     return takeUpload(this.#of, caller, repositoryId, collectionId, input);
   }
 
-  /** Whether the caller may add documents at all. */
+  /** Throws unless the caller may add documents. */
   async checkUpload(caller: Caller, repositoryId: string, collectionId: string): Promise<void> {
     await openForUploads(this.#of, caller, repositoryId, collectionId);
   }
 
   /**
-   * Several uploads under one job. `take` uploads one; before the first byte it is known whether the caller may. The job's state is that
-   * of its documents; where none was taken, there is none.
+   * Several uploads as one job. `take` uploads one document; permissions are checked before the first byte. The job's state is derived from
+   * its documents; if none was accepted, there is no job.
    */
   async uploadMany<T>(
     caller: Caller,
@@ -80,7 +80,7 @@ export class DocumentsApi {
     await conditionOn(`Document "${documentId}"`, this.#of.documents.delete(caller, opened, documentId, ifMatch));
   }
 
-  /** All documents that are in the collection now, as a job; `confirm` must be the collection's id. The collection and its rows stay. */
+  /** Starts a job that deletes all current documents; `confirm` must be the collection's id. The collection and its rows stay. */
   async deleteAll(
     caller: Caller,
     repositoryId: string,
@@ -93,6 +93,18 @@ export class DocumentsApi {
   async reindex(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
     const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Re-indexing");
     return documentView(await this.#of.documents.reindex(caller, opened, documentId));
+  }
+
+  /** Replaces its metadata. The document is indexed again; searches see the old metadata until that is done. */
+  async setMetadata(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    metadata: unknown,
+  ): Promise<DocumentView> {
+    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Changing metadata");
+    return documentView(await this.#of.documents.setMetadata(caller, opened, documentId, metadata));
   }
 
   async content(
@@ -132,7 +144,7 @@ export class DocumentsApi {
     { limit, cursor }: Paging = {},
   ): Promise<ListPage<Passage> & { readonly total: number }> {
     const after = cursor === undefined ? -1 : Number(cursor);
-    if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw invalid("cursor: is not one that this list gave.");
+    if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw invalid("cursor: is not one that this list returned.");
     const opened = await this.#open(caller, repositoryId, collectionId);
     const { items, total, next } = await this.#of.documents.passages(caller, opened, documentId, {
       after,
@@ -141,7 +153,7 @@ export class DocumentsApi {
     return { items, total, next_cursor: next === undefined ? null : String(next) };
   }
 
-  /** A window of the text that passages and citations point into. */
+  /** A window of the text that chunks and citations refer to. */
   async text(
     caller: Caller,
     repositoryId: string,
@@ -157,7 +169,7 @@ export class DocumentsApi {
     );
   }
 
-  /** What the passages of a document state in the graph. A page may be short and still have a cursor. */
+  /** Triples stated by the chunks of a document. A page may be short and still have a cursor. */
   async triples(
     caller: Caller,
     repositoryId: string,

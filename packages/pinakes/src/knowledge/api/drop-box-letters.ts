@@ -1,4 +1,4 @@
-/** The queue of a workspace's drop box, as its admins see it. Unlike the others it is the workspace's own: all of it is shown. */
+/** The queue of a workspace's drop box, for its admins. Unlike the other queues it belongs to the workspace, so all letters are shown. */
 import type { Scope } from "../../domain/scope.ts";
 import { dropBoxQueue } from "../../vectors/index.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
@@ -12,7 +12,7 @@ export class DropBoxLetters {
     this.#deps = deps;
   }
 
-  /** Only where there is a box: a look at a queue of SQS makes it. */
+  /** Only for workspaces that have a drop box: reading the stats of an SQS queue creates it. */
   has({ tenant }: Scope, queue: string): boolean {
     return queue === dropBoxQueue && this.#deps.dropBoxes?.has(tenant) === true;
   }
@@ -30,7 +30,7 @@ export class DropBoxLetters {
     return deadMessages(this.#box(scope));
   }
 
-  /** Tells whether it was there. */
+  /** Returns false if there is no such letter. */
   async redrive(scope: Scope, id: string): Promise<boolean> {
     return redriveMessage(this.#box(scope), id);
   }

@@ -1,6 +1,6 @@
 /**
- * What happens, as it happens: read from the change feeds of the records, so that no event is missed, whichever process made it. The
- * id of an event holds the places in the feeds; whoever comes back with it goes on right behind it.
+ * Events read from the change feeds of the records, so none is missed, whichever process caused it. An event id holds the cursors of the
+ * feeds; a client that reconnects with it resumes right after it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
@@ -30,7 +30,7 @@ export interface KnowledgeEvent {
 }
 
 export interface FollowEvents {
-  /** The id of the last event that was seen; absent: from now on. */
+  /** Id of the last event received; absent: from now on. */
   readonly after?: string | undefined;
   readonly signal: AbortSignal;
   readonly pollMs?: number;
@@ -63,7 +63,7 @@ export async function* followEvents(
       for (const change of page.changes) {
         if (isStopped()) return;
         const event = await eventOf(catalog, caller, feed, change);
-        // Within a page the place is that of the page's beginning: after a reconnect some may come twice, none is missed.
+        // Within a page the id is the cursor of the page's start: after a reconnect some events may repeat, none is lost.
         if (event !== undefined) yield { ...event, id: makeId(cursors) };
       }
       idle &&= page.changes.length === 0;
@@ -128,10 +128,10 @@ async function eventOf(
   return undefined;
 }
 
-/** Decided anew for each event: a group that is taken away stops the stream. */
+/** Checked for each event: a caller who loses a group receives no further events. */
 async function sees(catalog: CatalogRecords, caller: Caller, life: Incarnation): Promise<boolean> {
   const [repository, current] = await catalog.both(caller.scope, life.repository_id, life.collection_id);
-  // Of another life of the same id, its own record decides.
+  // For another incarnation of the same id, its own record decides.
   const collection =
     current?.record.incarnation === life.incarnation ? current : await catalog.life(caller.scope, life);
   if (repository === undefined || collection === undefined) return false;
@@ -145,7 +145,8 @@ function makeId(cursors: Cursors): string {
 function readId(id: string): Cursors {
   try {
     const given = JSON.parse(Buffer.from(id, "base64url").toString("utf8")) as unknown;
-    if (!Array.isArray(given) || given.length !== feeds.length) throw new PinakesError("INVALID", "not one of ours");
+    if (!Array.isArray(given) || given.length !== feeds.length)
+      throw new PinakesError("INVALID", "unknown cursor format");
     return Object.fromEntries(
       feeds.flatMap((feed, i) => (typeof given[i] === "string" ? [[feed, given[i]] as const] : [])),
     );

@@ -1,4 +1,4 @@
-/** Jobs as callers see them: those of collections they may see, and their own. */
+/** Jobs of collections that the caller may see, and the caller's own jobs. */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Documents } from "../documents/documents.ts";
@@ -36,7 +36,6 @@ export class JobsApi {
     return this.#view(caller, await this.#visible(caller, jobId));
   }
 
-  /** Those of collections the caller may see, and one's own. */
   async list(caller: Caller, paging: Paging = {}): Promise<ListPage<JobView>> {
     const scope = requireCaller(caller);
     const limit = checkLimit(paging.limit);
@@ -51,9 +50,9 @@ export class JobsApi {
     return { items, next_cursor: cursor ?? null };
   }
 
-  /** Of an upload, only the documents that failed. */
+  /** For an upload, retries only the documents that failed. */
   async retry(caller: Caller, jobId: string): Promise<JobView> {
-    const job = await this.#own(caller, jobId, "Trying it again");
+    const job = await this.#own(caller, jobId, "Retrying");
     if (isOperationJob(job)) {
       await this.#services.operations.retry(caller, jobId);
       return this.get(caller, jobId);
@@ -62,7 +61,7 @@ export class JobsApi {
     const { repository_id, collection_id } = job;
     const opened = await this.#services.collections.open(caller, repository_id, collection_id, {
       needed: "WRITE",
-      action: "Trying it again",
+      action: "Retrying",
     });
     const { result } = await withDocuments(this.#services.deps, this.#services.catalog, caller.scope, job);
     const failed = ((result?.["documents"] ?? []) as readonly DocumentResult[]).filter(
@@ -78,12 +77,12 @@ export class JobsApi {
     if (job.kind === "ingest")
       throw new PinakesError(
         "CONFLICT",
-        `Job "${jobId}" is the ingestion of ${documentIdsOf(job).length} documents; delete those that are not wanted.`,
+        `Job "${jobId}" ingests ${documentIdsOf(job).length} documents and cannot be cancelled; delete the unwanted documents.`,
       );
     if (isOperationJob(job) && job.status !== "succeeded")
       throw new PinakesError(
         "CONFLICT",
-        `Job "${jobId}" goes on until it is done: what is removed in one store cannot come back because another one waits.`,
+        `Job "${jobId}" cannot be cancelled: what one store has already deleted cannot be restored.`,
       );
     return jobView(await this.#services.jobs.cancel(caller.scope, jobId));
   }
@@ -105,7 +104,7 @@ export class JobsApi {
   async #own(caller: Caller, jobId: string, action: string): Promise<JobRecord> {
     const job = await this.#visible(caller, jobId);
     if (caller.role !== "admin" && job.created_by !== caller.userId)
-      throw new PinakesError("FORBIDDEN", `${action} is for admins and for who started job "${jobId}".`);
+      throw new PinakesError("FORBIDDEN", `${action} is for admins and for the user who started job "${jobId}".`);
     return job;
   }
 }

@@ -1,9 +1,10 @@
 /**
- * What agents know: repositories, collections, documents, and searches over them, one object for each resource. Every call begins with the
- * caller; what a caller may not see answers exactly as what does not exist. HTTP, CLI, MCP and programs call these same objects.
+ * Repositories, collections, documents, and searches over them, one object per resource. The caller is the first argument of every call;
+ * what a caller may not see answers exactly like what does not exist. HTTP, CLI, MCP and programs call the same objects.
  */
 import type { Caller } from "../../domain/caller.ts";
 import type { EmbeddingModel } from "../../ports/embedder.ts";
+import { AnswersApi } from "../../answers/index.ts";
 import type { Audit } from "../../audit/index.ts";
 import type { Quarantine } from "../../audit/quarantine/index.ts";
 import type { Evaluations } from "../../evaluation/evaluations.ts";
@@ -18,6 +19,7 @@ import type { RawVectors } from "../raw-vectors/raw-vectors.ts";
 import { AccessApi } from "./access-api.ts";
 import { CollectionsApi } from "./collections-api.ts";
 import { DocumentsApi } from "./documents-api.ts";
+import { FilesApi } from "./files-api.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { JobsApi } from "./jobs-api.ts";
 import type { OperationsApi } from "./operations-api.ts";
@@ -32,19 +34,23 @@ export class Knowledge {
   readonly repositories: RepositoriesApi;
   readonly collections: CollectionsApi;
   readonly documents: DocumentsApi;
+  /** A user's own files, by id, and what they are in collections. */
+  readonly files: FilesApi;
   readonly search: SearchApi;
+  /** Questions answered from what a search finds, with verified citations. */
+  readonly answers: AnswersApi;
   readonly access: AccessApi;
-  /** Links with which files are uploaded and downloaded without a key. */
+  /** Links that upload and download files without a key. */
   readonly grants: Grants;
   /** Queues and dead letters of the workspace. */
   readonly queue: QueuesApi;
   /** Counters of the workspace over time. */
   readonly activity: Activity;
-  /** Rows that callers embed themselves, and the manifest of the vectors below. */
+  /** Rows with vectors that callers computed themselves, and the manifest of the vector store. */
   readonly rows: RawVectors;
-  /** Compares what every store holds with the records. */
+  /** Compares the contents of every store with the records. */
   readonly audit: Audit;
-  /** What repairs removed, until it expires or is restored. */
+  /** What repairs removed, until it is restored or expires. */
   readonly quarantine: Quarantine;
   /** Triples of collections, by pattern and by SPARQL. */
   readonly graph: GraphApi;
@@ -52,9 +58,9 @@ export class Knowledge {
   readonly pipelines: PipelinesApi;
   /** Test sets of queries with the documents they should find. */
   readonly evaluations: Evaluations;
-  /** Long-running work: progress, and why it failed. */
+  /** Long-running work: its progress and errors. */
   readonly jobs: JobsApi;
-  /** Deletes and archivings over all stores. */
+  /** Deletes and archivals across all stores. */
   readonly operations: OperationsApi;
   /** Import and export. */
   readonly transfer: TransferApi;
@@ -65,7 +71,10 @@ export class Knowledge {
     this.repositories = new RepositoriesApi(services);
     this.collections = new CollectionsApi(services);
     this.documents = new DocumentsApi(services);
+    this.files = new FilesApi(services);
     this.search = new SearchApi(services, this.collections);
+    const { chat, embedders, places } = services.deps;
+    this.answers = new AnswersApi({ search: this.search, chat, embedders, places });
     this.access = new AccessApi(services);
     this.grants = services.grants;
     this.queue = services.queues;
@@ -85,7 +94,7 @@ export class Knowledge {
     return this.#deps.embedders.models;
   }
 
-  /** Days for which a deleted collection can be restored; 0: not at all. */
+  /** Days for which a deleted collection can be restored; 0: never. */
   get trashDays(): number {
     return (this.#deps.trashMs ?? trashMs) / dayMs;
   }
@@ -95,7 +104,7 @@ export class Knowledge {
     return this.queue.summary(caller, (cursor) => this.collections.list(caller, { limit: 100, cursor }));
   }
 
-  /** Events of everything that the caller may see, until the signal. */
+  /** Events of everything that the caller may see, until the signal aborts. */
   events(caller: Caller, options: FollowEvents): AsyncGenerator<KnowledgeEvent, void> {
     return followEvents(this.#deps, this.#services.catalog, caller, options);
   }

@@ -1,4 +1,4 @@
-/** Operations as callers see them: those of collections they may see, and their own, as with jobs. */
+/** Operations of collections that the caller may see, and the caller's own, as for jobs. */
 import { operationStatuses } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
@@ -19,9 +19,9 @@ import { seesJob } from "../access/sees-job.ts";
 
 export interface OperationQuery extends Paging {
   readonly status?: OperationStatus | undefined;
-  /** On any life of the collection with this id. */
+  /** On any incarnation of the collection with this id. */
   readonly collection?: string | undefined;
-  /** `me` is the caller's own. */
+  /** `me` is the caller's personal repository. */
   readonly repository?: string | undefined;
 }
 
@@ -76,7 +76,7 @@ export class OperationsApi {
     return operationView(await this.#visible(caller, operationId));
   }
 
-  /** At once, whatever failed before. */
+  /** Retries immediately. */
   async retry(caller: Caller, operationId: string): Promise<OperationView> {
     const { scope, operation } = await this.#own(caller, operationId);
     const next = await this.#services.lifecycle.retry(scope, operation);
@@ -84,7 +84,7 @@ export class OperationsApi {
     return operationView(next);
   }
 
-  /** Whether a collection was removed for good, for those who could have restored it: its report is kept for a while. */
+  /** The error for a collection that was purged, for callers who could have restored it: the operation's report is kept for a while. */
   async gone(caller: Caller, repositoryId: string, collectionId: string): Promise<PinakesError | undefined> {
     const scope = requireCaller(caller);
     const repository_id = repositoryId === personalAlias ? personalRepositoryId(caller.userId) : repositoryId;
@@ -103,10 +103,10 @@ export class OperationsApi {
     } while (operation === undefined && cursor !== undefined);
     if (operation === undefined || (caller.role !== "admin" && operation.created_by !== caller.userId))
       return undefined;
-    return new PinakesError("GONE", `Collection "${collectionId}" was removed for good at ${operation.finished_at}.`);
+    return new PinakesError("GONE", `Collection "${collectionId}" was purged at ${operation.finished_at}.`);
   }
 
-  /** The job of the same id says where it is, where there is one. */
+  /** The job with the same id, if there is one, locates the operation. */
   async #visible(caller: Caller, operationId: string): Promise<Operation> {
     const scope = requireCaller(caller);
     checkAskedId(operationId, "operation_id");
@@ -122,7 +122,7 @@ export class OperationsApi {
     return found.operation;
   }
 
-  /** One that has no job, from the list of all. */
+  /** Finds an operation without a job by scanning all operations. */
   async #listed(scope: Scope, operation_id: string): Promise<Operation | undefined> {
     let cursor: string | undefined;
     do {
@@ -146,7 +146,7 @@ export class OperationsApi {
     if (caller.role !== "admin" && operation.created_by !== caller.userId)
       throw new PinakesError(
         "FORBIDDEN",
-        `Trying it again is for admins and for who started operation "${operationId}".`,
+        `Retrying is for admins and for the user who started operation "${operationId}".`,
       );
     return { scope: caller.scope, operation };
   }

@@ -1,7 +1,7 @@
 /**
- * The queue of documents, those of the lifecycle, and that of the drop box, as a workspace's admins see them: only their own. The queue of
- * documents is the system's: a lane of each workspace's own, shown under one name, and the one that all shared before there were lanes, of
- * which only groups that begin with the workspace's name are shown.
+ * The queues of documents, of the lifecycle and of the drop box, for admins of a workspace, who see only their own messages. The document
+ * queues belong to the system: each workspace has a lane; all lanes appear under one name, together with the queue that all workspaces
+ * shared before there were lanes, of which only groups with the workspace's prefix are shown.
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
@@ -37,7 +37,7 @@ export interface DeadDocument {
 }
 
 const pageLetters = 100;
-/** As many letters of other workspaces are passed over before a page ends early. */
+/** Maximum number of letters of other workspaces skipped before a page ends early. */
 const lettersMax = 10_000;
 
 export class QueuesApi {
@@ -56,7 +56,7 @@ export class QueuesApi {
     this.#deps = deps;
   }
 
-  /** From the counters of the workspace's collections, page by page. */
+  /** Summed from the counters of the workspace's collections, page by page. */
   async summary(
     caller: Caller,
     collections: (cursor: string | undefined) => Promise<CollectionPage>,
@@ -86,7 +86,7 @@ export class QueuesApi {
     ];
   }
 
-  /** How far the workspace's deletes are behind; `secondsMax` is the age at which that is warned of. */
+  /** How far deletes lag behind; `secondsMax` is the age that raises a warning. */
   async lag(caller: Caller, secondsMax: number): Promise<DeletionLag> {
     return deletionLag(this.#deps, admin(caller), secondsMax);
   }
@@ -156,7 +156,7 @@ export class QueuesApi {
 
 function admin(caller: Caller): Scope {
   const scope = requireCaller(caller);
-  if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Queues are for admins.");
+  if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Only admins can read queues.");
   return scope;
 }
 
@@ -172,7 +172,7 @@ function deadView({ id, group, cause, reason, deadAt, failures }: DeadSummary, p
   };
 }
 
-/** The caller's own workspace, whatever the id says. */
+/** Always within the caller's own workspace, whatever the id says. */
 function keyOf({ tenant }: Scope, deadId: string): { group: string; id: string } {
   const dot = deadId.indexOf(".");
   if (dot < 1) throw notFound(`dead letter "${deadId}"`);

@@ -1,4 +1,4 @@
-/** Searches, citations, and what helps to prepare them. */
+/** Search, citations, and tools for preparing documents. */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import type { Chunk } from "../../domain/chunking.ts";
 import { verifyCitations, type CitationCheck, type CitationToVerify } from "../search/citations.ts";
@@ -26,7 +26,7 @@ export class SearchApi {
     this.#of = services;
   }
 
-  /** In a place for searches; waits for one no longer than until the signal. */
+  /** Runs in a slot for searches; waits for one at most until the signal aborts. */
   async run(
     caller: Caller,
     input: SearchInput & QueryWishes,
@@ -40,7 +40,7 @@ export class SearchApi {
     return this.#deps.places?.searches.within(tenant, run, signal) ?? run();
   }
 
-  /** Which passages of which documents state a triple. */
+  /** Which chunks of which documents state a triple. */
   async provenance(
     caller: Caller,
     repositoryId: string,
@@ -51,7 +51,7 @@ export class SearchApi {
     return this.#of.search.provenance(caller, repositoryId, collectionId, triple);
   }
 
-  /** Whether each quote stands where the citation says, in the version that it names. The same answer as over HTTP. */
+  /** Whether each quote matches the cited range of the cited version. */
   async verifyCitations(
     caller: Caller,
     citations: readonly CitationToVerify[],
@@ -69,13 +69,13 @@ export class SearchApi {
     return { checks };
   }
 
-  /** How a text would be cut, without storing anything. */
+  /** The chunks that a text would give; stores nothing. */
   async previewChunking(caller: Caller, input: PreviewInput): Promise<readonly Chunk[]> {
     const { tenant } = requireCaller(caller);
     return previewChunks(this.#deps, tenant, input);
   }
 
-  /** The texts as vectors of a model; the default one when absent. */
+  /** Embeds texts with a model, by default the default model. */
   async embed(caller: Caller, texts: readonly string[], model?: string): Promise<Embedded> {
     requireCaller(caller);
     return embedTexts(this.#deps, texts, model);

@@ -1,4 +1,4 @@
-/** What the knowledge side is made of, put together once: each piece with those it needs, and what each kind of job runs. */
+/** Composition of the knowledge feature: each part with its dependencies, and the handler of each kind of job. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Activity } from "../activity.ts";
@@ -8,6 +8,11 @@ import { Documents } from "../documents/documents.ts";
 import { Grants } from "../documents/grants.ts";
 import { Uploads } from "../documents/upload.ts";
 import { Evaluations } from "../../evaluation/evaluations.ts";
+import { Attachments } from "../files/attachments.ts";
+import { FileBatches } from "../files/file-batches.ts";
+import type { FileRecords } from "../files/file-records.ts";
+import { FileUploads } from "../files/file-uploads.ts";
+import { Files } from "../files/files.ts";
 import { GraphApi } from "../graph/graph-api.ts";
 import type { IngestQueue } from "../documents/ingest-queue.ts";
 import { QueuesApi } from "./queues-api.ts";
@@ -44,6 +49,7 @@ export interface KnowledgeCore {
   readonly activity: Activity;
   readonly lifecycle: Lifecycle;
   readonly stores: readonly Participant[];
+  readonly fileRecords: FileRecords;
 }
 
 export interface Services extends KnowledgeCore {
@@ -52,6 +58,10 @@ export interface Services extends KnowledgeCore {
   readonly lists: CollectionLists;
   readonly documents: Documents;
   readonly uploads: Uploads;
+  readonly files: Files;
+  readonly fileUploads: FileUploads;
+  readonly attachments: Attachments;
+  readonly fileBatches: FileBatches;
   readonly search: Search;
   readonly deletion: CollectionDeletion;
   readonly archiving: CollectionArchiving;
@@ -75,6 +85,8 @@ export function assembleServices(services: KnowledgeCore): Services {
   const collections = new Collections(deps, catalog, repositories);
   const documents = new Documents(deps, queue);
   const uploads = new Uploads(deps, queue);
+  const files = new Files({ deps, registry, records: services.fileRecords, documents });
+  const attachments = new Attachments({ deps, files, uploads, documents, jobs });
   const search = new Search(deps, collections, catalog, repositories);
   const deletion = new CollectionDeletion({ deps, catalog, collections, registry, lifecycle, stores, jobs });
   const lists = new CollectionLists(deps, catalog);
@@ -96,6 +108,10 @@ export function assembleServices(services: KnowledgeCore): Services {
     lists,
     documents,
     uploads,
+    files,
+    fileUploads: new FileUploads(deps, registry, services.fileRecords, files),
+    attachments,
+    fileBatches: new FileBatches({ deps, jobs, collections, documents, files, attachments }),
     search,
     deletion,
     repositoryDeletion,
@@ -143,7 +159,7 @@ function registerJobs(jobs: Jobs, run: Runs): void {
     run.deletion.trash(scope, await lifeOfJob(run.catalog, scope, job), job),
   );
   jobs.register("restore", async (scope, job) => run.deletion.restore(scope, await lifeOfJob(run.catalog, scope, job)));
-  // Purges are operations now, which nobody runs as a job: this is for one that an earlier version began.
+  // Purges are operations now; this handler finishes jobs that an earlier version started.
   jobs.register("purge", async (scope, job) => {
     const life = await lifeOfJob(run.catalog, scope, job);
     const { input, job_id: operationId, created_by: createdBy } = job;
@@ -156,7 +172,7 @@ function registerJobs(jobs: Jobs, run: Runs): void {
     )
       return { mode: "purge", stores: [], restored: true };
     await run.lifecycle.drive(scope, life);
-    throw new Later("The stores are being cleaned.");
+    throw new Later("The stores are being purged.");
   });
   jobs.register("delete-repository", (scope, job, tools) => run.repositories.purge(scope, job, tools));
   jobs.register("delete-documents", (scope, job, tools) => deleteAllDocuments(run, scope, job, tools));
@@ -165,7 +181,7 @@ function registerJobs(jobs: Jobs, run: Runs): void {
   );
 }
 
-/** A job of before does not say which life it means: it is the one that has the id. */
+/** Jobs of an earlier version do not name an incarnation; they mean the current one. */
 async function lifeOfJob(
   catalog: CatalogRecords,
   scope: Scope,

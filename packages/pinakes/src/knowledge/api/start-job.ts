@@ -1,10 +1,9 @@
-/** Jobs that a caller's own calls begin. Whether the caller may is decided before. */
 import type { Caller } from "../../domain/caller.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import { jobView, type JobView } from "../views.ts";
 import type { Jobs, NewJob } from "../jobs/jobs.ts";
 
-/** With `wait`, returns when it is over. */
+/** Starts a job for a caller, who has passed the access decision. With `wait`, returns when it has finished. */
 export async function startJob(
   jobs: Jobs,
   caller: Caller,
@@ -15,7 +14,7 @@ export async function startJob(
   return jobView(wait ? await jobs.run(caller.scope, job.job_id) : job);
 }
 
-/** One upload's documents under one number. */
+/** Groups the documents of one upload under one job id. */
 export async function noteIngest(
   jobs: Jobs,
   caller: Caller,

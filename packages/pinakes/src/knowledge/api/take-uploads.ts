@@ -1,4 +1,4 @@
-/** Uploads as callers make them: into a collection that may come into being by it, alone or several under one job. */
+/** Uploads into a collection that may be created by them, one at a time or several as one job. */
 import type { Caller } from "../../domain/caller.ts";
 import { noteIngest } from "./start-job.ts";
 import { archived, type OpenCollection } from "../access/open-collection.ts";
@@ -26,7 +26,7 @@ export async function takeUpload(
   };
 }
 
-/** The collection, where the caller may add documents to it. */
+/** The collection, if the caller may add documents to it. */
 export async function openForUploads(
   services: Dependencies,
   caller: Caller,
@@ -38,7 +38,7 @@ export async function openForUploads(
   return opened;
 }
 
-/** What `run` takes belongs to one job, also where it fails half-way. */
+/** All documents that `run` uploads belong to one job, also if it fails part-way. */
 export async function takeUploads<T>(
   services: Dependencies,
   caller: Caller,

@@ -1,7 +1,6 @@
 /**
- * The queues of the lifecycle (RFC 0007) as a workspace's admins see them: only their own. They are the system's, shared by all workspaces;
- * whose a message is stands in it. A message that does not say so is one of the source, or of nobody: those are shown where the source's
- * messages lead to, in the workspace `default`.
+ * The queues of the lifecycle (RFC 0007), for admins of a workspace, who see only their own messages. All workspaces share these queues;
+ * each message names its workspace. Messages that name none come from LISA and are shown in the workspace `default`.
  */
 import type { Queue as QueueView } from "@pinakes/client";
 import { isJsonObject } from "../../domain/json.ts";
@@ -27,13 +26,13 @@ export class TopicLetters {
     this.#scope = deps.system.forTenant(lifecycleTenant);
   }
 
-  /** One for each store that takes part, and that of the replies. */
+  /** One topic per participating store, and that of the replies. */
   async topics(): Promise<readonly string[]> {
     const stores = await this.#lifecycle.participants.list();
     return [...new Set([...stores.map(({ topic }) => topic), this.#lifecycle.topics.replies])].toSorted();
   }
 
-  /** What waits is counted by the workspace's operations, since a message of another workspace is nobody's business. */
+  /** The backlog is counted from the workspace's own operations: messages of other workspaces must not show. */
   async summary(scope: Scope): Promise<readonly TopicView[]> {
     const { items, clock } = this.#deps;
     const rows = (await unfinishedOperations(items, scope)).flatMap(({ status, stores, created_at }) =>
@@ -57,7 +56,7 @@ export class TopicLetters {
     return deadMessages(this.#box(scope, topic));
   }
 
-  /** Tells whether it was there. */
+  /** Returns false if there is no such letter. */
   async redrive(scope: Scope, topic: string, id: string): Promise<boolean> {
     return redriveMessage(this.#box(scope, topic), id);
   }
@@ -81,11 +80,11 @@ function workspaceOf({ body }: DeadLetter): string {
   return typeof named === "string" ? named : sharedWorkspace;
 }
 
-/** Of a queue that all workspaces share: where its letters cannot be looked into, nobody can tell whose they are. Undefined where they can. */
+/** The driver of a shared queue may not be able to read its dead letters, so their workspaces are unknown. Undefined if it can. */
 export function deadUnknown({
   capabilities: { driver, inspectDead },
 }: Pick<Queue, "capabilities">): Pick<TopicView, "dead" | "dead_unknown"> | undefined {
   if (inspectDead) return undefined;
-  const why = `All workspaces share this queue, and the dead letters of ${driver} cannot be told apart by workspace here; its own tools show them.`;
+  const why = `All workspaces share this queue, and ${driver} cannot list its dead letters by workspace; use the queue service's own tools.`;
   return { dead: null, dead_unknown: why };
 }

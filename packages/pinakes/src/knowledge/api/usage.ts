@@ -1,4 +1,4 @@
-/** How much a collection holds: what its counters say, what counting gives, and what lies in each store. */
+/** How much a collection holds: its counters, a fresh count, and the contents of each store. */
 import type { CollectionUsage } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { lifeOf } from "../records/life-of.ts";
@@ -7,7 +7,7 @@ import type { Services } from "./services.ts";
 import { recount } from "../records/recount.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
 
-/** Whether the caller may is decided before. */
+/** The caller has passed the access decision. */
 export async function usageOf(
   { deps, stores, rows }: Pick<Services, "deps" | "stores" | "rows">,
   caller: Caller,

@@ -1,8 +1,7 @@
-/** Cuts only at given places (sentences, records), and repeats whole ones. */
 import { mayCut, type Cutter, type Cutting } from "./pack.ts";
 import { countBelow } from "./spans.ts";
 
-/** `boundaries` ascend: where each sentence or record begins. */
+/** Cuts only at the given ascending boundaries (starts of sentences or records), and overlaps by whole ones. */
 export function boundaryCutter(cutting: Cutting, boundaries: ArrayLike<number>): Cutter {
   return {
     end(_start, fresh, limit) {

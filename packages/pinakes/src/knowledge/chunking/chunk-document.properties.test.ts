@@ -1,4 +1,4 @@
-/** What holds for every strategy in every unit, over texts made to break them. */
+/** Properties of every strategy in every unit, over adversarial texts. */
 import { chunkingTypes } from "@pinakes/client";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ const segmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
 const tools = { tokenizer: testTokenizer, tokensMax: Infinity, embed: embedByWords };
 const plain = { pages: [], sections: [], rows: [], warnings: [] };
 
-/** Headings and records begin at lines, as every parser says. */
+/** Headings and records begin at lines, as parsers guarantee. */
 function parsedFrom(text: string, kind: "plain" | "sections" | "rows"): ParsedText {
   const lines = [...text.matchAll(/(?<=^|\n)(?=[^\n])/g)].map(({ index }) => index);
   if (kind === "sections") {
@@ -80,7 +80,7 @@ function strategyOf(type: string, unit: "char" | "token", [more, share]: readonl
   return readChunkingStrategy({ type, unit, chunk_size: size, chunk_overlap: Math.floor((size * share) / 200) });
 }
 
-/** One list of faults, compared once: an expectation for each of 100,000 passages would take minutes. */
+/** One list of violations, compared once: an expectation for each of 100,000 chunks would take minutes. */
 function expectSound(text: string, chunks: readonly Chunk[], strategy: ChunkingStrategy): void {
   const measure = strategy.unit === "char" ? (part: string) => part.length : countTokens;
   const characters = [...segmenter.segment(text)];
@@ -101,9 +101,9 @@ function expectSound(text: string, chunks: readonly Chunk[], strategy: ChunkingS
       ![start, end].some((edge) => edge > 0 && /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(edge - 1, edge + 1))),
       "surrogates",
     );
-    // A character that is longer than the size has to be cut somewhere; then only surrogates are safe.
+    // A character that is longer than the size must be cut somewhere; then only surrogate pairs stay whole.
     check(chunk, (longest > strategy.chunk_size && !unlimited) || (safe.has(start) && safe.has(end)), "characters");
-    // A blank edge is left only where the blank is a part of a visible character.
+    // A blank edge remains only where the blank is part of a visible character.
     check(chunk, !/^\s/.test(chunk.text) || !safe.has(start + 1), "blank start");
     check(chunk, !/\s$/.test(chunk.text) || !safe.has(end - 1), "blank end");
     check(chunk, former === undefined || (start > former.start && end > former.end), "order");
@@ -115,7 +115,7 @@ function expectSound(text: string, chunks: readonly Chunk[], strategy: ChunkingS
     check(
       chunk,
       /^\s*$/.test(text.slice(former?.end ?? 0, Math.max(start, former?.end ?? 0))),
-      "covers what is before it",
+      "covers all text before it",
     );
     former = chunk;
   }
@@ -125,7 +125,7 @@ function expectSound(text: string, chunks: readonly Chunk[], strategy: ChunkingS
 
 describe.each(chunkingTypes)("%s", (type) => {
   it.each(type === "TOKEN" ? (["token"] as const) : (["char", "token"] as const))(
-    "makes sound spans over nasty texts, unit %s",
+    "makes valid chunks of adversarial texts, unit %s",
     async (unit) => {
       await fc.assert(
         fc.asyncProperty(
@@ -150,7 +150,7 @@ describe.each(chunkingTypes)("%s", (type) => {
     ["many lines", "\n\nline\n".repeat(10_000)],
     ["Hebrew", "שלום עולם. ".repeat(5_000)],
     ["spaces with a word at each end", `a${" ".repeat(100_000)}b`],
-  ])("is sound over %s", async (_, text) => {
+  ])("makes valid chunks of %s", async (_, text) => {
     for (const unit of ["char", "token"] as const) {
       if (type === "TOKEN" && unit === "char") continue;
       const strategy = strategyOf(type, unit, [50, 20]);
@@ -160,7 +160,7 @@ describe.each(chunkingTypes)("%s", (type) => {
     }
   });
 
-  it("makes nothing of blank texts", async () => {
+  it("makes no chunks of blank texts", async () => {
     for (const text of ["", " ", "\n\n\t \u00a0\u3000\u2028\ufeff".repeat(1_000)]) {
       expect(await chunkDocument({ ...plain, text }, readChunkingStrategy({ type }), tools)).toEqual([]);
     }

@@ -19,9 +19,9 @@ async function chunk(text: string, strategy: object, extra: Extra = {}): Promise
 }
 
 const textsOf = (chunks: readonly Chunk[]) => chunks.map(({ text }) => text);
-/** Numbered, so that a repeated or a lost one is seen. */
+/** Numbered, so that repeated or lost words show. */
 const words = (count: number) => Array.from({ length: count }, (_, i) => `word${i}`).join(" ");
-/** What the end of one passage and the beginning of the next have in common. */
+/** The text that neighbouring chunks share. */
 const shared = (text: string, chunks: readonly Chunk[]) =>
   chunks.slice(1).map(({ start }, i) => text.slice(start, Math.max(start, chunks[i]?.end ?? 0)));
 
@@ -36,17 +36,17 @@ describe("FIXED and TOKEN", () => {
     ).toBe(true);
   });
 
-  it("fills a passage to its size exactly", async () => {
+  it("fills a chunk to exactly its size", async () => {
     expect(await chunk("x".repeat(100), { type: "FIXED", chunk_size: 100, chunk_overlap: 0 })).toHaveLength(1);
     const parts = await chunk("x".repeat(101), { type: "FIXED", chunk_size: 100, chunk_overlap: 0 });
     expect(parts.map(({ text }) => text.length)).toEqual([100, 1]);
-    // Blanks at the edge take no room.
+    // Blanks at the edges do not count.
     expect(await chunk(`  ${"x".repeat(100)}\n\n`, { type: "FIXED", chunk_size: 100 })).toMatchObject([
       { start: 2, end: 102, index: 0 },
     ]);
   });
 
-  it("R-KB-27 the catalog's default makes passages of about 300 tokens with 10 % overlap", async () => {
+  it("R-KB-27 the default of catalogs makes chunks of about 300 tokens with 10 % overlap", async () => {
     const text = words(4_000);
     const chunks = await chunk(text, { type: "TOKEN" });
     const sizes = chunks.map((part) => countTokens(part.text));
@@ -64,7 +64,7 @@ describe("FIXED and TOKEN", () => {
     expect(chunks).toHaveLength(27);
   });
 
-  it("does not trust one token for an endless word or for endless blanks", async () => {
+  it("does not count an endless word or endless blanks as one token", async () => {
     const oneToken = {
       words: (text: string) => {
         const found = [...text.matchAll(/\S+/g)];
@@ -100,13 +100,13 @@ describe("RECURSIVE", () => {
     ).toEqual([`${a}\n\n${b}`, c]);
   });
 
-  it("R-LISA-13 tries the separators in the order given", async () => {
+  it("R-LISA-13 tries the separators in the given order", async () => {
     const text = `${"a".repeat(50)}|${"b".repeat(30)};${"c".repeat(50)}`;
     const first = async (separators: string[]) =>
       (await chunk(text, { type: "RECURSIVE", chunk_size: 100, chunk_overlap: 0, separators }))[0]?.text;
     expect(await first(["|", ";"])).toBe(`${"a".repeat(50)}|`);
     expect(await first([";", "|"])).toBe(`${"a".repeat(50)}|${"b".repeat(30)};`);
-    // A separator that begins with a blank stays with what follows it.
+    // A separator that begins with a blank stays with the text after it.
     const headed = `${"a".repeat(60)}\n## ${"b".repeat(60)}`;
     expect(textsOf(await chunk(headed, { type: "RECURSIVE", chunk_size: 100, separators: ["\n## "] }))).toEqual([
       "a".repeat(60),
@@ -125,7 +125,7 @@ describe("RECURSIVE", () => {
     expect(alone[0]?.text).toBe("Title");
   });
 
-  it("R-LISA-62 the system's default keeps within 1000 characters and repeats at most 200, from a word on", async () => {
+  it("R-LISA-62 the system default keeps within 1000 characters and overlaps at most 200, from a word boundary", async () => {
     const text = `${"A sentence of some words. ".repeat(30).trim()}\n\n`.repeat(20);
     const chunks = await chunk(text, { type: "RECURSIVE" });
     expect(chunks.length).toBeGreaterThan(15);
@@ -138,7 +138,7 @@ describe("RECURSIVE", () => {
 });
 
 describe("SENTENCE", () => {
-  it("packs whole sentences and repeats whole sentences", async () => {
+  it("packs whole sentences and overlaps by whole sentences", async () => {
     const text = Array.from({ length: 20 }, (_, i) => `This is sentence ${i + 10}.`).join(" ");
     const chunks = await chunk(text, { type: "SENTENCE", chunk_size: 100, chunk_overlap: 30 });
     expect(chunks[0]?.text).toBe("This is sentence 10. This is sentence 11. This is sentence 12. This is sentence 13.");
@@ -146,7 +146,7 @@ describe("SENTENCE", () => {
     expect(chunks.every((part) => /^This .*\.$/s.test(part.text))).toBe(true);
   });
 
-  it("goes on over a line that only wraps, and stops at a list or an empty line", async () => {
+  it("joins lines that only wrap, and stops at a list or an empty line", async () => {
     const filler = "x".repeat(70);
     const wrapped = await chunk(`A sentence that is\nwrapped ${filler}. Next one here.`, {
       type: "SENTENCE",
@@ -162,7 +162,7 @@ describe("SENTENCE", () => {
     expect(textsOf(list)).toEqual([`- one ${filler}`, `- two ${filler}`, `three ${filler}`]);
   });
 
-  it("cuts a sentence only when it alone is too long, and at words", async () => {
+  it("cuts a sentence only if it alone is too long, and at words", async () => {
     const chunks = await chunk(`Short one. W${words(40).slice(1)}. End.`, {
       type: "SENTENCE",
       chunk_size: 100,
@@ -198,13 +198,13 @@ describe("SEMANTIC", () => {
   ];
   const strategy = { type: "SEMANTIC", chunk_size: 500, chunk_overlap: 0, threshold: 0.5 };
 
-  it("begins a new passage where the subject changes", async () => {
+  it("starts a new chunk where the subject changes", async () => {
     const text = [...cats, ...ships].join(" ");
     expect(textsOf(await chunk(text, strategy))).toEqual([cats.join(" "), ships.join(" ")]);
     expect(textsOf(await chunk(text, { ...strategy, threshold: 0 }))).toEqual([text]);
   });
 
-  it("cuts a subject that is too long between sentences, and makes no tiny passages", async () => {
+  it("cuts a long subject between sentences, and makes no tiny chunks", async () => {
     const long = await chunk(Array.from({ length: 10 }, () => cats.join(" ")).join(" "), {
       ...strategy,
       chunk_size: 200,
@@ -216,7 +216,7 @@ describe("SEMANTIC", () => {
     expect(tiny.every((part) => part.text.length >= 500 / 8)).toBe(true);
   });
 
-  it("compares across the batches in which it asks for vectors", async () => {
+  it("compares sentences across embedding batches", async () => {
     const many = [...Array.from({ length: 75 }, () => cats).flat(), ...Array.from({ length: 75 }, () => ships).flat()];
     const chunks = await chunk(many.join(" "), strategy);
     const border = many.slice(0, 300).join(" ").length + 1;
@@ -224,7 +224,7 @@ describe("SEMANTIC", () => {
     expect(chunks.some(({ start }) => start === border)).toBe(true);
   });
 
-  it("is refused without an embedder, in words that help", async () => {
+  it("is refused without an embedder, and the error says what to do", async () => {
     const parsed = { text: "a", pages: [], sections: [], rows: [], warnings: [] };
     await expect(
       chunkDocument(parsed, readChunkingStrategy(strategy), { tokenizer: testTokenizer, tokensMax: Infinity }),
@@ -236,7 +236,7 @@ describe("SEMANTIC", () => {
 });
 
 describe("NONE", () => {
-  it("is one passage of the whole text", async () => {
+  it("is one chunk of the whole text", async () => {
     const text = `\n ${"word ".repeat(50_000)}\n`;
     expect(await chunk(text, { type: "NONE" })).toEqual([
       { index: 0, text: text.trim(), start: 2, end: text.trimEnd().length },
@@ -245,7 +245,7 @@ describe("NONE", () => {
 });
 
 describe("pages, sections and context", () => {
-  it("tells the page on which a passage starts", async () => {
+  it("names the page on which a chunk starts", async () => {
     const text = `${words(30)}\n${words(30)}\n${words(30)}`;
     const second = words(30).length + 1;
     const pages = [
@@ -256,11 +256,11 @@ describe("pages, sections and context", () => {
     const chunks = await chunk(text, { type: "FIXED", chunk_size: 100, chunk_overlap: 0 }, { pages });
     for (const { start, page } of chunks) expect(page).toBe(start < second ? 1 : start < second * 2 ? 2 : 4);
     expect(new Set(chunks.map(({ page }) => page))).toEqual(new Set([1, 2, 4]));
-    // Text before the first page that is known has none.
+    // Text before the first known page has no page.
     expect((await chunk("a", { type: "NONE" }, { pages: [{ start: 1, page: 1 }] }))[0]).not.toHaveProperty("page");
   });
 
-  it("tells the path of headings, and as context only what the passage does not say itself", async () => {
+  it("names the path of headings, and gives as context only the headings that the chunk does not contain", async () => {
     const text = `Preface\n\n# Guide\n\n## Install\n\n${words(30)}`;
     const sections = [
       { start: text.indexOf("# Guide"), path: ["Guide"] },

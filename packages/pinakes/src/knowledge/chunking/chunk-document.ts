@@ -1,7 +1,7 @@
 /**
- * A parsed document to passages. Every passage is exactly `text.slice(start, end)`; together they hold every character that is not
- * blank; none takes more than the strategy's size (NONE has none). Sizes count the text alone, not the context told with it; but text and
- * context together never take more than the model reads, whatever the strategy says.
+ * Turns a parsed document into chunks. Every chunk is exactly `text.slice(start, end)`; together they hold every non-blank character; none
+ * exceeds the strategy's size (NONE has none). Sizes count the text alone, without its context; but text and context together never exceed
+ * what the model reads.
  */
 import type { Chunk, ChunkingStrategy } from "../../domain/chunking.ts";
 import type { Tokenizer } from "../../ports/embedder.ts";
@@ -25,15 +25,15 @@ import { tokenRuler } from "./token-ruler.ts";
 export interface ChunkingTools {
   /** Of the collection's embedding model. */
   readonly tokenizer: Tokenizer;
-  /** What that model reads at once. */
+  /** Maximum input of that model. */
   readonly tokensMax: number;
-  /** SEMANTIC asks it for the vectors of sentences, a few hundred at a time. */
+  /** SEMANTIC embeds sentences with it, a few hundred at a time. */
   readonly embed?: EmbedTexts;
   readonly signal?: AbortSignal;
 }
 
 const pauseEveryChunks = 1_000;
-/** Parts end between sentences, so they need a little more room than an equal share. */
+/** Parts end between sentences, so they need a little more than an equal share. */
 const partSlack = 1.15;
 
 export async function chunkDocument(
@@ -66,7 +66,7 @@ interface LimitedTools extends ChunkingTools {
   readonly limit: ModelLimit | undefined;
 }
 
-/** A passage never goes on over the end of a page: the page that it names is the one it stands on. */
+/** A chunk never crosses the end of a page, so the page that it names is correct. */
 async function pagedSpans(
   parsed: ParsedText,
   strategy: ChunkingStrategy,
@@ -118,13 +118,13 @@ async function spansOf(
   const cutting: Cutting = { text, ruler: charRuler(text), size, overlap };
   if (limit === undefined) return spansBy(cutting, parsed, strategy, tools, pause);
   const tokens = await tokenRuler(text, tokenizer, room, pause);
-  // Most texts fit as they are cut by characters, and are not cut otherwise. SEMANTIC would embed every sentence to find out.
+  // Most texts cut by characters fit the model and are done here. SEMANTIC would have to embed every sentence to find out.
   const spans = type === "SEMANTIC" ? undefined : [...(await spansBy(cutting, parsed, strategy, tools, pause))];
   if (spans?.every(({ start, end }) => tokens.cost(start, end) <= room)) return spans;
   return spansBy({ ...cutting, ruler: boundedRuler(cutting.ruler, tokens, room) }, parsed, strategy, tools, pause);
 }
 
-/** NONE: one passage of the whole text, or as few of about the same length as the model can read. */
+/** NONE: one chunk of the whole text, or the fewest parts of about equal length that the model can read. */
 async function wholeOrParts(
   { text, rows }: ParsedText,
   limit: ModelLimit | undefined,

@@ -5,7 +5,7 @@ import { isBlank } from "./spans.ts";
 
 const segmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
 
-/** Written by hand, not taken from the segmenter's own tables alone. */
+/** Written by hand, not derived from the segmenter's tables. */
 const characters = [
   "a",
   "é",
@@ -35,7 +35,7 @@ describe("characterStart", () => {
     );
     fc.assert(
       fc.property(texts, (text) => {
-        // A line end inside "\r\n" is the one place where we differ: parsed text has no "\r".
+        // A line end inside "\r\n" is the only difference: parsed text has no "\r".
         const clean = text.replaceAll("\r", "");
         const segments = segmenter.segment(clean);
         for (let position = 0; position < clean.length; position += 1)
@@ -51,7 +51,7 @@ describe("characterStart", () => {
     expect(characterStart("", 0, 0)).toBe(0);
   });
 
-  it("looks back 10,000 characters and no further", () => {
+  it("looks back at most 10,000 characters", () => {
     expect(characterStart(`e${"\u0301".repeat(20_000)}`, 9_999, 0)).toBe(0);
     expect(characterStart(`e${"\u0301".repeat(20_000)}`, 10_000, 0)).toBe(0);
     expect(characterStart(`e${"\u0301".repeat(20_000)}`, 10_001, 0)).toBe(1);
@@ -66,7 +66,7 @@ describe("codePointStart", () => {
 });
 
 describe("isBlank", () => {
-  it("is what \\s matches, for every code", () => {
+  it("matches exactly what \\s matches, for every code unit", () => {
     const wrong = Array.from({ length: 0x1_0000 }, (_, code) => code).filter(
       (code) => isBlank(code) !== /\s/.test(String.fromCharCode(code)),
     );

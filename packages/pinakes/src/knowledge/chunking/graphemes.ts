@@ -1,16 +1,15 @@
 /**
- * Where a text may be cut without tearing what a reader sees as one character apart (é as e + accent, flags, families of emoji).
- *
- * Intl.Segmenter knows, but asking it about every position of 50 MB is slow: neighbours that can never belong together are told
- * by their codes, and only the rest is shown to it, from the nearest character before that surely begins a new one.
+ * Where a text may be cut without splitting a grapheme cluster (é as e + accent, flags, families of emoji). Intl.Segmenter knows, but
+ * querying it at every position of 50 MB is slow: code units that never combine are recognized by ranges, and only the rest is segmented,
+ * from the nearest preceding character that certainly begins a cluster.
  */
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 const zeroWidthJoiner = 0x200d;
-/** As many as the longest passage in characters; what is longer and still one character (accents without end) is cut anyway. */
+/** The longest chunk in characters; a longer cluster (endless accents) is cut anyway. */
 const lookbackCharsMax = 10_000;
 
-/** Letters and signs that begin a character and join nothing before them, as inclusive pairs: most of what is written on Earth. */
+/** Letters and signs that begin a cluster and never join what precedes them, as inclusive pairs: most written text. */
 const plainRanges = [
   [0x0000, 0x02ff], // Latin, digits, punctuation, spaces
   [0x0400, 0x0482], // Cyrillic
@@ -25,7 +24,7 @@ const plainRanges = [
   [0xff01, 0xff9d], // full width forms
 ] as const;
 
-/** One byte for each code: asked for every character of some texts. */
+/** One byte per code unit: some texts query this for every character. */
 const plain = new Uint8Array(0x1_0000);
 for (const [first, last] of plainRanges) plain.fill(1, first, last + 1);
 
@@ -33,7 +32,7 @@ function isPlain(code: number): boolean {
   return plain[code] === 1;
 }
 
-/** The first position of the character that `position` stands in: `position` itself where a cut is safe. `floor` is known to be safe. */
+/** Start of the cluster that contains `position`: `position` itself where a cut is safe. `floor` is known to be safe. */
 export function characterStart(text: string, position: number, floor: number): number {
   if (position <= floor || position >= text.length) return position;
   if (isPlain(text.charCodeAt(position)) && isPlain(text.charCodeAt(position - 1))) return position;
@@ -42,7 +41,7 @@ export function characterStart(text: string, position: number, floor: number): n
   while (from > earliest && !beginsCharacter(text, from)) from -= 1;
   const segment = graphemes.segment(text.slice(from, position + 2)).containing(position - from);
   if (segment === undefined) return position;
-  // It begins where we began to look. A few signs (Arabic number marks) take what follows them in, so that place is asked for too.
+  // The cluster begins where the lookup began. A few signs (Arabic number marks) join what follows them, so check that position too.
   if (segment.index === 0 && from > floor && beginsCharacter(text, from)) return characterStart(text, from, floor);
   return from + segment.index;
 }
@@ -54,13 +53,13 @@ export function isSafeCut(text: string, position: number, floor: number): boolea
 function beginsCharacter(text: string, position: number): boolean {
   const code = text.charCodeAt(position);
   if (isPlain(code)) return true;
-  // Pictures: with a joiner before them they belong to it; skin tones (1F3FB…1F3FF) and flag letters (1F1E6…1F1FF) always look back.
+  // Emoji: after a joiner they belong to it; skin tones (1F3FB…1F3FF) and flag letters (1F1E6…1F1FF) always look back.
   if (code < 0xd83c || code > 0xd83e || text.charCodeAt(position - 1) === zeroWidthJoiner) return false;
   const point = text.codePointAt(position) ?? 0;
   return point >= 0x1f300 && point <= 0x1faff && !(point >= 0x1f3fb && point <= 0x1f3ff);
 }
 
-/** The same for the smallest unit there is: never between the two halves of a surrogate pair. */
+/** The same for code points: never between the halves of a surrogate pair. */
 export function codePointStart(text: string, position: number): number {
   const splits = (text.charCodeAt(position) & 0xfc00) === 0xdc00 && (text.charCodeAt(position - 1) & 0xfc00) === 0xd800;
   return splits ? position - 1 : position;

@@ -1,4 +1,4 @@
-/** Chunking: its settings, and documents to passages. */
+/** Chunking: its settings, and documents to chunks. */
 export { chunkDocument } from "./chunk-document.ts";
 export { clampedStrategy, limitWarning } from "./model-limit.ts";
 export { catalogChunking, readChunkingStrategy, systemChunking } from "./strategy.ts";

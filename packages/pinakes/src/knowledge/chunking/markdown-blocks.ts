@@ -1,13 +1,13 @@
-/** Fenced code and tables of Markdown: what loses its meaning when it is cut. */
+/** Fenced code and tables of Markdown, which lose their meaning when cut. */
 import type { Span } from "./spans.ts";
 
 const fence = /^ {0,3}(`{3,}|~{3,})/;
-/** The line under a table's header, | --- | :-: |, without its spaces: with them the pattern would be slow on lines made to hurt it. */
+/** The line under a table's header, | --- | :-: |, without spaces: with them the pattern would be slow on adversarial lines. */
 const tableRule = /^\|?:?-+:?(?:\|:?-+:?)*\|?$/;
-/** Longer lines are no fence and no table's rule; the patterns above never see them. */
+/** Longer lines are neither a fence nor a table rule; the patterns above never see them. */
 const markCharsMax = 1_000;
 
-/** Ascending, without overlaps. A fence that is never closed reaches to the end of the part, as in CommonMark. */
+/** Ascending, without overlaps. An unclosed fence reaches to the end of the part, as in CommonMark. */
 export function wholeBlocks(text: string, part: Span): readonly Span[] {
   const blocks: Span[] = [];
   let former: Span | undefined;
@@ -22,12 +22,12 @@ export function wholeBlocks(text: string, part: Span): readonly Span[] {
 
 function lineAt(text: string, start: number, end: number): Span | undefined {
   if (start >= end) return undefined;
-  // Within the part only: to look for a line end in the whole text, part after part, would take quadratic time.
+  // Within the part only: searching the whole text for a line end for every part would take quadratic time.
   const newline = text.slice(start, end).indexOf("\n");
   return { start, end: newline < 0 ? end : start + newline + 1 };
 }
 
-/** A line without its end; empty if it is too long to be a mark. */
+/** A line without its line end; empty if too long to be a fence or rule. */
 function markOf(text: string, { start, end }: Span): string {
   return end - start > markCharsMax ? "" : text.slice(start, end).replace(/\n$/, "");
 }

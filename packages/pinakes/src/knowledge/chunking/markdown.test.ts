@@ -5,7 +5,7 @@ import { wholeBlocks } from "./markdown-blocks.ts";
 import { readChunkingStrategy } from "./strategy.ts";
 import { testTokenizer } from "./test-tokenizer.ts";
 
-/** The headings of a Markdown text, as the parser tells them. */
+/** The headings of a Markdown text, as the parser returns them. */
 function sectionsOf(text: string): ParsedText["sections"] {
   const path: string[] = [];
   return [...text.matchAll(/^(#+) (.*)$/gm)].map((match) => {
@@ -31,19 +31,19 @@ describe("sections", () => {
     expect(await chunk(`# Top\n\n${a}\n\n${b}\n\n${c}\n\n${d}`)).toEqual([`# Top\n\n${a}\n\n${b}`, `${c}\n\n${d}`]);
   });
 
-  it("does not join what stands under different parents", async () => {
+  it("does not join sections under different parents", async () => {
     const first = `# One\n\n${body("x", 90)}`;
     const last = `## small\n\ny`;
     const other = `# Two\n\nz`;
     expect(await chunk(`${first}\n\n${last}\n\n${other}`)).toEqual([first, last, other]);
   });
 
-  it("cuts a long section at paragraphs and keeps its neighbours apart", async () => {
+  it("cuts a long section at paragraphs and keeps its neighbours separate", async () => {
     const long = [body("a", 60), body("b", 60), body("c", 60)];
     const parts = await chunk(`# One\n\n${long.join("\n\n")}\n\n# Two\n\nz`, 20);
     expect(parts).toHaveLength(4);
     expect(parts[0]).toBe(`# One\n\n${long[0]}`);
-    // The overlap is inside the section only.
+    // The overlap stays inside the section.
     expect(parts[1]?.startsWith("a a a")).toBe(true);
     expect(parts[3]).toBe("# Two\n\nz");
   });
@@ -77,7 +77,7 @@ describe("fenced code and tables", () => {
     for (const line of lines) expect(parts.filter((part) => part.split("\n").includes(line))).toHaveLength(1);
   });
 
-  it("finds blocks, their ends, and what only looks like one", () => {
+  it("finds blocks and their ends, and ignores lookalikes", () => {
     const found = (text: string) =>
       wholeBlocks(text, { start: 0, end: text.length }).map(({ start, end }) => text.slice(start, end));
     expect(found("a\n~~~~\nx\n~~~\ny\n~~~~\nb\n")).toEqual(["~~~~\nx\n~~~\ny\n~~~~\n"]);

@@ -1,6 +1,6 @@
 /**
- * MARKDOWN: by sections. Small neighbours under one parent share a passage while they fit; a section that is too long is cut as by
- * RECURSIVE, but not inside fenced code or a table that fits.
+ * MARKDOWN: by sections. Small neighbours under one parent share a chunk while they fit; a section that is too long is cut as by RECURSIVE,
+ * but never inside fenced code or a table that fits.
  */
 import type { ParsedText } from "../../ports/parser.ts";
 import { wholeBlocks } from "./markdown-blocks.ts";
@@ -22,7 +22,7 @@ export function* markdownSpans(
   }
 }
 
-/** What stands before the first heading is a section without a path. */
+/** Text before the first heading is a section without a path. */
 function sectionsOf(cutting: Cutting, headings: ParsedText["sections"]): readonly Section[] {
   const usable = headings.filter(({ start }) => start > 0 && mayCut(cutting, start, 0));
   const first = headings.find(({ start }) => start === 0);
@@ -52,7 +52,7 @@ function* mergedSections(cutting: Cutting, sections: readonly Section[]): Genera
   if (group !== undefined) yield group;
 }
 
-/** Brothers, and children with the parent that stands right before them. */
+/** Siblings, and children that follow their parent directly. */
 function underOneParent(path: readonly string[], next: readonly string[]): boolean {
   return path.length > 0 && path.slice(0, -1).every((heading, i) => next[i] === heading) && next.length >= path.length;
 }
@@ -67,7 +67,7 @@ function fittingBlocks(cutting: Cutting, part: Span): readonly Span[] {
 
 function keepingWhole(cutter: Cutter, blocks: readonly Span[]): Cutter {
   const starts = blocks.map(({ start }) => start);
-  /** The block that a cut here would tear. */
+  /** The block that a cut here would split. */
   const blockAround = (position: number) => {
     const block = blocks[countBelow(starts, position) - 1];
     return block !== undefined && position < block.end ? block : undefined;
@@ -79,7 +79,7 @@ function keepingWhole(cutter: Cutter, blocks: readonly Span[]): Cutter {
       if (block === undefined || cut <= fresh) return cut;
       if (block.start > fresh) return block.start;
       if (block.end <= limit) return block.end;
-      // Without what is repeated the block fits: the walk asks again for that.
+      // The block fits without the overlap; `pack` asks again for that.
       return start < fresh ? fresh : cut;
     },
     overlapStart(span, from) {

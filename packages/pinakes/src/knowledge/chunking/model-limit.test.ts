@@ -14,7 +14,7 @@ const texts: readonly ParsedText[] = [
   { ...plain, text: sentence.repeat(40) },
   { ...plain, text: "漢字仮名交じり文".repeat(120) },
   { ...plain, text: `${"x".repeat(900)} ${"word ".repeat(300)}` },
-  // Headings, one of them long: they are embedded with every passage below them.
+  // Headings, one of them long: they are embedded with every chunk below them.
   {
     ...plain,
     text: `# A\n${sentence.repeat(12)}\n## B\n${sentence.repeat(12)}`,
@@ -46,9 +46,9 @@ const sized = (type: ChunkingStrategy["type"], unit: "char" | "token") =>
       : { type, unit: type === "TOKEN" ? "token" : unit, chunk_size: 1_000, chunk_overlap: 100 },
   );
 
-describe("what a model reads bounds every passage", () => {
+describe("the model's input limit bounds every chunk", () => {
   for (const type of chunkingTypes) {
-    it(`${type}: no passage with its context takes more tokens than the model reads, and no text is lost`, async () => {
+    it(`${type}: no chunk with its context exceeds the model's token limit, and no text is lost`, async () => {
       for (const tokensMax of [40, 64, 256]) {
         for (const strategy of [sized(type, "char"), sized(type, "token")]) {
           for (const parsed of texts) {
@@ -64,14 +64,14 @@ describe("what a model reads bounds every passage", () => {
               for (let i = start; i < end; i += 1) covered.add(i);
             }
             for (const { index } of parsed.text.matchAll(/\S/g))
-              if (!covered.has(index)) throw new Error(`character ${index} is in no passage`);
+              if (!covered.has(index)) throw new Error(`character ${index} is in no chunk`);
           }
         }
       }
     });
   }
 
-  it("a text at the limit is one passage, one token more makes two of about the same length", async () => {
+  it("a text at the limit is one chunk, one token more makes two of about equal length", async () => {
     const cut = async (words: number) => {
       const parsed = { ...plain, text: Array.from({ length: words }, () => "word").join(" ") };
       const chunks = await chunkDocument(parsed, readChunkingStrategy({ type: "NONE" }), {
@@ -86,14 +86,14 @@ describe("what a model reads bounds every passage", () => {
     expect(Math.abs(first - second)).toBeLessThan(12);
   });
 
-  it("passages that fit are cut as they would be without a limit", async () => {
+  it("chunks that fit are cut as without a limit", async () => {
     const [parsed = plain] = texts;
     const strategy = readChunkingStrategy({ type: "RECURSIVE" });
     const cut = (tokensMax: number) => chunkDocument(parsed, strategy, { tokenizer: testTokenizer, tokensMax });
     expect(await cut(400)).toEqual(await cut(Infinity));
   });
 
-  it("R-KB-27 the default of catalogs, 300 tokens with 10 % overlap, is kept by a model that reads as much, and cut down in proportion by one that does not", () => {
+  it("R-KB-27 the default of catalogs, 300 tokens with 10 % overlap, is kept by a model that reads as much, and scaled down in proportion for one that does not", () => {
     expect(clampedStrategy(catalogChunking, 300)).toEqual(catalogChunking);
     expect(clampedStrategy(catalogChunking, 256)).toEqual({
       type: "TOKEN",
@@ -104,7 +104,7 @@ describe("what a model reads bounds every passage", () => {
     expect(clampedStrategy(readChunkingStrategy({ type: "FIXED", chunk_size: 10_000 }), 256).chunk_size).toBe(10_000);
   });
 
-  it("whoever chooses a size that the model cannot read is warned; at the limit nobody is", () => {
+  it("a size that the model cannot read gives a warning; a size at the limit does not", () => {
     const model = { id: "m", tokensMax: 256 };
     const warning = (input: unknown) => limitWarning(readChunkingStrategy(input), model);
     expect(warning({ type: "TOKEN", chunk_size: 256 })).toBeUndefined();

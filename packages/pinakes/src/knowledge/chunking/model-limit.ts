@@ -1,8 +1,8 @@
 /**
- * What an embedding model reads at once bounds every passage: its text together with the context that is embedded with it (headings, a
- * table's header). The strategy says how a text is cut, the model how much may stay together.
+ * The input limit of the embedding model bounds every chunk: its text together with the context that is embedded with it (headings, a
+ * table's header). The strategy says where a text is cut, the model how much may stay together.
  *
- * Context takes at most a quarter of the limit; the text of a document's passages gets what the longest context of that document leaves.
+ * Context takes at most a quarter of the limit; the text gets what the longest context of the document leaves.
  */
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
 import type { Tokenizer } from "../../ports/embedder.ts";
@@ -13,21 +13,21 @@ import { isBlank, skipBlank, trimEnd, type Span } from "./spans.ts";
 import { chunkingLimits } from "./strategy.ts";
 import { headingsOf, tableHeader } from "./surroundings.ts";
 
-/** No tokenizer makes more tokens of a UTF-16 code unit: sizes that stay below the limit even so need no counting. */
+/** No tokenizer makes more tokens of one UTF-16 code unit: sizes below the limit at this rate need no counting. */
 const tokensPerCharMax = 4;
 const contextShare = 1 / 4;
-/** Of English text: what a warning goes by. */
+/** For English text; used only for warnings. */
 const charsPerToken = 4;
 
 export interface ModelLimit {
-  /** Tokens of a passage's text. */
+  /** Maximum tokens of a chunk's text. */
   readonly textTokensMax: number;
-  /** A context that takes no more than its share. */
+  /** Shortens a context to its share. */
   readonly fit: (context: string) => string;
   readonly count: (text: string) => number;
 }
 
-/** Undefined: no passage of this strategy can exceed what the model reads. */
+/** Undefined: no chunk of this strategy can exceed the model's limit. */
 export function modelLimit(
   parsed: ParsedText,
   strategy: ChunkingStrategy,
@@ -44,7 +44,7 @@ export function modelLimit(
   const fit = (context: string): string => beginning(context, tokenizer, contextTokensMax);
   let taken = 0;
   for (const context of around) {
-    // A context that cannot take more than another one does needs no counting.
+    // A context that cannot take more than a longer one already did needs no counting.
     if (taken >= contextTokensMax) break;
     if (context.length * tokensPerCharMax > taken) taken = Math.max(taken, count(fit(context)));
   }
@@ -63,8 +63,8 @@ export function boundedRuler(ruler: Ruler, tokens: Ruler, tokensMax: number): Ru
 }
 
 /**
- * The span itself, if its text is within the limit; else its halves. A part of a word may take more tokens than the word did, so what was
- * cut inside one is counted again.
+ * The span itself if its text is within the limit; else its halves. Part of a word may take more tokens than the word, so text cut inside a
+ * word is counted again.
  */
 export function* within(text: string, span: Span, limit: ModelLimit): Generator<Span> {
   const { start, end } = span;
@@ -74,7 +74,7 @@ export function* within(text: string, span: Span, limit: ModelLimit): Generator<
   yield* within(text, { start: skipBlank(text, middle, end), end }, limit);
 }
 
-/** After the last blank before the middle, else between two characters. */
+/** After the last blank before the middle, else between two grapheme clusters. */
 function cutNear(text: string, start: number, end: number): number {
   const middle = (start + end) >> 1;
   for (let at = middle; at > start; at -= 1) if (isBlank(text.charCodeAt(at - 1))) return at;
@@ -93,7 +93,7 @@ function beginning(context: string, tokenizer: Tokenizer, tokensMax: number): st
   return context;
 }
 
-/** The strategy as it can be carried out with a model: sizes in tokens beyond what it reads are cut down to that, overlaps in proportion. */
+/** The strategy that a model can carry out: sizes in tokens above its limit are clamped to it, overlaps in proportion. */
 export function clampedStrategy(strategy: ChunkingStrategy, tokensMax: number): ChunkingStrategy {
   if (strategy.unit !== "token" || strategy.chunk_size <= tokensMax) return strategy;
   const chunk_size = Math.max(chunkingLimits.sizeTokensMin, tokensMax);
@@ -104,7 +104,7 @@ export function clampedStrategy(strategy: ChunkingStrategy, tokensMax: number): 
   };
 }
 
-/** What whoever chooses a strategy should know about it and the model; undefined: nothing. */
+/** A warning if the strategy and the model do not fit; undefined if they do. */
 export function limitWarning(
   strategy: ChunkingStrategy,
   model: { readonly id: string; readonly tokensMax: number },
@@ -112,8 +112,8 @@ export function limitWarning(
   const { type, unit, chunk_size } = strategy;
   const reads = `the model ${model.id} reads at most ${model.tokensMax} tokens at once`;
   if (unit === "token" && type !== "NONE" && chunk_size > model.tokensMax)
-    return `chunking_strategy.chunk_size: ${chunk_size} tokens, but ${reads}. Documents are cut into passages of at most ${model.tokensMax} tokens.`;
+    return `chunking_strategy.chunk_size: ${chunk_size} tokens, but ${reads}. Documents are cut into chunks of at most ${model.tokensMax} tokens.`;
   if (unit === "char" && type !== "NONE" && chunk_size > model.tokensMax * charsPerToken)
-    return `chunking_strategy.chunk_size: ${chunk_size} characters are mostly more than ${model.tokensMax} tokens, and ${reads}. Passages that exceed it are cut shorter.`;
+    return `chunking_strategy.chunk_size: ${chunk_size} characters are mostly more than ${model.tokensMax} tokens, and ${reads}. Chunks that exceed it are cut shorter.`;
   return undefined;
 }

@@ -1,16 +1,16 @@
 /**
- * Walks over a part of the text and makes spans as long as fit. A cutter says where its strategy likes to cut; where it knows no
- * place, the walk cuts at a word, then at a visible character, and at a code point only inside one character longer than the size.
+ * Packs a part of the text into spans, each as long as fits. A cutter gives the preferred cuts of its strategy; where it has none, the span
+ * is cut at a word, then at a grapheme cluster, and at a code point only inside a single cluster longer than the size.
  *
- * Invariants of the spans: starts and ends ascend strictly; each takes at most `size`; neighbours share at most `overlap`; every
- * character that is not blank is in one of them; no edge is blank.
+ * Invariants of the spans: starts and ends ascend strictly; each takes at most `size`; neighbours share at most `overlap`; every non-blank
+ * character is in one of them; no edge is blank.
  */
 import { invariant } from "../../domain/invariant.ts";
 import { characterStart, codePointStart, isSafeCut } from "./graphemes.ts";
 import type { Ruler } from "./ruler.ts";
 import { isBlank, isWordEdge, skipBlank, trimEnd, type Span } from "./spans.ts";
 
-/** A text and how it is to be cut. Sizes are in the ruler's unit. */
+/** A text and its sizes, in the ruler's unit. */
 export interface Cutting {
   readonly text: string;
   readonly ruler: Ruler;
@@ -19,9 +19,12 @@ export interface Cutting {
 }
 
 export interface Cutter {
-  /** Where a span from `start` ends: after `fresh`, the first character that no span holds yet, and at most at `limit`. `fresh`: nowhere. */
+  /**
+   * Where a span from `start` ends: after `fresh`, the first character not yet in a span, and at most at `limit`. Returns `fresh` if the
+   * cutter has no cut.
+   */
   end(start: number, fresh: number, limit: number): number;
-  /** Where the next span begins so that it repeats the end of this one: from `from` on. `end`: nowhere. */
+  /** Where the next span begins, at or after `from`, to overlap the end of this one. Returns `end` for no overlap. */
   overlapStart(span: Span, from: number): number;
 }
 
@@ -36,7 +39,7 @@ export function* pack(
   while (fresh < part.end) {
     let cut = cutFrom(cutting, cutter, start, fresh, part.end);
     if (cut <= fresh && start < fresh) {
-      // What is repeated leaves no room for what comes; new text goes first.
+      // The overlap leaves no room for new text; new text has priority.
       start = fresh;
       cut = cutFrom(cutting, cutter, start, fresh, part.end);
     }
@@ -46,7 +49,7 @@ export function* pack(
     invariant(
       span.end > fresh && cut <= part.end,
       "INTERNAL",
-      "A passage adds nothing to the one before it, or leaves its part of the text.",
+      "A chunk adds nothing to the previous one, or leaves its part of the text.",
     );
     yield span;
     fresh = skipBlank(text, cut, part.end);
@@ -69,17 +72,17 @@ function forcedCut(cutting: Cutting, fresh: number, limit: number): number {
   if (word > fresh) return word;
   const character = characterStart(text, limit, fresh);
   if (character > fresh && ruler.allows(character)) return character;
-  // At least one code point, or the walk would never end.
+  // At least one code point, or the loop would never end.
   const point = codePointStart(text, limit);
   return point > fresh ? point : fresh + String.fromCodePoint(text.codePointAt(fresh) ?? 0).length;
 }
 
-/** Whether a cut here is safe and keeps the counts right. `floor` is a safe place before it. */
+/** Whether a cut here is safe and keeps the counts right. `floor` is a safe position before it. */
 export function mayCut({ text, ruler }: Cutting, position: number, floor: number): boolean {
   return ruler.allows(position) && isSafeCut(text, position, floor);
 }
 
-/** The last place in (fresh, limit] where a word begins or ends; `fresh` if there is none. */
+/** The last position in (fresh, limit] where a word begins or ends; `fresh` if there is none. */
 export function lastWordEdge(cutting: Cutting, fresh: number, limit: number): number {
   for (let position = limit; position > fresh; position -= 1) {
     if (isWordEdge(cutting.text, position) && mayCut(cutting, position, fresh)) return position;
@@ -87,7 +90,7 @@ export function lastWordEdge(cutting: Cutting, fresh: number, limit: number): nu
   return fresh;
 }
 
-/** The first word of the span that begins at `from` or later; the span's end if there is none. */
+/** The first word of the span that begins at or after `from`; the span's end if there is none. */
 export function firstWord(cutting: Cutting, span: Span, from: number): number {
   const { text } = cutting;
   for (let position = from; position < span.end; position += 1) {

@@ -20,7 +20,7 @@ const parsed: ParsedText = {
 
 describe("pages", () => {
   it.each(["FIXED", "RECURSIVE", "TOKEN", "SENTENCE", "MARKDOWN"] as const)(
-    "a passage of %s stands on the page that it names",
+    "a chunk of %s lies on the page that it names",
     async (type) => {
       const strategy = {
         type,

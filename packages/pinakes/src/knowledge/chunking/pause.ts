@@ -1,4 +1,4 @@
-/** Lets others run between the steps of long work, and ends it when nobody waits for it any more. */
+/** Yields to the event loop between the steps of long work, and ends it when the signal aborts. */
 import { setImmediate } from "node:timers/promises";
 
 export type Pause = () => Promise<void>;

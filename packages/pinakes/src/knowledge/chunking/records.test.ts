@@ -22,7 +22,7 @@ const records = Array.from({ length: 40 }, (_, i) => `${i + 1},"Name, of ${i + 1
 
 describe("records of a table", () => {
   it.each(chunkingTypes.filter((type) => type !== "NONE"))(
-    "%s never cuts a record that fits, and tells its rows and the header",
+    "%s never cuts a record that fits, and gives its rows and the header",
     async (type) => {
       const chunks = await chunkDocument(
         tableOf(records),
@@ -45,7 +45,7 @@ describe("records of a table", () => {
     },
   );
 
-  it("repeats whole records only", async () => {
+  it("overlaps by whole records only", async () => {
     const strategy = readChunkingStrategy({ type: "FIXED", chunk_size: 120, chunk_overlap: 50 });
     const chunks = await chunkDocument(tableOf(records), strategy, { tokenizer: testTokenizer, tokensMax: Infinity });
     for (const [i, { text, rows }] of chunks.entries()) {
@@ -55,7 +55,7 @@ describe("records of a table", () => {
     }
   });
 
-  it("cuts a record that is longer than the size at words, and says that both parts are of it", async () => {
+  it("cuts a record that is longer than the size at words, and both parts name it", async () => {
     const long = `2,long,${"word ".repeat(40).trim()}`;
     const strategy = readChunkingStrategy({ type: "RECURSIVE", chunk_size: 100, chunk_overlap: 0 });
     const chunks = await chunkDocument(tableOf(["1,a,b", long, "3,c,d"]), strategy, {
@@ -72,7 +72,7 @@ describe("records of a table", () => {
     expect(chunks.every(({ text }) => /(word|b|d)$/.test(text))).toBe(true);
   });
 
-  it("NONE keeps the table in one passage", async () => {
+  it("NONE keeps the table in one chunk", async () => {
     const table = tableOf(records);
     expect(
       await chunkDocument(table, readChunkingStrategy({ type: "NONE" }), {

@@ -1,4 +1,6 @@
-/** Tables: whole records, whatever the strategy, since half a record means nothing. One that is longer than the size is cut at words. */
+/**
+ * Tables: whole records, whatever the strategy, since half a record is meaningless. A record that is longer than the size is cut at words.
+ */
 import type { ParsedText } from "../../ports/parser.ts";
 import { boundaryCutter } from "./boundaries.ts";
 import { pack, type Cutting } from "./pack.ts";

@@ -1,11 +1,11 @@
 /**
- * RECURSIVE: a span ends at the first separator of the list that leaves it reasonably full, at the last place where that fits.
- * A paragraph that fits stays whole; one that does not is cut between lines, then sentences, then words.
+ * RECURSIVE: a span ends at the last occurrence of the first separator that leaves it reasonably full. A paragraph that fits stays whole;
+ * one that does not is cut between lines, then sentences, then words.
  */
 import { firstWord, mayCut, type Cutter, type Cutting } from "./pack.ts";
 import { isBlank } from "./spans.ts";
 
-/** A span shorter than this part of the size (a title alone before a long paragraph) is made only when no other separator helps. */
+/** A span shorter than this share of the size (such as a title before a long paragraph) is made only if no other separator helps. */
 const fillMin = 1 / 4;
 
 export function recursiveCutter(cutting: Cutting, separators: readonly string[]): Cutter {
@@ -31,7 +31,7 @@ interface Cut {
   readonly offset: number;
 }
 
-/** ". " belongs to what is before it, "\n## " to what follows: the cut is after the separator, or after the blanks it begins with. */
+/** ". " belongs to the text before it, "\n## " to the text after it: the cut is after the separator, or after its leading blanks. */
 function cutOffset(separator: string): number {
   let blanks = 0;
   while (blanks < separator.length && isBlank(separator.charCodeAt(blanks))) blanks += 1;
@@ -39,7 +39,7 @@ function cutOffset(separator: string): number {
 }
 
 function lastCut(cutting: Cutting, { separator, offset }: Cut, fresh: number, limit: number): number {
-  // A slice, since lastIndexOf on the whole text would look back to its beginning for a separator that is not there.
+  // A slice: lastIndexOf on the whole text would search back to its beginning for a missing separator.
   const window = cutting.text.slice(fresh, limit + separator.length);
   for (let last = limit - fresh - offset; last >= 0; last -= 1) {
     last = window.lastIndexOf(separator, last);

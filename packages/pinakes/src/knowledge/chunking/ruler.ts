@@ -3,24 +3,24 @@ import { isSafeCut } from "./graphemes.ts";
 import { isBlank, skipBlank } from "./spans.ts";
 
 export interface Ruler {
-  /** What [start, end) takes. */
+  /** Size of [start, end). */
   cost(start: number, end: number): number;
-  /** The furthest end for which [start, end), without the blanks at its edges, takes at most `budget`. */
+  /** The furthest end such that [start, end), without the blanks at its edges, takes at most `budget`. */
   reach(start: number, budget: number): number;
-  /** The earliest start for which [start, end) takes at most `budget`. */
+  /** The earliest start such that [start, end) takes at most `budget`. */
   reachBack(end: number, budget: number): number;
-  /** Whether counts still add up when the text is cut here. */
+  /** Whether counts still add up if the text is cut here. */
   allows(position: number): boolean;
 }
 
-/** Characters as every string here counts them: UTF-16 code units. */
+/** Characters are UTF-16 code units. */
 export function charRuler(text: string): Ruler {
   return {
     cost: (start, end) => end - start,
     reach(start, budget) {
       const end = start + budget;
       if (end >= text.length) return text.length;
-      // Blanks at the edge are free, but one that belongs to the character before it is no edge.
+      // Blanks at the edge are free, but a blank that belongs to the preceding cluster is not an edge.
       return isBlank(text.charCodeAt(end)) && isSafeCut(text, end, start) ? skipBlank(text, end, text.length) : end;
     },
     reachBack: (end, budget) => Math.max(0, end - budget),

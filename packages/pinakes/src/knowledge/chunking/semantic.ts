@@ -1,7 +1,7 @@
 /**
- * SEMANTIC: a passage ends where the subject changes. Each sentence gets a vector; at every border the mean of the three sentences
- * before it is compared with the mean of the three after it, so that one odd sentence does not break a passage. A border that is less
- * alike than the threshold, and no more alike than the borders beside it, begins a new passage.
+ * SEMANTIC: a chunk ends where the subject changes. Each sentence is embedded; at every border the mean of the three sentences before it is
+ * compared with the mean of the three after it, so that a single odd sentence does not split a chunk. A border below the similarity
+ * threshold that is a local minimum starts a new chunk.
  */
 import { invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
@@ -16,7 +16,7 @@ export type EmbedTexts = (texts: readonly string[]) => Promise<readonly Float32A
 
 /** Sentences on each side of a border. */
 const sideSentences = 3;
-/** A passage below this part of the size says too little to be found; the border that would make one is passed over. */
+/** A chunk below this share of the size says too little to be found; the border that would make one is skipped. */
 const fillMin = 1 / 8;
 const embedTextsMax = 256;
 
@@ -33,7 +33,7 @@ export async function semanticSpans(
   return topicSpans(cutting, sentences, borders(cutting, sentences, alike, threshold));
 }
 
-/** Sentences that are too long are pieces that fit. Blank ones are gone. */
+/** Sentences that are too long are cut into pieces that fit. Blank ones are dropped. */
 function shortSentences(cutting: Cutting, starts: readonly number[]): readonly Span[] {
   const whole = { ...cutting, overlap: 0 };
   const cutter = fixedCutter(whole);
@@ -41,7 +41,7 @@ function shortSentences(cutting: Cutting, starts: readonly number[]): readonly S
   return usable.flatMap((start, i) => [...pack(whole, cutter, { start, end: usable[i + 1] ?? cutting.text.length })]);
 }
 
-/** How alike the text is before and after each sentence but the first: entry i is the border before sentence i + 1. */
+/** Similarity of the text before and after each border: entry i is the border before sentence i + 1. */
 async function likeness(
   text: string,
   sentences: readonly Span[],
@@ -49,7 +49,7 @@ async function likeness(
   pause: Pause,
 ): Promise<Float64Array> {
   const alike = new Float64Array(Math.max(0, sentences.length - 1));
-  // Only the vectors near the border are kept: those of a whole book would fill the memory.
+  // Keeps only the vectors near the border: those of a whole book would fill the memory.
   let near: Float32Array[] = [];
   let nearFrom = 0;
   let border = 0;
@@ -59,7 +59,7 @@ async function likeness(
     invariant(
       vectors.length === batch.length,
       "INTERNAL",
-      `The embedder gave ${vectors.length} vectors for ${batch.length} sentences.`,
+      `The embedder returned ${vectors.length} vectors for ${batch.length} sentences.`,
     );
     near.push(...vectors);
     const known = from + batch.length;
@@ -79,7 +79,7 @@ async function likeness(
   return alike;
 }
 
-/** Where passages begin, the first one left out. */
+/** Starts of chunks, without the first. */
 function borders(
   { ruler, size, text }: Cutting,
   sentences: readonly Span[],
@@ -99,7 +99,7 @@ function borders(
   return chosen;
 }
 
-/** A subject that is too long is cut between sentences, with the overlap; between two subjects there is none. */
+/** A subject that is too long is cut between sentences, with the overlap; there is no overlap between subjects. */
 function* topicSpans(cutting: Cutting, sentences: readonly Span[], begins: readonly number[]): Generator<Span> {
   const cutter = boundaryCutter(
     cutting,
@@ -118,7 +118,7 @@ function sum(vectors: readonly Float32Array[]): Float64Array {
   return total;
 }
 
-/** Zero where one side has no direction. */
+/** Zero where one side is a zero vector. */
 function cosine(a: Float64Array, b: Float64Array): number {
   let dot = 0;
   let aa = 0;

@@ -6,7 +6,7 @@ import { sentenceStarts } from "./sentences.ts";
 const starts = (text: string) => sentenceStarts(text, pauses(undefined));
 
 describe("sentenceStarts", () => {
-  it("agrees with Intl.Segmenter on one paragraph, asked or not", async () => {
+  it("agrees with Intl.Segmenter on one paragraph, with and without calling it", async () => {
     const segmenter = new Intl.Segmenter("und", { granularity: "sentence" });
     const parts = fc.constantFrom(
       "One",
@@ -36,7 +36,7 @@ describe("sentenceStarts", () => {
     );
   });
 
-  it("begins at 0 and ascends, over paragraphs longer than the segmenter is shown", async () => {
+  it("begins at 0 and ascends, over paragraphs longer than one segmenter input", async () => {
     for (const text of [
       "x".repeat(200_000),
       "word ".repeat(40_000),

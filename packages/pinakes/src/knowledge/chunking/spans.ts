@@ -1,4 +1,4 @@
-/** Spans of a text, their blank edges, and where words begin and end. */
+/** Spans of a text, their blank edges, and word boundaries. */
 import { isSafeCut } from "./graphemes.ts";
 
 /** `text.slice(start, end)`. */
@@ -7,7 +7,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** What `\s` matches, by code. */
+/** Code units that `\s` matches. */
 export function isBlank(code: number): boolean {
   if (code <= 0x20) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
   if (code < 0xa0) return false;
@@ -15,7 +15,7 @@ export function isBlank(code: number): boolean {
   return (code >= 0x2000 && code <= 0x200a) || code === 0x2028 || code === 0x2029 || code === 0x202f || code === 0x205f;
 }
 
-/** The first position from `start` on that is not blank. A blank that carries an accent is a character, and stays. */
+/** The first non-blank position from `start`. A blank that carries an accent is a character, and stays. */
 export function skipBlank(text: string, start: number, end: number): number {
   let position = start;
   while (position < end && isBlank(text.charCodeAt(position)) && isSafeCut(text, position + 1, position)) position += 1;
@@ -30,7 +30,7 @@ export function trimEnd(text: string, start: number, end: number): number {
   return position;
 }
 
-/** Scripts written without spaces: there every character may end a word. Inclusive pairs. */
+/** Scripts written without spaces: every character may end a word. Inclusive pairs. */
 const unspacedRanges = [
   [0x0e00, 0x109f], // Thai, Lao, Tibetan, Burmese
   [0x1780, 0x17ff], // Khmer
@@ -46,7 +46,7 @@ function isUnspaced(code: number): boolean {
   return unspaced[code] === 1;
 }
 
-/** Whether a word ends or begins here, as far as codes tell; the caller asks separately whether a cut is safe. */
+/** Whether a word begins or ends here, as far as code units tell; the caller checks separately that a cut is safe. */
 export function isWordEdge(text: string, position: number): boolean {
   if (position <= 0 || position >= text.length) return true;
   const before = text.charCodeAt(position - 1);
@@ -54,7 +54,7 @@ export function isWordEdge(text: string, position: number): boolean {
   return isBlank(before) || isBlank(after) || isUnspaced(before) || isUnspaced(after);
 }
 
-/** How many of the ascending numbers are below `value`. */
+/** Number of the ascending numbers below `value`. */
 export function countBelow(numbers: ArrayLike<number>, value: number, length = numbers.length): number {
   let low = 0;
   let high = length;

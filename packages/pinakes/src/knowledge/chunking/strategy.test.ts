@@ -12,7 +12,7 @@ function refusal(input: unknown): string {
   throw new Error(`accepted ${JSON.stringify(input)}`);
 }
 
-/** The chunkingStrategy of the example item in the seed document, word for word. */
+/** The chunkingStrategy of the example item in LISA's schema document, verbatim. */
 const seedExample = { type: "RECURSIVE", chunkSize: 1000, chunkOverlap: 200, separators: ["\n\n", "\n", ". ", " "] };
 
 describe("the shapes of a chunking strategy", () => {
@@ -62,12 +62,12 @@ describe("the shapes of a chunking strategy", () => {
     { type: "SEMANTIC", threshold: 0.25 },
     { type: "none" },
     { type: "NONE", chunkSize: 5, unit: "token" },
-  ])("R-LISA-13 what was read reads as itself again, through JSON too: %j", (input) => {
+  ])("R-LISA-13 a normalized strategy reads as itself, through JSON too: %j", (input) => {
     const once = readChunkingStrategy(input);
     expect(readChunkingStrategy(JSON.parse(JSON.stringify(once)))).toEqual(once);
   });
 
-  it("fills what is left out, with the share of overlap of the defaults", () => {
+  it("fills in missing fields, with the defaults' share of overlap", () => {
     expect(readChunkingStrategy({ type: "RECURSIVE" })).toEqual(systemChunking);
     expect(readChunkingStrategy({ type: "TOKEN" })).toEqual(catalogChunking);
     expect(readChunkingStrategy({ type: "FIXED", chunk_size: 100 })).toMatchObject({
@@ -101,7 +101,7 @@ describe("the shapes of a chunking strategy", () => {
       /parameters\.size is 600 but .*chunkSize is 500/,
     );
     expect(refusal({ type: "RECURSIVE", separators: ["a", "b"], parameters: { separators: ["b", "a"] } })).toContain(
-      "both mean separators",
+      "both set separators",
     );
     expect(readChunkingStrategy({ type: "FIXED", chunkSize: 500, parameters: { size: 500 } })).toMatchObject({
       chunk_size: 500,
@@ -119,7 +119,7 @@ describe("the bounds of a chunking strategy", () => {
     ["char", chunkingLimits.sizeCharsMin, 100, chunkingLimits.sizeCharsMax, 10_000],
     ["token", chunkingLimits.sizeTokensMin, 10, chunkingLimits.sizeTokensMax, 8_192],
   ])(
-    "R-LISA-67 the size in unit %s stands at both limits and is refused one past them",
+    "R-LISA-67 the size in unit %s is accepted at both limits and refused one past them",
     (unit, min, minExpected, max, maxExpected) => {
       expect([min, max]).toEqual([minExpected, maxExpected]);
       for (const chunk_size of [min, max])
@@ -130,7 +130,7 @@ describe("the bounds of a chunking strategy", () => {
     },
   );
 
-  it("R-LISA-67 the overlap goes from 0 to half of the size", () => {
+  it("R-LISA-67 the overlap ranges from 0 to half of the size", () => {
     for (const [chunk_size, chunk_overlap] of [
       [1000, 0],
       [1000, 500],
@@ -156,7 +156,7 @@ describe("the bounds of a chunking strategy", () => {
     expect(refusal({ type: "TOKEN", chunk_size: 10, chunk_overlap: 6 })).toContain("from 0 to 5");
   });
 
-  it("R-LISA-67 RECURSIVE has at least one separator", () => {
+  it("R-LISA-67 RECURSIVE needs at least one separator", () => {
     const read = (separators: unknown) => readChunkingStrategy({ type: "RECURSIVE", separators }).separators;
     expect(refusal({ type: "RECURSIVE", separators: [] })).toContain("1 to 20");
     expect(read(["x"])).toEqual(["x"]);
@@ -168,14 +168,14 @@ describe("the bounds of a chunking strategy", () => {
     expect(refusal({ type: "RECURSIVE", separators: "x" })).toContain("must be a list");
   });
 
-  it("R-LISA-67 the threshold of SEMANTIC goes from 0 to 1", () => {
+  it("R-LISA-67 the threshold of SEMANTIC ranges from 0 to 1", () => {
     for (const threshold of [0, 0.5, 1])
       expect(readChunkingStrategy({ type: "SEMANTIC", threshold })).toMatchObject({ threshold });
     for (const threshold of [-0.01, 1.01, "0.5"])
       expect(refusal({ type: "SEMANTIC", threshold })).toContain("from 0 to 1");
   });
 
-  it("R-LISA-67 an unknown type is refused with the list of those supported", () => {
+  it("R-LISA-67 an unknown type is refused with the list of the supported ones", () => {
     for (const type of ["PARAGRAPH", "", 7, undefined]) {
       expect(refusal({ type })).toContain("FIXED, RECURSIVE, TOKEN, SENTENCE, MARKDOWN, SEMANTIC, NONE");
     }

@@ -1,12 +1,12 @@
 /**
- * The settings of chunking, read once at the edge. Three JSON shapes are in use and all are taken:
+ * The settings of chunking, parsed once at the boundary. Several JSON shapes are accepted:
  *
- *   { "type": "RECURSIVE", "unit": "char", "chunk_size": 1000, "chunk_overlap": 200, "separators": ["\n\n"] }   canonical, what is stored
+ *   { "type": "RECURSIVE", "unit": "char", "chunk_size": 1000, "chunk_overlap": 200, "separators": ["\n\n"] }   canonical, as stored
  *   { "type": "RECURSIVE", "chunkSize": 1000, "chunkOverlap": 200, "separators": ["\n\n"] }
  *   { "type": "recursive", "parameters": { "chunkSize": 1000, "chunkOverlap": 200 } }
  *   { "type": "fixed", "size": 1000, "overlap": 200 }
  *
- * What is left out gets its default and is stored with it, so a change of the defaults never changes a collection that exists.
+ * Missing fields get their default, which is stored, so a change of the defaults never changes an existing collection.
  */
 import { chunkingTypes } from "@pinakes/client";
 import type { ChunkingStrategy, ChunkingType } from "../../domain/chunking.ts";
@@ -17,7 +17,7 @@ export const chunkingLimits = Object.freeze({
   sizeCharsMin: 100,
   sizeCharsMax: 10_000,
   sizeTokensMin: 10,
-  /** No embedding model in use reads more at once. */
+  /** No supported embedding model reads more at once. */
   sizeTokensMax: 8_192,
   separatorsMax: 20,
   separatorCharsMax: 50,
@@ -26,7 +26,7 @@ export const chunkingLimits = Object.freeze({
 export const separatorsDefault: readonly string[] = Object.freeze(["\n\n", "\n", ". ", " "]);
 export const thresholdDefault = 0.6;
 
-/** The system's default: what a collection gets when neither it, nor its pipeline, nor its repository says anything. */
+/** The system default, for a collection when neither it, its pipeline nor its repository sets a strategy. */
 export const systemChunking: ChunkingStrategy = Object.freeze({
   type: "RECURSIVE",
   unit: "char",
@@ -43,7 +43,7 @@ export const catalogChunking: ChunkingStrategy = Object.freeze({
   chunk_overlap: 30,
 });
 
-/** Reads one of the shapes above; INVALID says which field is wrong and what it may be. */
+/** Parses one of the shapes above; INVALID names the wrong field and its allowed values. */
 export function readChunkingStrategy(input: unknown, where = "chunkingStrategy"): ChunkingStrategy {
   if (!isJsonObject(input))
     throw invalid(
@@ -58,7 +58,7 @@ export function readChunkingStrategy(input: unknown, where = "chunkingStrategy")
     throw invalid(`${where}.separators: only RECURSIVE uses them; leave them out for ${type}.`);
   if (threshold !== undefined && type !== "SEMANTIC")
     throw invalid(`${where}.threshold: only SEMANTIC uses it; leave it out for ${type}.`);
-  // One passage of the whole text has no size; zeros keep the stored shape the same for every type.
+  // One chunk of the whole text has no size; zeros keep the stored shape the same for every type.
   if (type === "NONE") return { type, unit, chunk_size: 0, chunk_overlap: 0 };
   const sizes = readSizes(given, unit, where);
   if (type === "RECURSIVE") return { type, unit, ...sizes, separators: readSeparators(separators, where) };
@@ -68,7 +68,7 @@ export function readChunkingStrategy(input: unknown, where = "chunkingStrategy")
 
 type Quantity = "unit" | "chunk_size" | "chunk_overlap" | "separators" | "threshold";
 
-/** What each accepted field means. */
+/** Accepted fields and their meaning. */
 const meaningOf: ReadonlyMap<string, Quantity> = new Map([
   ["unit", "unit"],
   ["chunk_size", "chunk_size"],
@@ -81,7 +81,7 @@ const meaningOf: ReadonlyMap<string, Quantity> = new Map([
   ["threshold", "threshold"],
 ]);
 
-/** One value for each quantity, whatever the shape. The same said twice is fine; two different values are not. Null is "not given". */
+/** One value per quantity, whatever the shape. Equal duplicates are accepted, contradictions refused. Null counts as absent. */
 function gather(input: JsonObject, where: string): ReadonlyMap<Quantity, JsonValue> {
   const { type: _, parameters, ...flat } = input;
   if (parameters !== undefined && parameters !== null && !isJsonObject(parameters)) {
@@ -100,7 +100,7 @@ function gather(input: JsonObject, where: string): ReadonlyMap<Quantity, JsonVal
     const former = given.get(quantity);
     if (former !== undefined && JSON.stringify(former.value) !== JSON.stringify(value)) {
       throw invalid(
-        `${path} is ${show(value)} but ${former.path} is ${show(former.value)}; both mean ${quantity}, so give it once.`,
+        `${path} is ${show(value)} but ${former.path} is ${show(former.value)}; both set ${quantity}, so give it once.`,
       );
     }
     given.set(quantity, { value, path });
@@ -134,7 +134,7 @@ function readSizes(given: ReadonlyMap<Quantity, JsonValue>, unit: ChunkingStrate
   if (!isWhole(size) || size < min || size > max) {
     throw invalid(`${where}.chunk_size: ${show(size)} must be a whole number of ${words} from ${min} to ${max}.`);
   }
-  // The default's share of the size, so that a small size alone is never refused for an overlap nobody asked for.
+  // The default's share of the size, so that a small size alone is never refused for its default overlap.
   const overlap = given.get("chunk_overlap") ?? Math.floor((size * byDefault.chunk_overlap) / byDefault.chunk_size);
   if (!isWhole(overlap) || overlap < 0 || overlap > size / 2) {
     throw invalid(

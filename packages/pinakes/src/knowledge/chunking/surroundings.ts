@@ -1,14 +1,13 @@
-/** What is known about the place of a passage: its page, its section, its records, and what is said around it. */
 import type { Chunk } from "../../domain/chunking.ts";
 import type { ParsedText } from "../../ports/parser.ts";
 import { characterStart } from "./graphemes.ts";
 import { countBelow, skipBlank, trimEnd, type Span } from "./spans.ts";
 
-/** Headings and table headers are embedded with every passage below them; a longer one would drown it. */
+/** Headings and table headers are embedded with every chunk below them; a longer one would dominate its vector. */
 export const contextCharsMax = 1_000;
 const pathSeparator = " > ";
 
-/** `fit` shortens a context to what the model has room for. */
+/** The position of a chunk: its page, section and rows, and the context around it. `fit` shortens a context to the model's limit. */
 export function surroundings(
   parsed: ParsedText,
   fit: (context: string) => string = String,
@@ -36,17 +35,17 @@ export function surroundings(
   };
 }
 
-/** What stands before the first record of a table. */
+/** The text before the first record of a table. */
 export function tableHeader({ text, rows }: ParsedText): string {
   return beginning(text.slice(0, trimEnd(text, 0, rows[0]?.start ?? 0)).trimStart());
 }
 
-/** Every context that headings can make. */
+/** Every context that headings can give. */
 export function headingsOf({ sections, rows }: ParsedText): readonly string[] {
   return rows.length > 0 ? [] : sections.map(({ path }) => beginning(path.join(pathSeparator)));
 }
 
-/** Only what the passage does not say itself: one that begins with its heading is told the headings above that. */
+/** Only headings that the chunk does not contain: a chunk that begins with its heading gets the headings above it. */
 function headingsAbove(text: string, start: number, heading: ParsedText["sections"][number] | undefined): string {
   if (heading === undefined) return "";
   const saysIt = skipBlank(text, heading.start, text.length) === start;

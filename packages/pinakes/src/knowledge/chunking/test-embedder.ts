@@ -1,4 +1,4 @@
-/** A small honest embedder for tests: texts that share words point the same way. */
+/** A small deterministic embedder for tests: texts that share words get similar vectors. */
 const dims = 64;
 
 export function embedByWords(texts: readonly string[]): Promise<readonly Float32Array[]> {

@@ -1,4 +1,4 @@
-/** A small honest tokenizer for tests: words, single signs and single Han characters; a word takes one token for every four characters. */
+/** A small deterministic tokenizer for tests: words, single signs and single Han characters; one token per four characters of a word. */
 import type { Tokenizer } from "../../ports/embedder.ts";
 
 const word = /[\u3040-\u30ff\u3400-\u9fff]|[\p{L}\p{N}\p{M}_]+|[^\s\p{L}\p{N}\p{M}_]/gu;

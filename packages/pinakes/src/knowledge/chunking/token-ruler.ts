@@ -1,8 +1,8 @@
 /**
- * Counts tokens by the words of the model's tokenizer. A cut between two words never changes what either takes, so counts add up.
+ * Counts tokens by the words of the model's tokenizer. A cut between two words never changes the tokens of either, so counts add up.
  *
- * Invariants: atoms ascend and do not overlap; none takes more than `size` tokens, unless it is one code point; none begins or ends
- * inside a visible character that fits `size`. A word that is too long is cut, and its pieces are counted by the tokenizer again.
+ * Invariants: atoms ascend and do not overlap; none takes more than `size` tokens, unless it is one code point; none begins or ends inside
+ * a grapheme cluster that fits `size`. A word that is too long is cut, and its pieces are tokenized again.
  */
 import type { Tokenizer } from "../../ports/embedder.ts";
 import { characterStart, codePointStart, isSafeCut } from "./graphemes.ts";
@@ -11,11 +11,11 @@ import type { Ruler } from "./ruler.ts";
 import { countBelow, isBlank, type Span } from "./spans.ts";
 
 /**
- * A token counts for at most so many characters. Some tokenizers read an overlong word as one "unknown" token and all of them skip
- * spaces: without this, a file in base64 or a million spaces would be one passage.
+ * A token covers at most this many characters. Some tokenizers return an overlong word as one "unknown" token, and all of them skip spaces:
+ * without this, a base64 file or a million spaces would be one chunk.
  */
 const tokenCharsMax = 32;
-/** What the tokenizer sees at once; bounds its memory and the time between pauses. */
+/** Input of the tokenizer per call; bounds its memory and the time between pauses. */
 const blockChars = 262_144;
 
 export async function tokenRuler(text: string, tokenizer: Tokenizer, size: number, pause: Pause): Promise<Ruler> {
@@ -31,7 +31,7 @@ export async function tokenRuler(text: string, tokenizer: Tokenizer, size: numbe
   return atoms.finish();
 }
 
-/** The end of a block of at most `units` characters that begins at `start`: after a blank, if there is one. */
+/** End of a block of at most `units` characters that begins at `start`: after a blank, if there is one. */
 export function blockEnd(text: string, start: number, units: number): number {
   if (start + units >= text.length) return text.length;
   for (let end = start + units; end > start; end -= 1) if (isBlank(text.charCodeAt(end - 1))) return end;
@@ -61,7 +61,7 @@ class Atoms {
     const cost = Math.max(tokens, Math.ceil((end - start) / tokenCharsMax));
     const last = this.#last;
     if (last !== undefined && last.end === start && !isSafeCut(this.#text, start, last.start)) {
-      // The tokenizer cuts inside a visible character; we do not.
+      // The tokenizer cuts inside a grapheme cluster; join the pieces.
       this.#last = { start: last.start, end, cost: last.cost + cost };
       return;
     }
@@ -90,7 +90,7 @@ class Atoms {
     else this.#split(last);
   }
 
-  /** What the tokenizer skips is free, up to a point. */
+  /** Text that the tokenizer skips is free, up to a limit. */
   #addGap(start: number, end: number): void {
     for (let at = start; end - at > tokenCharsMax;) {
       const next = codePointStart(this.#text, at + tokenCharsMax);
@@ -99,7 +99,7 @@ class Atoms {
     }
   }
 
-  /** Pieces as long as fit, each counted alone: the tokens of a part of a word cannot be told from those of the word. */
+  /** The longest pieces that fit, each tokenized alone: the tokens of part of a word cannot be derived from those of the word. */
   #split(word: Span & { readonly cost: number }): void {
     const guess = Math.max(1, Math.floor(((word.end - word.start) * this.#size) / word.cost));
     for (let start = word.start; start < word.end;) {

@@ -1,10 +1,12 @@
-/** What whoever chooses how documents are cut is told of the model that has to read the passages. */
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { limitWarning } from "../chunking/index.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 
-/** Nothing where the model cannot be opened now: that is no reason to refuse settings. */
+/**
+ * Warnings for a chunking strategy and the embedding model that reads its chunks. None if the model cannot be opened now: that is no reason
+ * to refuse settings.
+ */
 export async function chunkingWarnings(
   { embedders }: Pick<KnowledgeDependencies, "embedders">,
   strategy: ChunkingStrategy,

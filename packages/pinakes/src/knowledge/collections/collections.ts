@@ -1,4 +1,4 @@
-/** Collections: making, reading, changing, archiving. Listing is in list-collections.ts, deleting in delete-collection.ts. */
+/** Collections: create, read, change, archive. Lists are in list-collections.ts, deletes in delete-collection.ts. */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -25,7 +25,7 @@ import { isoTime, laterThan } from "../records/times.ts";
 export interface NewCollection extends CollectionFields {
   readonly collection_id?: string | undefined;
   readonly embedding_model?: string | undefined;
-  /** Made together with the collection, all or none. */
+  /** Created in the same batch as the collection. */
   readonly pipelines?: readonly NewPipeline[] | undefined;
 }
 
@@ -40,18 +40,18 @@ export interface CollectionPatch extends CollectionFields {
 export interface OpenOptions {
   readonly needed?: Level;
   readonly action?: string;
-  /** Also one that is deleted. */
+  /** Also finds a deleted collection. */
   readonly deleted?: boolean;
-  /** What only takes away goes on while the repository is being deleted. */
+  /** Allowed while the repository is being deleted, for calls that only delete. */
   readonly ending?: boolean;
-  /** With `deleted`: which of the lives that had the id. */
+  /** With `deleted`: which incarnation of the id. */
   readonly incarnation?: string | undefined;
 }
 
 interface NewIncarnation {
-  /** The deleted life that has the id. */
+  /** The deleted incarnation that still holds the id. */
   readonly former: Stored<CollectionRecord> | undefined;
-  /** Somebody gave the name: then it is that one or none. */
+  /** The caller chose the name; no other name may be used. */
   readonly isNamed: boolean;
 }
 
@@ -64,8 +64,9 @@ const changeable = [
   "metadata",
   "allowed_groups",
   "private",
+  "expires_after_days",
 ] as const;
-/** A change may name them as they are: sending back a whole record with one field changed is fine. */
+/** An update may repeat their current values, so sending back a whole record with one changed field works. */
 const fixed = ["collection_id", "repository_id", "embedding_model", "created_by", "created_at"] as const;
 
 export class Collections {
@@ -81,7 +82,7 @@ export class Collections {
     this.#tags = new TagRows(deps.items);
   }
 
-  /** `complete` may add to the record before it is stored, and throws what forbids it. */
+  /** `complete` may add to the record before it is stored, or throw to refuse it. */
   async create(
     caller: Caller,
     repositoryId: string,
@@ -92,7 +93,10 @@ export class Collections {
     const scope = requireCaller(caller);
     const { record: repository } = await this.#repositories.get(caller, repositoryId, "READ");
     if (repository.owner === null && caller.role === "user" && !repository.allow_user_collections)
-      throw new PinakesError("FORBIDDEN", `Only admins make collections in repository "${repository.repository_id}".`);
+      throw new PinakesError(
+        "FORBIDDEN",
+        `Only admins can create collections in repository "${repository.repository_id}".`,
+      );
     const fresh = this.#newRecord(caller, repository, input);
     const record = await complete({
       repository,
@@ -112,7 +116,7 @@ export class Collections {
     }
   }
 
-  /** Whether the id is only held by a life that is deleted, or changed hands meanwhile: then it is tried again. */
+  /** Whether a deleted incarnation still holds the id, or the id changed hands concurrently; then the create is retried. */
   async #deletedFormer(
     error: unknown,
     { scope }: Caller,
@@ -125,7 +129,7 @@ export class Collections {
     return former !== undefined && now === undefined ? { former: undefined } : undefined;
   }
 
-  /** Not visible: NOT_FOUND. Deleted: the same, unless `deleted` asks for it. */
+  /** Not visible: NOT_FOUND. Deleted: the same, unless `deleted` is set. */
   async open(
     caller: Caller,
     repositoryId: string,
@@ -136,7 +140,7 @@ export class Collections {
     checkAskedKey(repositoryId, "repository_id");
     checkAskedId(collectionId, "collection_id");
     if (options.incarnation !== undefined) checkAskedId(options.incarnation, "incarnation");
-    // Looking makes nothing: who has no repository of their own has no collection in it.
+    // Reads create nothing: a user without a personal repository has no collections in it.
     const repository = repositoryId === personalAlias ? personalRepositoryId(caller.userId) : repositoryId;
     const [parent, current] = await this.#catalog.both(scope, repository, collectionId);
     const found =
@@ -156,7 +160,7 @@ export class Collections {
     return { repository: parent.record, collection: found.record, etag: found.etag, decision };
   }
 
-  /** The life that is named; else the one that has the id, else the one that had it last. */
+  /** The named incarnation; else the one that holds the id, else the one that held it last. */
   async #deleted(
     scope: Caller["scope"],
     repository_id: string,
@@ -185,7 +189,7 @@ export class Collections {
     }
   }
 
-  /** @param unnamed the name of one that is to have none of its own any more */
+  /** @param unnamed the name of a collection whose own name is removed */
   async #update(
     caller: Caller,
     repositoryId: string,
@@ -200,20 +204,20 @@ export class Collections {
       if (caller.role === "repository_admin" && patch.allowed_groups !== undefined)
         throw new PinakesError(
           "FORBIDDEN",
-          "allowed_groups: who may use a collection is decided by an admin or its creator.",
+          "allowed_groups: only an admin or the creator decides who may use a collection.",
         );
       if (collection.is_default && patch.name !== undefined)
         throw invalid("name: the default collection cannot be renamed.");
       if (collection.is_default && patch.private === true)
-        throw invalid("private: the default collection is never private.");
+        throw invalid("private: the default collection cannot be private.");
       const checked = checkFields(patch, repository, this.#deps.quotas, [collection.collection_id, collection.name]);
       checkChatModel(checked.graph, this.#deps.chat);
-      // The name that it had before anybody gave it one.
+      // The name it had before it was given one.
       return patch.name === null ? { ...checked, name: unnamed(collection) } : checked;
     });
   }
 
-  /** Read, change, write back; again when somebody else was faster. */
+  /** Read, change, write back; repeated after a conflict. */
   async change(
     caller: Caller,
     repositoryId: string,
@@ -233,7 +237,7 @@ export class Collections {
         return { repository, collection: next, etag, decision: decideCollection(caller, repository, next) };
       } catch (error) {
         if (!PinakesError.isInstance(error)) throw error;
-        // Rows of tags that somebody else took away meanwhile: with them went the etag.
+        // NOT_FOUND: another process deleted tag rows of this batch, and with them changed the etag.
         const outrun =
           error.code === "PRECONDITION_FAILED" || (error.code === "NOT_FOUND" && error.context.batch?.index !== 0);
         if (!outrun || (ifMatch !== undefined && error.code === "PRECONDITION_FAILED")) throw error;
@@ -241,7 +245,7 @@ export class Collections {
     }
   }
 
-  /** The record, with the rows of tags that it loses; where those are many, in several batches, each of which changes the etag. */
+  /** Replaces the record and deletes the rows of removed tags; many rows take several batches, each of which changes the etag. */
   async #replace(
     { scope }: Caller,
     before: CollectionRecord,
@@ -264,7 +268,9 @@ export class Collections {
     return etag;
   }
 
-  /** Writes a new life. Where nobody named it and the id is the name of another, it has the id and a mark as its name: see markedName. */
+  /**
+   * Writes a new incarnation. If no name was given and the id is the name of another collection, the name gets a suffix: see markedName.
+   */
   async begin(
     scope: Scope,
     repository: RepositoryRecord,
@@ -284,7 +290,10 @@ export class Collections {
     }
   }
 
-  /** Makes it, in this order: the repository takes it, the record, the count; then the deleted life that has the id, where there is one. */
+  /**
+   * Operations that create a collection, in this order: the check that the repository is active, the record, the count; then the deleted
+   * incarnation that held the id, if there is one.
+   */
   newLife(
     repository: RepositoryRecord,
     record: CollectionRecord,
@@ -296,14 +305,14 @@ export class Collections {
         ? { op: "create", document: collectionDocument(record) }
         : { op: "replace", document: collectionDocument(record), ifMatch: former.etag },
       this.countUp(repository),
-      // The life that has the id is deleted: it is kept beside the new one, until it is restored or its time has come.
+      // The deleted incarnation that held the id is kept beside the new one, until it is restored or purged.
       ...(former === undefined
         ? []
         : [{ op: "create", document: collectionDocument({ ...former.record, displaced: true }) } as const]),
     ];
   }
 
-  /** One more live collection, while the limit lasts. */
+  /** Counts one more live collection, up to the limit. */
   countUp(repository: RepositoryRecord): Operation {
     const max = this.#collectionsMax(repository);
     return {
@@ -323,7 +332,7 @@ export class Collections {
     const { embedding_model = repository.embedding_model } = input;
     if (!this.#deps.embedders.models.some(({ id }) => id === embedding_model)) {
       const known = this.#deps.embedders.models.map(({ id }) => id).join(", ");
-      throw invalid(`embedding_model: ${show(embedding_model)} is not configured; there are ${known}.`);
+      throw invalid(`embedding_model: ${show(embedding_model)} is not configured; configured are ${known}.`);
     }
     if (!hasName(input) && input.collection_id === undefined) throw invalid("name: is missing.");
     const collectionId = input.collection_id === undefined ? undefined : checkId(input.collection_id, "collection_id");
@@ -339,7 +348,7 @@ export class Collections {
     });
   }
 
-  /** Which of the batch's conditions failed, in words. */
+  /** Translates the failed condition of the batch. */
   async #createError(error: unknown, caller: Caller, record: CollectionRecord): Promise<unknown> {
     if (!PinakesError.isInstance(error)) return error;
     const index = error.context.batch?.index;
@@ -350,7 +359,7 @@ export class Collections {
       const max = repository === undefined ? 0 : this.#collectionsMax(repository);
       return new PinakesError(
         "LIMIT_EXCEEDED",
-        `There are ${max} collections here already, which is the most. Delete one first.`,
+        `There are already ${max} collections here, the maximum. Delete one first.`,
         { cause: error },
       );
     }
@@ -359,29 +368,29 @@ export class Collections {
     if (parent !== undefined && same !== undefined && isLive(same.record))
       return new PinakesError(
         "CONFLICT",
-        `A collection "${record.collection_id}" exists in ${repositoryWords(record.repository_id)}.`,
+        `A collection "${record.collection_id}" already exists in ${repositoryWords(record.repository_id)}.`,
         { cause: error },
       );
     return new PinakesError(
       "CONFLICT",
-      `Collection "${record.collection_id}" is being made or deleted by somebody else. Try again.`,
+      `Collection "${record.collection_id}" is being created or deleted concurrently. Try again.`,
       { cause: error },
     );
   }
 }
 
-/** By whoever makes it; else the name follows from the id. */
+/** Whether the caller chose a name; otherwise it is derived from the id. */
 function hasName({ name }: Pick<CollectionFields, "name">): boolean {
   return name !== undefined && name !== null;
 }
 
-/** Only who could restore it is told that it can be. */
+/** Only callers who could restore it learn that it can be restored. */
 function deletedNow({ status, purge_at }: CollectionRecord, what: string, level: Level): PinakesError {
   if (level !== "ADMIN" || status !== "DELETED") return notFound(what);
   return new PinakesError("NOT_FOUND", `There is no ${what}: it was deleted, and can be restored until ${purge_at}.`);
 }
 
-/** Fixed fields that are named with the value they have are no change. */
+/** Fixed fields repeated with their current values are dropped. */
 function withoutSame(input: CollectionPatch, collection: CollectionRecord): CollectionPatch {
   const same = (field: (typeof fixed)[number]) => input[field] !== undefined && input[field] === collection[field];
   return Object.fromEntries(

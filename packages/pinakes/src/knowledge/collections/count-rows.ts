@@ -1,10 +1,9 @@
-/** How many rows of a collection callers embedded themselves. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { ownVectorsName } from "../records/raw-vectors-name.ts";
 
-/** 0 where there never were any, which costs one read. */
+/** Number of rows with vectors computed by callers; 0 if there never were any. */
 export async function countOwnRows(
   { vectors }: Pick<KnowledgeDependencies, "vectors">,
   scope: Scope,

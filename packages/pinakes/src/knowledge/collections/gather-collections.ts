@@ -1,7 +1,7 @@
 /**
- * Lists of collections that no index of the records has in order: by tags, by last use, by size. What can be in the list is found first (by
- * the rows of tags where tags are named), then looked at, ordered and cut. Each page does so anew; its cursor is the place of its last item
- * in the order, sealed for one caller and one question.
+ * Lists of collections by tags, last use or size, which no index covers. Candidates are collected first (from the tag rows if tags are
+ * given), then read, sorted and cut. Each page repeats this; its cursor is the sort position of its last item, sealed for one caller and
+ * one query.
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
@@ -36,7 +36,7 @@ import { requireTagRows } from "../records/tag-rows-before.ts";
 import { TagRows, type TagRow } from "../records/tag-rows.ts";
 import { isoTime } from "../records/times.ts";
 
-/** Collections that are looked at for one list. */
+/** Maximum number of collections read for one list. */
 export const gatheredCollectionsMax = 10_000;
 
 interface Placed {
@@ -65,7 +65,7 @@ export class CollectionLists {
     const question = [caller.userId, JSON.stringify(asked)];
     const from = cursor === undefined ? undefined : await this.#cursors.open(scope, question, cursor);
     if (tags.length === 0 && !isRanked(query)) {
-      // The place is that of an index here; who asks, and what, it belongs to all the same.
+      // This position is a cursor of the index; it is sealed for the caller and the query like the others.
       const found = await listCollections(this.#deps.items, this.#catalog, caller, {
         ...query,
         cursor: from as string | undefined,
@@ -107,7 +107,7 @@ export class CollectionLists {
     return opened.flatMap((one, i): readonly Placed[] => {
       const { collection } = one;
       const size = stats[i]?.total_size_bytes ?? 0;
-      // One that nobody used yet counts as used when it was made.
+      // A collection that was never used counts as used when it was created.
       const used = stats[i]?.last_used_at ?? collection.created_at;
       if (used >= since || size < (query.min_size_bytes ?? 0) || size > (query.max_size_bytes ?? Infinity)) return [];
       const values = {
@@ -140,13 +140,13 @@ export class CollectionLists {
     return found;
   }
 
-  /** By the rows of the tags; the records decide. */
+  /** Candidates come from the tag rows; the records decide. */
   async #tagged(caller: Caller, query: CollectionQuery, tags: readonly string[]): Promise<readonly Item[]> {
     await requireTagRows(this.#deps, caller.scope);
     const rows = new Map<string, TagRow>();
-    // Who has all of them has the first.
+    // A collection that has all tags has the first one.
     for (const tag of query.tag_match === "any" ? tags : tags.slice(0, 1)) {
-      // What can be no tag is in no list.
+      // No collection has an invalid tag.
       if (!isTag(tag)) continue;
       for await (const page of this.#rows.having(caller.scope, tag, query.repositoryId, query.session)) {
         for (const row of page) rows.set(row.incarnation, row);
@@ -192,12 +192,12 @@ export class CollectionLists {
   }
 }
 
-/** The tags that are asked for, each once. */
+/** The requested tags, deduplicated. */
 function tagsOf({ tag, tags = [], tag_match }: CollectionQuery): readonly string[] {
   if (tag_match !== undefined && tag_match !== "any" && tag_match !== "all")
     throw invalid(`tag_match: must be any or all, got ${show(tag_match)}.`);
   const all = [...new Set([...(tag === undefined ? [] : [tag]), ...tags])];
-  if (all.length > knowledgeLimits.tagsMax) throw invalid(`tags: ask for at most ${knowledgeLimits.tagsMax} at once.`);
+  if (all.length > knowledgeLimits.tagsMax) throw invalid(`tags: at most ${knowledgeLimits.tagsMax} per query.`);
   return all;
 }
 
@@ -231,6 +231,6 @@ function requireFew(count: number): void {
   if (count <= gatheredCollectionsMax) return;
   throw new PinakesError(
     "LIMIT_EXCEEDED",
-    `There are more than ${gatheredCollectionsMax} collections to put in order. Name a repository or a tag, or sort by created_at, updated_at or name.`,
+    `More than ${gatheredCollectionsMax} collections would have to be sorted. Name a repository or a tag, or sort by created_at, updated_at or name.`,
   );
 }

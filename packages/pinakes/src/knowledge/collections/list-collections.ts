@@ -1,6 +1,6 @@
 /**
- * Lists of collections: of one repository or of all, filtered and ordered, only what the caller may see. Pages are exact: what is
- * not visible is skipped while the page is filled, and the cursor stands behind the last one looked at. By tags, last use and size:
+ * Lists of collections: of one repository or of all, filtered and sorted, only what the caller may see. Pages are exact: invisible
+ * collections are skipped while a page is filled, and the cursor is after the last one read. Lists by tags, last use and size are in
  * gather-collections.ts.
  */
 import { collectionSorts, type CollectionSort } from "@pinakes/client";
@@ -10,9 +10,11 @@ import { invariant } from "../../domain/invariant.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { Item, ItemStore, Query, SessionTokens } from "../../ports/item-store.ts";
 import { knowledgeLimits } from "../limits.ts";
-import { decideCollection } from "../access/access.ts";
+import { compareUtf8 } from "../../domain/json.ts";
+import { decideCollection, notFound } from "../access/access.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
-import type { CatalogRecords } from "../records/catalog-records.ts";
+import { collectionItemId, type CatalogRecords } from "../records/catalog-records.ts";
+import { checkAskedId } from "../records/names.ts";
 import {
   collectionsContainer,
   collectionStatuses,
@@ -22,12 +24,12 @@ import {
 } from "../records/records.ts";
 
 export interface CollectionQuery {
-  /** Absent: those of all repositories. */
+  /** Absent: all repositories. */
   readonly repositoryId?: string | undefined;
-  /** In the name or the description, ignoring case. */
+  /** In the name or the description, case-insensitive. */
   readonly q?: string | undefined;
   readonly tag?: string | undefined;
-  /** With `tag_match` all (when absent) or any of them. */
+  /** `tag_match`: all of them (default) or any. */
   readonly tags?: readonly string[] | undefined;
   readonly tag_match?: "any" | "all" | undefined;
   /** Absent: ACTIVE. `live`: also ARCHIVED. `all`: every status but the purged. */
@@ -35,12 +37,14 @@ export interface CollectionQuery {
   readonly created_by?: string | undefined;
   readonly sort?: CollectionSort | undefined;
   readonly order?: "asc" | "desc" | undefined;
-  /** Those that nobody loaded or asked since this time. */
+  /** Not uploaded to or queried since this time. */
   readonly unused_since?: string | undefined;
   readonly min_size_bytes?: number | undefined;
   readonly max_size_bytes?: number | undefined;
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
+  /** With `repositoryId`, sorted by created_at: the id of a collection of it; the list begins behind that one. NOT_FOUND where it is not visible. */
+  readonly after?: string | undefined;
   readonly session?: SessionTokens | undefined;
 }
 
@@ -57,16 +61,48 @@ export async function listCollections(
 ): Promise<CollectionPage> {
   const scope = requireCaller(caller);
   const limit = checkLimit(query.limit);
-  const plan = planOf(query);
+  const from = await placeOf(catalog, caller, query);
+  const plan = { ...planOf(query), ...(from === undefined ? {} : from.range) };
   const found: OpenCollection[] = [];
   const repositories = new Map<string, RepositoryRecord>();
   let { cursor } = query;
   do {
     const page = await items.query(scope, collectionsContainer.name, { ...plan, limit: limit - found.length, cursor });
-    found.push(...(await visibleAmong(catalog, caller, page.items, repositories)));
+    const behind = from === undefined ? page.items : page.items.filter(from.isBehind);
+    found.push(...(await visibleAmong(catalog, caller, behind, repositories)));
     cursor = page.cursor;
   } while (cursor !== undefined && found.length < limit);
   return { items: found, ...(cursor === undefined ? {} : { cursor }) };
+}
+
+/** The range of the index that `after` leaves, and what of that range lies behind it: several may have been created in one millisecond. */
+async function placeOf(
+  catalog: CatalogRecords,
+  caller: Caller,
+  query: CollectionQuery,
+): Promise<{ readonly range: Pick<Query, "range">; readonly isBehind: (item: Item) => boolean } | undefined> {
+  const { after, repositoryId, sort = "created_at" } = query;
+  if (after === undefined) return undefined;
+  if (repositoryId === undefined || sort !== "created_at")
+    throw invalid("after: needs the repository, and the order of created_at.");
+  checkAskedId(after, "after");
+  const [parent, found] = await catalog.both(caller.scope, repositoryId, after);
+  if (
+    parent === undefined ||
+    found === undefined ||
+    decideCollection(caller, parent.record, found.record).level === null
+  )
+    throw notFound(`collection ${show(after)}`);
+  const descending = orderOf(query) === "desc";
+  const { created_at } = found.record;
+  const place = [created_at, collectionItemId(found.record)] as const;
+  return {
+    range: { range: descending ? { lte: created_at } : { gte: created_at } },
+    isBehind: ({ id, document }) => {
+      const difference = compareUtf8(document["created_at"] as string, place[0]) || compareUtf8(id, place[1]);
+      return descending ? difference < 0 : difference > 0;
+    },
+  };
 }
 
 const indexes = {
@@ -83,7 +119,7 @@ export function orderOf({ sort = "created_at", order }: CollectionQuery): "asc" 
   return order ?? (sort === "name" ? "asc" : "desc");
 }
 
-/** What a record must meet, whichever way it was found; but for its tags. */
+/** The filter on records, however they were found, except for their tags. */
 export function filterOf({ q, status = "ACTIVE", created_by }: CollectionQuery): Filter {
   if (status !== "all" && status !== "live" && !collectionStatuses.includes(status))
     throw invalid(`status: must be all, live or one of ${collectionStatuses.join(", ")}, got ${show(status)}.`);
@@ -94,11 +130,11 @@ export function filterOf({ q, status = "ACTIVE", created_by }: CollectionQuery):
   };
 }
 
-/** For the sorts that have an index. */
+/** For sorts that have an index. */
 export function planOf(query: CollectionQuery): Query {
   const { repositoryId, status = "ACTIVE", created_by, sort = "created_at" } = query;
   const order = orderOf(query);
-  invariant(sort in indexes, "INTERNAL", "other sorts have no index");
+  invariant(sort in indexes, "INTERNAL", "a sort without an index");
   const [ofOne, ofAll] = indexes[sort as keyof typeof indexes];
   const session = query.session === undefined ? {} : { session: query.session };
   const filter = filterOf(query);
@@ -114,7 +150,7 @@ export function planOf(query: CollectionQuery): Query {
     return { index: ofOne, equals: { repository_id: repositoryId, kind: "collection" }, order, filter, ...session };
   if (created_by !== undefined && sort === "created_at")
     return { index: "byCreator", equals: { kind: "collection", created_by }, order, filter, ...session };
-  // Most are active; of the others there may be few among many.
+  // Most collections are ACTIVE; other statuses may be rare, so use their index.
   if (sort === "created_at" && status !== "all" && status !== "live" && status !== "ACTIVE")
     return { index: "allByStatus", equals: { kind: "collection", status }, order, filter, ...session };
   return { index: ofAll, equals: { kind: "collection" }, order, filter, ...session };
@@ -127,7 +163,7 @@ export function checkLimit(limit: number | undefined): number {
   throw invalid(`limit: must be a whole number from 1 to ${pageItemsMax}, got ${show(limit)}.`);
 }
 
-/** Those that the caller may see, with the access decision. */
+/** The collections that the caller may see, with the access decision. */
 export async function visibleAmong(
   catalog: CatalogRecords,
   caller: Caller,

@@ -1,7 +1,6 @@
 /**
- * Collections that come into being by being used (RFC 0007): the first load makes them where the repository says so (`auto_create`), the
- * first query where it says that (`create_on_query`), else only somebody who asks for them. However many come first, one record is made.
- * Each use is noted. Nobody calls this from outside: there is no route to it.
+ * Collections created on first use (RFC 0007): by an upload if the repository has `auto_create`, by a query if it has `create_on_query`,
+ * otherwise only explicitly. Concurrent first uses create one record. Every use is recorded. There is no route for this.
  */
 import type { Caller } from "../../domain/caller.ts";
 import { hasCode } from "../../domain/errors.ts";
@@ -19,7 +18,7 @@ export interface OpenOrCreateDependencies {
   readonly repositories: Repositories;
 }
 
-/** For what is about to load something. A file whose name is refused makes nothing. */
+/** For uploads. A refused file name creates nothing. */
 export async function openOrCreate(
   services: OpenOrCreateDependencies,
   caller: Caller,
@@ -36,7 +35,7 @@ export async function openOrCreate(
   });
 }
 
-/** For what only asks. */
+/** For queries. */
 export async function openToQuery(
   services: OpenOrCreateDependencies,
   caller: Caller,
@@ -55,7 +54,7 @@ export async function openToQuery(
 interface Use {
   readonly open: () => Promise<OpenCollection>;
   readonly setting: "auto_create" | "create_on_query";
-  /** Throws what forbids that something is made. */
+  /** Throws if nothing may be created. */
   readonly check: () => void;
 }
 
@@ -88,7 +87,7 @@ async function created(
   try {
     return await collections.create(caller, repositoryId, { collection_id: collectionId });
   } catch (cause) {
-    // Made at the same time by another use; or it is there, and not for this caller.
+    // Created concurrently by another use, or it exists and this caller may not see it.
     if (!hasCode(cause, "CONFLICT") || cause instanceof NameTaken) throw cause;
     return open();
   }

@@ -1,6 +1,6 @@
 /**
- * What a query may ask for beside its hits: the records of the collections that it was about, and an empty answer instead of an error
- * where one is not there (or not for the caller, which is the same).
+ * Options of a query: add the records of its collections, and answer nothing instead of an error for a collection that does not exist (or
+ * is not visible, which is the same).
  */
 import { hasCode } from "../../domain/errors.ts";
 import type { CollectionView } from "../views.ts";
@@ -8,7 +8,7 @@ import type { CollectionView } from "../views.ts";
 export interface QueryWishes {
   /** Adds the records of the collections. */
   readonly include_metadata?: boolean | undefined;
-  /** `empty`: a collection that is not there answers nothing and is named. Absent, or `error`: NOT_FOUND. */
+  /** `empty`: a missing collection gives no hits and is listed in `missing`. Absent, or `error`: NOT_FOUND. */
   readonly unknown_collections?: "error" | "empty" | undefined;
 }
 
@@ -26,12 +26,12 @@ export interface CollectionName {
 export interface QueryMore<Name extends SearchTarget = SearchTarget> {
   /** With `include_metadata`. */
   readonly collections?: readonly CollectionView[];
-  /** With `unknown_collections: "empty"`: whether all that were named are there. */
+  /** With `unknown_collections: "empty"`: whether all named collections exist. */
   readonly collection_exists?: boolean;
   readonly missing?: readonly Name[];
 }
 
-/** Which of them are there for the caller, and which are not. */
+/** Splits the names into those that exist for the caller and those that do not. */
 export async function knownAmong<Name extends SearchTarget>(
   names: readonly Name[],
   open: (name: Name) => Promise<unknown>,
@@ -50,7 +50,7 @@ export async function knownAmong<Name extends SearchTarget>(
   return { known, missing };
 }
 
-/** Each once. */
+/** Deduplicated. */
 export async function recordsOf(
   names: readonly CollectionName[],
   read: (name: CollectionName) => Promise<CollectionView>,

@@ -1,4 +1,4 @@
-/** Repositories: the top of the tree. Each is made with its default collection in one batch. */
+/** Repositories, the top of the tree. A repository and its default collection are created in one batch. */
 import type { Caller } from "../../domain/caller.ts";
 import { requireCaller } from "../../domain/caller.ts";
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
@@ -62,20 +62,20 @@ export class Repositories {
     this.#catalog = catalog;
   }
 
-  /** Admins only; who else may make collections in it is `allow_user_collections`. */
+  /** Admins only; `allow_user_collections` controls who may create collections in it. */
   async create(caller: Caller, input: NewRepository): Promise<Stored<RepositoryRecord>> {
     const scope = requireCaller(caller);
-    if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Making a repository needs the role admin.");
+    if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Creating a repository needs the role admin.");
     const repository_id =
       input.repository_id === undefined ? this.#deps.newId() : checkId(input.repository_id, "repository_id");
     if (repository_id === personalAlias || isPersonalId(repository_id))
-      throw invalid(`repository_id: ${show(repository_id)} is kept for users' own repositories; choose another.`);
+      throw invalid(`repository_id: ${show(repository_id)} is reserved for personal repositories; choose another id.`);
     const record = this.#record(caller, { ...input, repository_id }, null);
     await this.#checkModel(record.embedding_model);
     return this.#store(scope, record, true);
   }
 
-  /** The caller's own repository, made when it is asked for the first time. */
+  /** The caller's personal repository, created on first use. */
   async personal(caller: Caller): Promise<Stored<RepositoryRecord>> {
     const scope = requireCaller(caller);
     const repository_id = personalRepositoryId(caller.userId);
@@ -85,7 +85,7 @@ export class Repositories {
     try {
       return await this.#store(scope, record, false);
     } catch (error) {
-      // Made by somebody else meanwhile: two requests of one user.
+      // Created by a concurrent request of the same user.
       const made = await this.#catalog.repository(scope, repository_id);
       if (made === undefined) throw error;
       return made;
@@ -133,7 +133,7 @@ export class Repositories {
     return { items, ...(cursor === undefined ? {} : { cursor }) };
   }
 
-  /** Those that the caller may see. Read one by one, since who may see one is no part of an index. */
+  /** Those that the caller may see. Reads them all, since no index knows visibility. */
   async count(caller: Caller): Promise<number> {
     let sum = 0;
     let cursor: string | undefined;
@@ -145,7 +145,7 @@ export class Repositories {
     return sum;
   }
 
-  /** The settings of who may use a repository are the admins'; nobody else changes a repository. */
+  /** Only admins may change a repository, including who may use it. */
   async update(
     caller: Caller,
     repositoryId: string,
@@ -169,7 +169,7 @@ export class Repositories {
     }
   }
 
-  /** No collection may have more tags than there can be, those of its repository included. */
+  /** A collection's tags together with those of its repository must stay within the limit. */
   async #checkTags(scope: Caller["scope"], { repository_id, metadata }: RepositoryRecord): Promise<void> {
     for (let cursor: string | undefined; ;) {
       const page = await this.#deps.items.query(scope, collectionsContainer.name, {
@@ -259,7 +259,7 @@ export class Repositories {
   async #checkModel(model: string): Promise<void> {
     if (this.#deps.embedders.models.some(({ id }) => id === model)) return;
     const known = this.#deps.embedders.models.map(({ id }) => id).join(", ");
-    throw invalid(`embedding_model: ${show(model)} is not configured; there are ${known}.`);
+    throw invalid(`embedding_model: ${show(model)} is not configured; configured are ${known}.`);
   }
 
   async #store(
@@ -283,7 +283,7 @@ export class Repositories {
       if (!hasCode(error, "CONFLICT")) throw error;
       throw new PinakesError(
         "CONFLICT",
-        `A repository "${record.repository_id}" exists. Use another id, or PATCH the existing one.`,
+        `A repository "${record.repository_id}" already exists. Use another id, or PATCH the existing one.`,
         { cause: error },
       );
     }

@@ -1,4 +1,4 @@
-/** A collection that was opened, as callers see it: with its counters, and with the rows that callers embedded themselves. */
+/** The view of a collection, with its counters and the number of rows that callers embedded. */
 import type { Scope } from "../../domain/scope.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
 import type { OpenCollection } from "../access/open-collection.ts";

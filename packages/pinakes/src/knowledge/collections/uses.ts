@@ -1,6 +1,6 @@
 /**
- * When a collection was last used: loaded or asked. Kept beside its counters and never in its record, so that a use neither looks like a
- * change nor makes anybody's etag stale. It is written at most once in a while; a use that cannot be noted is no error of the caller's.
+ * Time of a collection's last use (upload or query). Stored beside its counters and not in its record, so that a use changes neither
+ * `updated_at` nor the etag. Written at most once per interval; a failed write is not the caller's error.
  */
 import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -10,15 +10,15 @@ import { isoTime } from "../records/times.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
 
-/** Uses within this time are one use. */
+/** Uses within this interval count as one. */
 export const useEveryMs = 600_000;
-/** Collections that a process remembers to have noted; what is forgotten costs one read. */
+/** Collections whose last write a process remembers; a forgotten one costs one read. */
 const rememberedMax = 10_000;
 
 type Dependencies = Pick<KnowledgeDependencies, "items" | "clock" | "log">;
 const noted = new WeakMap<ItemStore, Map<string, number>>();
 
-/** Not for callers: every load and every query notes its own use. */
+/** Internal: every upload and query records its own use. */
 export async function noteUse(deps: Dependencies, scope: Scope, collection: CollectionRecord): Promise<void> {
   const now = deps.clock.now();
   const known = notesOf(deps.items);
@@ -32,7 +32,7 @@ export async function noteUse(deps: Dependencies, scope: Scope, collection: Coll
     known.delete(key);
     if (isOver(error)) return;
     deps.log(
-      `the use of collection ${collection.collection_id} was not noted: ${error instanceof Error ? error.message : String(error)}`,
+      `the use of collection ${collection.collection_id} was not recorded: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
 }
@@ -41,7 +41,7 @@ async function write({ items }: Dependencies, scope: Scope, collection: Collecti
   const partition = new CollectionPartition(items, scope, collection);
   await partition.ensure(collection.status === "ARCHIVED" ? "ARCHIVED" : "ACTIVE");
   const last = (await partition.stats())?.record.last_used_at;
-  // Another process noted it a moment ago.
+  // Another process recorded it a moment ago.
   if (typeof last === "string" && now - Date.parse(last) < useEveryMs) return;
   await partition.clean([
     { op: "check", id: itemIds.fence, where: { status: { in: ["ACTIVE", "ARCHIVED"] } } },
@@ -49,7 +49,7 @@ async function write({ items }: Dependencies, scope: Scope, collection: Collecti
   ]);
 }
 
-/** The collection ended meanwhile: there is nothing left to note. */
+/** The collection was deleted concurrently; there is nothing to record. */
 function isOver(error: unknown): boolean {
   return hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND");
 }

@@ -1,4 +1,4 @@
-/** Archiving: the record says so at once, the fence stops writers, and every store confirms it (RFC 0007, "Other operations"). */
+/** Archiving: the record changes at once, the fence stops writers, and every store confirms (RFC 0007, "Other operations"). */
 import type { Caller } from "../../domain/caller.ts";
 import { invalid } from "../../domain/errors.ts";
 import { isConflict } from "../../runtime/expected-errors.ts";
@@ -57,7 +57,7 @@ export class CollectionArchiving {
     return archived;
   }
 
-  /** Ends an archiving that is still under way, in the batch that makes it active again. */
+  /** Cancels an archival in progress, in the batch that makes the collection active again. */
   async unarchive(caller: Caller, which: ToArchive): Promise<OpenCollection> {
     return this.#change(caller, which, "ACTIVE", async ({ collection }, next, earlier) => {
       const end =

@@ -1,10 +1,10 @@
 /**
- * The end of a collection, and the way back (RFC 0007). Soft: unreadable at once, every byte kept until `purge_at`. Purge: one batch marks
- * the record and begins the operation that removes it from every store. Each step names the life it means, so that a step which comes
- * late never touches another life of the same id.
+ * Delete and restore of a collection (RFC 0007). Soft: unreadable at once, every byte kept until `purge_at`. Purge: one batch marks the
+ * record and starts the operation that deletes it from every store. Each step names the incarnation, so that a late step never touches
+ * another incarnation of the same id.
  *
- * The record decides, and the stores follow it: whoever closed or opened them reads the record again, and does it over where somebody
- * changed it meanwhile. The registry has an entry before the first store is touched, by which the sweep does the same after a crash.
+ * The record decides and the stores follow: after fencing or unfencing the stores, the record is read again, and the step repeats if it has
+ * changed. The work registry gets an entry before the first store is touched, with which the sweep completes the step after a crash.
  */
 import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -24,8 +24,8 @@ import { itemIds, type CollectionRecord } from "../records/records.ts";
 import { isoTime, laterThan } from "../records/times.ts";
 
 /**
- * A store that would remove its part by itself does so that much later than `purge_at`. The operation removes it at `purge_at`, by what the
- * record says; a store knows no records, and a collection that was restored may be closed in it until the sweep has come.
+ * A store with its own retention deletes this much later than `purge_at`. The operation purges at `purge_at`, according to the record; a
+ * store knows no records, and a restored collection may stay fenced in it until the sweep has run.
  */
 export const storeSpareMs = 30 * dayMs;
 
@@ -41,11 +41,11 @@ export interface DeletionDependencies {
 
 export interface BeginPurge {
   readonly createdBy: string;
-  /** Of a job that was begun by an earlier version. */
+  /** Of a job started by an earlier version. */
   readonly operationId?: string | undefined;
   readonly allowPartial?: boolean | undefined;
   readonly withDefault?: boolean | undefined;
-  /** Only if it is still to be purged at this time. */
+  /** Only if `purge_at` still has this value. */
   readonly dueAt?: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export class CollectionDeletion {
     this.#services = services;
   }
 
-  /** How long a deleted collection can be had back. */
+  /** How long a deleted collection can be restored. */
   get trashMs(): number {
     return this.#services.deps.trashMs ?? trashMs;
   }
@@ -65,18 +65,19 @@ export class CollectionDeletion {
     const found = await this.#read(scope, life);
     const { collection_id } = life;
     const changed = { mode: "soft", collection_id, changed_since: true };
-    // A try that is repeated after a crash must not delete again what was restored since.
+    // A retry after a crash must not delete a collection that was restored in the meantime.
     if (job !== undefined && job.attempts > 1 && isLive(found.record) && found.record.updated_at > job.created_at) {
       await this.follow(scope, life);
       return changed;
     }
-    if (found.record.is_default) throw invalid("The default collection cannot be deleted; its documents can.");
+    if (found.record.is_default)
+      throw invalid("The default collection cannot be deleted; delete its documents instead.");
     const { record } = isLive(found.record) ? await this.#hide(scope, found) : found;
     const now = await this.#close(scope, record);
     return now !== undefined && isLive(now) ? changed : { mode: "soft", collection_id, purge_at: record.purge_at };
   }
 
-  /** Only while the migration still holds it (RFC 0009). False where it does not any more, or somebody brought it back meanwhile. */
+  /** Only while the migration still holds it (RFC 0009). False if it no longer does, or if the collection was restored concurrently. */
   async trashHeld(scope: Scope, life: Incarnation, migration_id: string): Promise<boolean> {
     for (;;) {
       const found = await this.#read(scope, life);
@@ -89,8 +90,8 @@ export class CollectionDeletion {
   }
 
   /**
-   * The stores are made what the record says, until it says the same before and after. A purge that began sees to everything itself. Can be
-   * repeated, by anybody. Answers with the record; undefined where it is gone.
+   * Fences or unfences the stores according to the record, until the record is the same before and after. Once a purge has started, it
+   * handles the stores itself. Idempotent. Returns the record; undefined if it no longer exists.
    */
   async follow(scope: Scope, life: Incarnation): Promise<CollectionRecord | undefined> {
     const { catalog } = this.#services;
@@ -107,8 +108,8 @@ export class CollectionDeletion {
   }
 
   /**
-   * The stores first: the record makes it readable, when all of it is back. `still` is asked between the read and what follows from it: who was
-   * overtaken throws there.
+   * The stores first: the record makes the collection readable once all of it is back. `still` is called between the read and its
+   * consequences, and throws if the caller was overtaken.
    */
   async restore(scope: Scope, life: Incarnation, still: () => Promise<void> = async () => {}): Promise<JsonObject> {
     const { deps, catalog, collections } = this.#services;
@@ -116,7 +117,7 @@ export class CollectionDeletion {
     await still();
     const done = { mode: "restore", collection_id: life.collection_id };
     if (isLive(record)) {
-      // A former try got through, and its answer was lost.
+      // An earlier attempt succeeded, but its response was lost.
       await this.follow(scope, life);
       return done;
     }
@@ -148,14 +149,14 @@ export class CollectionDeletion {
       await this.#putBack(scope, record, error);
       throw await this.#restoreError(scope, error, record);
     }
-    // Who deleted it may have closed them after they were opened, and read a record that was not restored yet.
+    // A concurrent delete may have fenced the stores after they were unfenced, having read the record before the restore.
     await this.follow(scope, life);
     return done;
   }
 
   /**
-   * The commit point of a purge: the record says DELETE_IN_PROGRESS and the operation is there, in one batch. One that is under way
-   * already is answered with. Undefined: it was restored, so it is not due any more.
+   * The commit point of a purge: one batch sets DELETE_IN_PROGRESS and creates the operation. Returns the operation in progress, if there
+   * is one. Undefined: the collection was restored, so the purge is not due.
    */
   async begin(scope: Scope, life: Incarnation, options: BeginPurge): Promise<Operation | undefined> {
     const { deps, lifecycle, registry } = this.#services;
@@ -166,7 +167,7 @@ export class CollectionDeletion {
       if (dueAt !== undefined && (isLive(record) || (record.status === "DELETED" && record.purge_at !== dueAt)))
         return undefined;
       if (record.is_default && options.withDefault !== true)
-        throw invalid("The default collection cannot be deleted; its documents can.");
+        throw invalid("The default collection cannot be deleted; delete its documents instead.");
       const earlier = await lifecycle.read(scope, record);
       if (earlier?.operation.action === "delete-collection") return earlier.operation;
       const operation = await lifecycle.plan({
@@ -185,7 +186,7 @@ export class CollectionDeletion {
         if (!isConflict(error)) throw error;
         continue;
       }
-      // The sweep takes away entries that stood for nothing for so long.
+      // The sweep removes entries that had nothing to do for this long.
       if (deps.clock.now() - at > restMs / 2) await registry.mark(entry, deps.clock.now());
       if (earlier !== undefined && earlier.operation.status !== "done")
         await this.#services.jobs.supersede(scope, earlier.operation.operation_id);
@@ -193,26 +194,26 @@ export class CollectionDeletion {
     }
   }
 
-  /** What is there of a life that callers may have back, or may not any more. */
+  /** Throws unless this incarnation can be restored. */
   requireRestorable(record: CollectionRecord): void {
     requireRestorable(record, this.#services.deps.clock.now());
   }
 
-  /** From this batch on nobody reads or writes it, and its name is free. */
+  /** After this batch the collection is unreadable and unwritable, and its name is free. */
   async #hide(scope: Scope, found: Stored<CollectionRecord>): Promise<Stored<CollectionRecord>> {
     const record = this.#hidden(found.record, "DELETED");
     const { results } = await this.#services.catalog.batch(scope, record.repository_id, hiding(found, record));
     return { record, etag: results[0]?.etag as string };
   }
 
-  /** Everything but the record, of what is in the trash. Answers with the record as it is then. Can be repeated. */
+  /** Everything except the record, for a collection in the trash. Returns the current record. Idempotent. */
   async #close(scope: Scope, record: CollectionRecord): Promise<CollectionRecord | undefined> {
     if (record.status !== "DELETED") return record;
     await this.#lookSoon(scope, record);
     return this.follow(scope, record);
   }
 
-  /** The sweep looks whether the stores are what the record says, when this is surely over; then it waits for `purge_at`. */
+  /** The sweep compares the stores with the record once this has certainly ended, then waits for `purge_at`. */
   async #lookSoon(scope: Scope, record: CollectionRecord): Promise<void> {
     const { registry, deps } = this.#services;
     const due = Math.min(deps.clock.now() + restMs, Date.parse(record.purge_at as string));
@@ -231,7 +232,7 @@ export class CollectionDeletion {
     });
   }
 
-  /** The life has the id again. One that had it meanwhile, and is deleted too, is kept beside it. */
+  /** Gives the incarnation its id back. A deleted incarnation that held the id in the meantime is kept beside it. */
   #takePlace(
     next: CollectionRecord,
     record: CollectionRecord,
@@ -249,11 +250,11 @@ export class CollectionDeletion {
     ];
   }
 
-  /** Everything but the record. Can be repeated. */
+  /** Everything except the record. Idempotent. */
   async #bringBack(scope: Scope, record: CollectionRecord, archived: boolean): Promise<void> {
-    // What was under way when it was deleted goes on.
+    // Resumes the ingestions that the delete interrupted.
     await this.#services.registry.mark({ kind: "documents", tenant: scope.tenant, ...lifeOf(record) });
-    // The documents' fence last: it is what lets writers in.
+    // The documents' fence last: it is what admits writers.
     for (const store of this.#services.stores.toReversed()) await store.unfence(scope, record, { archived });
   }
 
@@ -262,7 +263,9 @@ export class CollectionDeletion {
       await store.fence(scope, record, { purgeAt: Date.parse(record.purge_at as string) + storeSpareMs });
   }
 
-  /** Into the trash again, unless somebody else restored it. Where the answer was lost nobody knows yet: the sweep looks at it soon. */
+  /**
+   * Fences the stores again after a failed restore, unless it was restored concurrently. If the outcome is unknown, the sweep checks soon.
+   */
   async #putBack(scope: Scope, record: CollectionRecord, error: unknown): Promise<void> {
     if (!PinakesError.isInstance(error) || error.retryable || error.code === "INTERNAL") return;
     await this.follow(scope, record);
@@ -285,7 +288,7 @@ export class CollectionDeletion {
     if (index === 1)
       return new PinakesError(
         "LIMIT_EXCEEDED",
-        `Repository "${repository_id}" has as many collections as it may. Delete one first.`,
+        `Repository "${repository_id}" has reached its maximum number of collections. Delete one first.`,
         { cause: error },
       );
     if (index === 2 && error.code === "CONFLICT") {
@@ -294,7 +297,7 @@ export class CollectionDeletion {
         return idTaken(record, error);
       return new PinakesError(
         "CONFLICT",
-        `Another collection of repository "${repository_id}" is named "${name}" now. Rename it, then restore.`,
+        `Another collection of repository "${repository_id}" is now named "${name}". Rename it, then restore.`,
         {
           cause: error,
         },
@@ -304,7 +307,7 @@ export class CollectionDeletion {
   }
 }
 
-/** The record as it is from now on, and one collection less to count where it was live. */
+/** The operations that replace the record and, if it was live, decrement the count of collections. */
 function hiding({ record, etag }: Stored<CollectionRecord>, next: CollectionRecord): readonly ItemOperation[] {
   return [
     { op: "replace", document: collectionDocument(next), ifMatch: etag },
@@ -314,11 +317,11 @@ function hiding({ record, etag }: Stored<CollectionRecord>, next: CollectionReco
   ];
 }
 
-/** A former version of the id is in the way of nobody, but a live one is. */
+/** A deleted incarnation of the id does not block a restore, a live one does. */
 function idTaken({ collection_id, repository_id }: CollectionRecord, cause?: unknown): PinakesError {
   return new PinakesError(
     "CONFLICT",
-    `Another collection of repository "${repository_id}" has the id "${collection_id}" now. Delete it, then restore.`,
+    `Another collection of repository "${repository_id}" now has the id "${collection_id}". Delete it, then restore.`,
     cause === undefined ? {} : { cause },
   );
 }
@@ -329,11 +332,11 @@ function requireRestorable({ collection_id, status, purge_at }: CollectionRecord
   if (status === "DELETED" && now < Date.parse(purge_at as string)) return;
   throw new PinakesError(
     "GONE",
-    `Collection "${collection_id}" could be restored until ${purge_at}; it is being removed for good.`,
+    `Collection "${collection_id}" could be restored until ${purge_at}; it is being purged.`,
   );
 }
 
-/** Somebody else opens or closes the same store. */
+/** Another process fences or unfences the same store. */
 function overtaken(error: unknown): false {
   if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
   return false;

@@ -1,4 +1,4 @@
-/** The end of a repository: it takes nothing new, then its collections are removed from every store, then its record goes. */
+/** Deletes a repository: it first refuses new writes, then its collections are purged from every store, then its record is deleted. */
 import { hasCode } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -33,7 +33,7 @@ export class RepositoryDeletion {
     if (!(await this.#mark(scope, repository_id, "DELETE_IN_PROGRESS")))
       return { mode: "purge", collections: progress.total };
     const lives = await this.#lives(scope, repository_id);
-    // Also those that went before this try.
+    // Including those deleted by earlier attempts.
     const total = Math.max(progress.total, lives.length);
     for (const [i, life] of lives.entries()) {
       await tools.tell({ done: total - lives.length + i, total });
@@ -48,7 +48,7 @@ export class RepositoryDeletion {
     }
   }
 
-  /** From here on writers are refused. Only of this life: one that was made anew after the job was done is another's. */
+  /** Refuses writers from here on. Only for this repository: one created with the same id after the job finished is another. */
   async close(
     scope: Scope,
     { repository_id, created_at }: Pick<RepositoryRecord, "repository_id" | "created_at">,
@@ -61,12 +61,12 @@ export class RepositoryDeletion {
     );
   }
 
-  /** A store that is down is waited for: the job goes on when the collection is gone. */
+  /** Waits for a store that is down: the job resumes when the collection is gone. */
   async #purge(scope: Scope, life: Incarnation, createdBy: string): Promise<void> {
     try {
       await this.#collections.begin(scope, life, { createdBy, withDefault: true });
     } catch (error) {
-      // Its own operation ended meanwhile.
+      // Its own operation finished concurrently.
       if (hasCode(error, "NOT_FOUND")) return;
       throw error;
     }
@@ -77,7 +77,7 @@ export class RepositoryDeletion {
     throw new Later(`Collection "${life.collection_id}" is still in ${waiting.join(", ")}.`);
   }
 
-  /** From here on nobody makes a collection in it, or adds to one. */
+  /** From here on no collection can be created in it or written to. */
   async #mark(
     scope: Scope,
     repositoryId: string,
@@ -103,7 +103,7 @@ export class RepositoryDeletion {
     }
   }
 
-  /** Reads the partition itself: one that an index does not show yet would be left over. */
+  /** Reads the partition itself: an eventually consistent index could miss a collection. */
   async #lives(scope: Scope, repositoryId: string): Promise<readonly Incarnation[]> {
     const lives: Incarnation[] = [];
     let cursor: string | undefined;

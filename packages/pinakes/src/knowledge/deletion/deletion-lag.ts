@@ -1,4 +1,4 @@
-/** How far a workspace's deletes are behind: what some store has not confirmed yet, and whether that takes longer than it may. */
+/** How far a workspace's deletes lag behind: those that some store has not confirmed, and whether they exceed the allowed time. */
 import type { DeletionLag } from "@pinakes/client";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../lifecycle/index.ts";
@@ -39,8 +39,8 @@ export async function deletionLag(
 }
 
 function warningOf(failed: number, lagSeconds: number, secondsMax: number): string | null {
-  const late = `A delete is not done after ${lagSeconds} s; ${secondsMax} s are allowed.`;
-  const stuck = `${failed} that some store has not confirmed; see the operations that failed.`;
+  const late = `A delete is not done after ${lagSeconds} s; the limit is ${secondsMax} s.`;
+  const stuck = `${failed} deletes that some store has not confirmed; see the failed operations.`;
   return [...(lagSeconds > secondsMax ? [late] : []), ...(failed > 0 ? [stuck] : [])].join(" ") || null;
 }
 
@@ -62,7 +62,7 @@ export async function unfinishedOperations(items: ItemStore, scope: Scope): Prom
   return found;
 }
 
-/** Whole seconds; never below 0, whoever's clock was ahead. */
+/** Whole seconds; never below 0, even with clock skew. */
 export function ageSeconds(now: number, since: number): number {
   return Math.max(0, Math.floor((now - since) / 1_000));
 }

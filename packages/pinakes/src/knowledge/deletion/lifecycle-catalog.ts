@@ -1,4 +1,4 @@
-/** The catalogue as the lifecycle sees it: what of a collection's record changes with an operation, and who is told. */
+/** The lifecycle's view of the catalog: how an operation changes a collection's record, and whom it notifies. */
 import type { Scope } from "../../domain/scope.ts";
 import type { Catalogue, Incarnation, Operation } from "../../lifecycle/index.ts";
 import type { Operation as ItemOperation } from "../../ports/item-store.ts";
@@ -14,7 +14,7 @@ import { lifeOf } from "../records/life-of.ts";
 import { TagRows } from "../records/tag-rows.ts";
 import { laterThan } from "../records/times.ts";
 
-/** The workspace that a message of the source means, which knows of none. */
+/** The workspace of messages from LISA, which has none. */
 const defaultWorkspace = "default";
 
 export class LifecycleCatalog implements Catalogue {
@@ -32,11 +32,11 @@ export class LifecycleCatalog implements Catalogue {
   async beside(scope: Scope, operation: Operation): Promise<readonly ItemOperation[]> {
     if (operation.action !== "delete-collection") return [];
     const found = await this.#catalog.life(scope, operation);
-    // Nothing else removes a record; where it is gone all the same, the operation may still end.
+    // Nothing else deletes a record; if it is missing all the same, the operation may still finish.
     if (found === undefined) return [];
     const { record, etag } = found;
     if (operation.status === "done") {
-      // Before the record, which says which they are.
+      // Before the record, which names them.
       await new TagRows(this.#deps.items).end(scope, record);
       return [{ op: "delete", id: collectionItemId(record), ifMatch: etag }];
     }
@@ -72,13 +72,13 @@ export class LifecycleCatalog implements Catalogue {
     return items.length > 0;
   }
 
-  /** A purge refuses this name for ever, also where it never held a row (stores/vectors-store.ts). */
+  /** A purge retires this name permanently, even if it never held a row (stores/vectors-store.ts). */
   async ended(scope: Scope, incarnation: string): Promise<boolean> {
     return (await this.#deps.vectors.remains(scope, ownVectorsName(incarnation))).status === "deleted";
   }
 
   async told(scope: Scope, operation: Operation): Promise<void> {
-    // Nobody waits for an archiving: it is told of only when it does not get on, and then to its end.
+    // An archival creates a job only when it fails, and then updates it to the end.
     const quiet = operation.action === "archive-collection" && operation.status !== "failed";
     if (quiet && (await this.#jobs.read(scope, operation.operation_id)) === undefined) return;
     await updateJob(this.#jobs, scope, operation);

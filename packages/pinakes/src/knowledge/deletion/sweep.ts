@@ -1,4 +1,4 @@
-/** One round over everything that is unfinished, of all tenants: what a crash left behind, what waits for its time, what a store has not confirmed. */
+/** One round over all unfinished work of all tenants: what a crash left behind, what is due, what a store has not confirmed. */
 import type { Scope } from "../../domain/scope.ts";
 import type { LifecycleMetrics } from "../../lifecycle/index.ts";
 import { restMs, type KnowledgeWork, type RegisteredUnfinished } from "../records/work-registry.ts";
@@ -6,10 +6,15 @@ import type { Watchdog } from "../ingest/watchdog.ts";
 import { updateJob } from "../jobs/operation-jobs.ts";
 import { lifeOf } from "../records/life-of.ts";
 import { isLive } from "../records/catalog-records.ts";
+import { uploadPrefix } from "../files/file-records.ts";
+import { expireCollection } from "./expire-collection.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Services } from "../api/services.ts";
 
-export interface SweepDependencies extends Pick<Services, "deletion" | "jobs" | "catalog" | "lifecycle"> {
+export interface SweepDependencies extends Pick<
+  Services,
+  "deletion" | "jobs" | "catalog" | "lifecycle" | "queue" | "files" | "fileUploads"
+> {
   readonly deps: KnowledgeDependencies;
   readonly registry: KnowledgeWork;
   readonly watchdog: Watchdog;
@@ -24,7 +29,7 @@ export class Sweep {
     this.#services = services;
   }
 
-  /** What fails does not stop the rest; the last error is thrown at the end. */
+  /** A failing entry does not stop the rest; the last error is thrown at the end. */
   async run(signal: AbortSignal): Promise<void> {
     const { registry, deps, lifecycle } = this.#services;
     let error: Error | undefined;
@@ -48,7 +53,7 @@ export class Sweep {
     found: Found,
     busyLanes: Map<string, boolean>,
   ): Promise<void> {
-    const { deps, watchdog } = this.#services;
+    const { deps, watchdog, registry } = this.#services;
     const scope = deps.system.forTenant(entry.tenant);
     switch (entry.kind) {
       case "documents":
@@ -59,7 +64,24 @@ export class Sweep {
         return this.#job(scope, entry);
       case "purge":
         return this.#trashed(scope, entry);
+      case "file":
+        return this.#file(scope, entry);
+      case "expiry": {
+        const dueAt = await expireCollection(this.#services, scope, entry);
+        return dueAt === undefined ? registry.remove(entry) : registry.postpone(entry, dueAt);
+      }
     }
+  }
+
+  async #file(scope: Scope, entry: RegisteredUnfinished): Promise<void> {
+    const { files, fileUploads, registry } = this.#services;
+    const { repository_id: owner, incarnation: id } = entry;
+    if (id.startsWith(uploadPrefix)) await fileUploads.sweep(scope, owner, id);
+    else {
+      const later = await files.sweep(scope, owner, id);
+      if (later !== undefined) return registry.postpone(entry, later.dueAt);
+    }
+    return registry.remove(entry);
   }
 
   async #operation(scope: Scope, entry: RegisteredUnfinished, found: Found): Promise<void> {
@@ -67,7 +89,7 @@ export class Sweep {
     const operation = await lifecycle.carryOn(scope, lifeOf(entry));
     if (operation === undefined || operation.status === "done") return registry.remove(entry);
     found[operation.status] += 1;
-    // The lag of deletions: nobody waits for an archiving.
+    // Counts the lag of deletes only; archivals are not urgent.
     if (operation.action === "delete-collection")
       found.oldestMs = Math.max(found.oldestMs, deps.clock.now() - Date.parse(operation.created_at));
   }
@@ -76,21 +98,21 @@ export class Sweep {
     const { jobs, registry } = this.#services;
     const state = await jobs.stateOf(scope, entry.incarnation);
     if (state === "alive") return;
-    // One that waits for something else goes on at a later sweep.
+    // A job that waits for something else resumes in a later sweep.
     if (state === "silent" && (await jobs.run(scope, entry.incarnation)).status === "running") return;
     return registry.remove(entry);
   }
 
   /**
-   * A collection that was deleted. Until its time comes its stores are made what its record says: whoever deleted or restored it may have died
-   * on the way. A live one is looked at once more when the trash would have ended: somebody may have slept before closing its stores.
+   * A deleted collection. Until it is due, its stores follow its record: the process that deleted or restored it may have died. A live one
+   * is checked once more when the trash would have expired: a process may have paused before fencing its stores.
    */
   async #trashed(scope: Scope, entry: RegisteredUnfinished): Promise<void> {
     const { catalog, deletion, deps, registry } = this.#services;
     const found = await catalog.life(scope, entry);
     const now = deps.clock.now();
     if (found?.record.status === "DELETED" && Date.parse(found.record.purge_at as string) <= now) {
-      // Where it was restored in this moment, the entry stays, and the next sweep looks at it.
+      // If it is restored at this moment, the entry stays for the next sweep.
       if (await this.#purge(scope, entry, found.record.purge_at as string)) await registry.remove(entry);
       return;
     }
@@ -101,7 +123,7 @@ export class Sweep {
     return registry.remove(entry);
   }
 
-  /** False: it is not due any more. */
+  /** False: it is no longer due. */
   async #purge(scope: Scope, entry: RegisteredUnfinished, dueAt: string): Promise<boolean> {
     const { deletion, jobs, lifecycle } = this.#services;
     const operation = await deletion.begin(scope, lifeOf(entry), { createdBy: "system", dueAt });

@@ -1,7 +1,7 @@
 /**
- * All documents of a collection, as a job (R-LISA-44): those that were uploaded before it was asked for. Each goes as a single delete does, in
- * one batch with the counters and a record of what is left of it, so a job that dies is carried on by the next try, and nothing is counted
- * twice. At the end it looks once more: the answer says how many are left, and those are newer.
+ * Deletes all documents of a collection, as a job (R-LISA-44): those uploaded before the job was created. Each is deleted like a single
+ * document, in one batch with the counters and a removal record, so a retry resumes a job that died and counts nothing twice. The result
+ * says how many newer documents remain.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -33,7 +33,7 @@ export async function deleteAllDocuments(
   if (collection === undefined || collection.incarnation !== incarnation || collection.status !== "ACTIVE")
     throw new PinakesError("NOT_FOUND", `There is no active collection "${collection_id}".`);
   const partition = new CollectionPartition(deps.items, scope, collection);
-  // What an earlier try deleted stays counted, also what it could no longer tell of: the first look told how many there are.
+  // Deletes of an earlier attempt stay counted, also those it could not report: the first attempt recorded the total.
   const { total } = job.progress;
   const here = (await partition.stats())?.record.document_count ?? 0;
   let done = Math.max(job.progress.done, total - here);
@@ -49,7 +49,7 @@ export async function deleteAllDocuments(
     }
     await removeLeftovers(deps, partition, tools.signal);
     await tell(partition, tools, done);
-    // An index may lag behind: the last look must have found nothing.
+    // An index may lag behind: repeat until a pass finds nothing.
     if (removed === 0) break;
   }
   return { deleted: done, remaining: (await partition.stats())?.record.document_count ?? 0 };

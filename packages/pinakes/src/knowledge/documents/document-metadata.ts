@@ -1,9 +1,8 @@
-/** The fields a caller gives a document: they can be filtered by in searches, beside those every passage has. */
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { checkJson, isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { knowledgeLimits } from "../limits.ts";
 
-/** What every passage has of its own. A document's metadata may not use these names. */
+/** Fields that every chunk has. A document's metadata, which searches can filter by beside these, may not use their names. */
 export const passageFields = [
   "document_id",
   "collection_id",
@@ -28,7 +27,7 @@ export function checkDocumentMetadata(input: unknown, where = "metadata"): JsonO
   checkJson(input, where);
   for (const name of passageFields) {
     if (Object.hasOwn(input, name))
-      throw invalid(`${where}.${name}: is set by Pinakes for every passage; choose another name.`);
+      throw invalid(`${where}.${name}: is reserved, Pinakes sets it on every chunk; choose another name.`);
   }
   const bytes = Buffer.byteLength(JSON.stringify(input), "utf8");
   if (bytes > knowledgeLimits.documentMetadataBytesMax)

@@ -1,21 +1,21 @@
 /**
- * The text that passages and citations point into, in windows: a text of fifty megabytes is too much for one answer. Places are UTF-16 code
- * units of the whole text, in every window, so that `text.slice(start - window.start, end - window.start)` is what a citation means.
+ * The text that chunks and citations refer to, in windows, since a text of fifty megabytes is too large for one response. Offsets are
+ * UTF-16 code units of the whole text in every window: `text.slice(start - window.start, end - window.start)` is the cited text.
  */
 import type { DocumentText } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
 import type { ParsedText } from "../../ports/parser.ts";
 
-/** UTF-16 code units of one answer. */
+/** Maximum UTF-16 code units per response. */
 export const textWindowCharsMax = 1_000_000;
 const textWindowCharsDefault = 200_000;
 
 export interface TextQuery {
-  /** The one that searches show when absent. */
+  /** Default: the version that searches show. */
   readonly version?: number | undefined;
-  /** Where the window begins; 0 when absent. */
+  /** Start of the window; default 0. */
   readonly start?: number | undefined;
-  /** Where it ends, at most `textWindowCharsMax` later. */
+  /** End of the window, at most `textWindowCharsMax` after `start`. */
   readonly end?: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export function textWindow(
   };
 }
 
-/** Before anything is read: what is wrong with a window does not depend on the text. */
+/** Checks what does not depend on the text, before reading it. */
 export function checkTextQuery({ version, start = 0, end }: TextQuery): void {
   if (version !== undefined && !(Number.isInteger(version) && version >= 1))
     throw invalid(`version: must be a whole number from 1, got ${show(version)}.`);
@@ -63,7 +63,7 @@ function windowOf(
   const start = Math.min(from, text.length);
   if (to !== undefined) return { start, end: Math.min(to, text.length) };
   const end = Math.min(start + textWindowCharsDefault, text.length);
-  // Where nobody said where to end, not between the halves of a character.
+  // A default end never splits a surrogate pair.
   return { start, end: end < text.length && isPair(text, end) ? end - 1 : end };
 }
 
@@ -71,7 +71,7 @@ function isPair(text: string, at: number): boolean {
   return /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/.test(text.slice(at - 1, at + 1));
 }
 
-/** Each mark reaches to where the next one begins. */
+/** Each mark reaches to the start of the next one. */
 function spans<Mark extends { readonly start: number }, Rest>(
   marks: readonly Mark[],
   length: number,

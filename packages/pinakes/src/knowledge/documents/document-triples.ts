@@ -1,6 +1,6 @@
 /**
- * The triples that the passages of a document state: those that searches show, with the passages that say each, from the index of triples by
- * source. What extraction keeps beside them to find entities by their names is left out, so a page may be short and still have a cursor.
+ * The triples that the live chunks of a document state, with the chunks that state each, from the index of triples by source. Labels that
+ * extraction stores to find entities by name are left out, so a page may be short and still have a cursor.
  */
 import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -14,19 +14,19 @@ import type { DocumentRecord, IndexedVersion } from "../records/records.ts";
 import type { ListPage } from "../records/paging.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 
-/** Triples of the document that are looked at for one answer, with those that are left out. */
+/** Maximum number of triples read for one page, including those left out. */
 export const lookedThroughTriplesMax = 2_000;
-/** What is looked at in one call after none was shown, and four times that after each one more. */
+/** Triples read in the next call after a page with no visible ones; four times as many after each further one. */
 const widthTriples = 64;
 
 export interface DocumentTriple extends TripleView {
-  /** The passages of this document that state it, in the order of the text. */
+  /** The chunks of this document that state it, in the order of the text. */
   readonly passages: readonly { readonly chunk_id: string; readonly index: number }[];
 }
 
 interface Asked {
   readonly scope: Scope;
-  /** The life of the collection. */
+  /** The incarnation of the collection. */
   readonly space: string;
   readonly record: DocumentRecord;
   readonly shown: IndexedVersion | null;
@@ -71,8 +71,8 @@ function isShown({ quad }: SupportedQuad): boolean {
 }
 
 /**
- * At most `want` that are shown, among up to `rows`. Places are the ends of the store's pages only, so where there are more, the store is
- * asked once more for as many rows as hold those that are wanted.
+ * At most `want` visible triples among up to `rows`. Cursors exist only at the ends of the store's pages, so if there are more, the store
+ * is read once more for exactly as many rows as hold the wanted ones.
  */
 async function shownAmong(
   read: (rows: number) => Promise<SourcePage>,
@@ -83,7 +83,7 @@ async function shownAmong(
   const at = page.quads.flatMap((row, i) => (isShown(row) ? [i] : []));
   if (at.length <= want) return page;
   const again = await read((at[want - 1] as number) + 1);
-  // Where somebody removed what was in between: as many rows as are wanted never hold more.
+  // If rows in between were deleted concurrently: reading only `want` rows never gives more.
   return again.quads.filter(isShown).length <= want ? again : read(want);
 }
 

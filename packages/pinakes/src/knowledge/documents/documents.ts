@@ -1,4 +1,4 @@
-/** Documents: reading, listing, deleting, trying again. Uploading is in upload.ts. */
+/** Documents: read, list, delete, re-index. Uploads are in upload.ts. */
 import { documentStatuses, type Chunk as Passage } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
@@ -26,6 +26,7 @@ import {
 } from "../records/records.ts";
 import type { ListPage, Paging } from "../records/paging.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
+import { checkDocumentMetadata } from "./document-metadata.ts";
 import { checkTextQuery, textWindow, type TextQuery, type TextWindow } from "./document-text.ts";
 import { documentTriples, type DocumentTriple } from "./document-triples.ts";
 import { toIndexAnew } from "./index-anew.ts";
@@ -34,7 +35,7 @@ import { contentKey } from "./upload.ts";
 
 export interface DocumentQuery {
   readonly status?: DocumentStatus | undefined;
-  /** In the name, ignoring case is not possible here: exactly as it is written. */
+  /** Part of the name, case-sensitive. */
   readonly q?: string | undefined;
   readonly order?: "asc" | "desc" | undefined;
   readonly limit?: number | undefined;
@@ -69,7 +70,7 @@ export class Documents {
     return found;
   }
 
-  /** Newest first, unless asked otherwise. */
+  /** Newest first by default. */
   async list(
     caller: Caller,
     opened: OpenCollection,
@@ -93,7 +94,7 @@ export class Documents {
     return { items, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
   }
 
-  /** All that `list` would show: from the counters, unless a part of the name was asked for. */
+  /** Number of documents that `list` would return: from the counters, unless filtered by name. */
   async count(caller: Caller, opened: OpenCollection, { status, q, session }: DocumentQuery): Promise<number> {
     if (q === undefined) {
       const stats = (await this.#partition(caller, opened).stats())?.record ?? emptyStats;
@@ -109,7 +110,7 @@ export class Documents {
     return count;
   }
 
-  /** Without asking who may: for work that was admitted. False where it is not there any more, or is newer than `until`. */
+  /** Without an access check, for admitted work. False if the document no longer exists or is newer than `until`. */
   async removeOld(partition: CollectionPartition, documentId: string, until: string): Promise<boolean> {
     for (;;) {
       const found = await partition.read(documentId);
@@ -118,7 +119,10 @@ export class Documents {
     }
   }
 
-  /** One's own with WRITE access, anybody's with ADMIN. Gone for every reader when this returns; what is left of it goes right after. */
+  /**
+   * One's own document with WRITE access, any with ADMIN. Invisible to every reader when this returns; its leftovers are removed right
+   * after.
+   */
   async delete(caller: Caller, opened: OpenCollection, documentId: string, ifMatch?: string): Promise<DocumentRecord> {
     const { decision, collection } = opened;
     if (collection.status === "ARCHIVED") throw archived(collection);
@@ -167,8 +171,35 @@ export class Documents {
     ]);
   }
 
-  /** A failed document again, or an indexed one anew: with the chunking the collection has now. */
+  /** Ingests a failed or indexed document again, with the collection's current chunking. */
   async reindex(caller: Caller, opened: OpenCollection, documentId: string): Promise<Stored<DocumentRecord>> {
+    return this.#again(caller, opened, documentId, (record) => record);
+  }
+
+  /** Its own fields, all of them. Its chunks carry them, so they are made again; searches see the old ones until the new are ready. */
+  async setMetadata(
+    caller: Caller,
+    opened: OpenCollection,
+    documentId: string,
+    metadata: unknown,
+  ): Promise<Stored<DocumentRecord>> {
+    const checked = checkDocumentMetadata(metadata);
+    return this.#again(caller, opened, documentId, (record) => {
+      if (opened.decision.level === "WRITE" && record.uploaded_by !== caller.userId)
+        throw new PinakesError(
+          "FORBIDDEN",
+          `Document "${documentId}" is another user's; changing it needs ADMIN access to the collection.`,
+        );
+      return { ...record, metadata: checked };
+    });
+  }
+
+  async #again(
+    caller: Caller,
+    opened: OpenCollection,
+    documentId: string,
+    change: (record: DocumentRecord) => DocumentRecord,
+  ): Promise<Stored<DocumentRecord>> {
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     const partition = this.#partition(caller, opened);
     await this.#queue.watch(partition);
@@ -181,7 +212,7 @@ export class Documents {
         );
       const chunks = unfinishedChunks(record, (await partition.fence())?.record.generation ?? 1);
       const now = this.#deps.clock.now();
-      const next = toIndexAnew(record, now);
+      const next = toIndexAnew(change(record), now);
       try {
         const { results } = await partition.write([
           { op: "replace", document: partition.document(itemIds.document(documentId), next), ifMatch: etag },
@@ -196,7 +227,7 @@ export class Documents {
     }
   }
 
-  /** The bytes as they were sent. */
+  /** The bytes as uploaded. */
   async content(caller: Caller, opened: OpenCollection, documentId: string, wanted?: number): Promise<Content> {
     const { record } = await this.get(caller, opened, documentId);
     const version =
@@ -214,7 +245,7 @@ export class Documents {
     return { document: record, version, body };
   }
 
-  /** The passages that searches show, in the order of the text. */
+  /** The chunks that searches show, in the order of the text. */
   async passages(
     caller: Caller,
     opened: OpenCollection,
@@ -256,12 +287,12 @@ export class Documents {
     return { items, total: chunk_count, ...(last === undefined || last + 1 >= chunk_count ? {} : { next: last }) };
   }
 
-  /** The text that citations point into. */
+  /** The text that citations refer to. */
   async text(caller: Caller, opened: OpenCollection, documentId: string, version: number): Promise<string | undefined> {
     return (await readParsedText(this.#deps.objects, this.#partition(caller, opened), documentId, version))?.text;
   }
 
-  /** The same for people who look at it: a window of it, with pages and headings. */
+  /** A window of that text for people, with pages and headings. */
   async textWindow(caller: Caller, opened: OpenCollection, documentId: string, query: TextQuery): Promise<TextWindow> {
     checkTextQuery(query);
     const { record } = await this.get(caller, opened, documentId);
@@ -273,7 +304,7 @@ export class Documents {
     return textWindow(documentId, version, parsed, query);
   }
 
-  /** What its passages state in the graph. */
+  /** The triples that its chunks state. */
   async triples(
     caller: Caller,
     opened: OpenCollection,

@@ -1,7 +1,7 @@
 /**
- * Grants: one file may be uploaded, once, or downloaded for a while, by whoever has the link. A link is a secret of 256 bits; only its
- * hash is kept, under the system's own tenant, because who comes with it has no tenant yet. It acts for who asked for it, with the
- * rights they have when it is used.
+ * Grants: a link that uploads one file, once, or downloads one for a while, without a key. Only the hash of the 256-bit token is stored,
+ * under the system's own tenant, because the bearer has none yet. A grant acts for the user who created it, with the rights of that user
+ * when it is used.
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { Caller } from "../../domain/caller.ts";
@@ -78,7 +78,7 @@ export class Grants {
     return this.#make(caller, "upload", opened.collection, rest as unknown as JsonObject, expires_in_seconds);
   }
 
-  /** Once: the grant is gone before the first byte is read. */
+  /** Single use: the grant is deleted before the first byte is read. */
   async useUpload(token: string, body: AsyncIterable<Uint8Array>): Promise<DocumentView> {
     const { item, record } = await this.#find(token, "upload");
     try {
@@ -168,7 +168,7 @@ export class Grants {
 }
 
 function gone(): PinakesError {
-  return new PinakesError("NOT_FOUND", "This link was used, has run out, or never was one. Ask for a new one.");
+  return new PinakesError("NOT_FOUND", "This link was already used, has expired, or is invalid. Create a new one.");
 }
 
 function hashOf(token: string): string {

@@ -1,7 +1,7 @@
 /**
- * A document's triples and what supports them (RFC 0008). The source of a triple is `<document>.<run>.<generation>`, its part the passage:
- * the same three numbers that name the passage in the vectors. Before the first triple of a source is written the document's record lists
- * it, and it is listed until a `removal` names it, so whoever dies where, somebody knows what has to go.
+ * A document's triples and their sources (RFC 0008). The source of a triple is `<document>.<run>.<generation>`, its part the chunk: the
+ * same numbers that name the chunk in the vector store. The document's record lists a source before its first triple is written and until a
+ * `removal` names it, so after any crash some record names what must be removed.
  */
 import { hasCode } from "../../domain/errors.ts";
 import type { Quad } from "../../domain/rdf.ts";
@@ -13,7 +13,7 @@ import type { KnowledgeDependencies } from "../dependencies.ts";
 const writeQuadsMax = 5_000;
 const writeCharsMax = 8_388_608;
 
-/** `<run>.<generation>`: one source among those of a document. */
+/** `<run>.<generation>`: identifies a source within a document. */
 export function sourceMark({ run, generation }: Pick<IndexedVersion, "run" | "generation">): string {
   return `${run}.${generation}`;
 }
@@ -24,7 +24,7 @@ export interface GraphSource {
   readonly generation: number;
 }
 
-/** Undefined for a source that is no document's. */
+/** Undefined for a source that is not a document. */
 export function readSource(source: string): GraphSource | undefined {
   const [, documentId, run, generation] = /^(.+)\.(\d+)\.(\d+)$/.exec(source) ?? [];
   return documentId === undefined ? undefined : { documentId, run: Number(run), generation: Number(generation) };
@@ -32,12 +32,15 @@ export function readSource(source: string): GraphSource | undefined {
 
 const nothing: DocumentGraph = { sources: [], triples: 0 };
 
-/** With one more source that may have triples from here on. */
+/** Adds a source that may have triples from here on. */
 export function withSource({ graph = nothing }: DocumentRecord, mark: string): DocumentGraph {
   return { ...graph, sources: [...graph.sources.filter((one) => one !== mark), mark] };
 }
 
-/** Those that searches show, or are about to, stay; the rest has to go. `underWay`: so has what the run that is ingested has written. */
+/**
+ * Splits the sources into those that are live or prepared, and stale ones to remove. `underWay`: whether sources of the run in progress
+ * stay.
+ */
 export function parted(
   record: DocumentRecord,
   underWay: "stays" | "goes",
@@ -78,7 +81,10 @@ export async function writeGraph(
     }
 }
 
-/** What these alone supported goes with them. False: the collection is in the trash, where nothing changes until it is restored. */
+/**
+ * Also removes the triples that only these sources support. False: the collection is in the trash, where nothing changes until it is
+ * restored.
+ */
 export async function removeSources(
   deps: Pick<KnowledgeDependencies, "triples">,
   partition: CollectionPartition,
@@ -90,7 +96,7 @@ export async function removeSources(
       await deps.triples.removeSource(partition.scope, partition.place.incarnation, `${documentId}.${mark}`);
     } catch (error) {
       if (!hasCode(error, "NOT_FOUND", "CONFLICT")) throw error;
-      // Never opened, or purged: there is nothing any more.
+      // Never opened, or purged: nothing is left.
       if (error.code === "CONFLICT" && (await partition.fence())?.record.status !== "PURGED") return false;
     }
   }

@@ -1,6 +1,6 @@
 import type { DocumentRecord } from "../records/records.ts";
 
-/** The record of a document that waits to be indexed again, by a new run, as if nobody had tried before. */
+/** The record of a document that is queued for a new run, with no earlier attempts. */
 export function toIndexAnew(record: DocumentRecord, now: number): DocumentRecord {
   return {
     ...record,

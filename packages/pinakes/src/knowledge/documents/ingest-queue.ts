@@ -1,4 +1,4 @@
-/** Documents on their way to the workers, in a queue of each workspace's own. The record is the truth; a message only says where to look. */
+/** Documents on their way to the workers, in one queue per workspace. The record is authoritative; a message only says where to look. */
 import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { DeadKey, Queue, ReceivedMessage } from "../../ports/queue.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";
@@ -30,17 +30,17 @@ export class IngestQueue {
     this.#log = log;
   }
 
-  /** Where messages of a workspace may lie. */
+  /** The queues that may hold messages of a workspace. */
   queuesOf(tenant: string): readonly string[] {
     return [laneOf(tenant), sharedQueue];
   }
 
-  /** Before anything of the collection is begun: from here on the watchdog looks after it. */
+  /** Called before any work on the collection starts: from here on the watchdog monitors it. */
   async watch(partition: CollectionPartition): Promise<void> {
     await this.#registry.mark({ kind: "documents", tenant: partition.scope.tenant, ...partition.place });
   }
 
-  /** A message that gets lost here is sent again by the watchdog, so its loss is no error of the caller's. */
+  /** The watchdog resends a message that is lost here, so a failure is not the caller's error. */
   async send(
     partition: CollectionPartition,
     { document_id, run, attempts }: DocumentRecord,
@@ -66,18 +66,18 @@ export class IngestQueue {
       this.lanes.expect(lane);
     } catch (error) {
       this.#log(
-        `document ${document_id} could not be queued, the watchdog will: ${error instanceof Error ? error.message : String(error)}`,
+        `document ${document_id} could not be queued, the watchdog will resend it: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
   }
 
-  /** Whether the lane of a workspace holds messages, leased ones included. */
+  /** Whether the lane of a workspace holds messages, including leased ones. */
   async hasMessages(tenant: string): Promise<boolean> {
     const { ready, inFlight, delayed } = await this.queue.stats(this.scope, laneOf(tenant));
     return ready + inFlight + delayed > 0;
   }
 
-  /** False when there is no such letter. The workspace is marked first, so that workers look into its lane. */
+  /** False if there is no such letter. The workspace is marked first, so that workers poll its lane. */
   async redrive(tenant: string, key: DeadKey): Promise<boolean> {
     for (const queue of this.queuesOf(tenant)) {
       const letter = await this.queue.dead.inspect(this.scope, queue, key);

@@ -1,36 +1,36 @@
 /**
- * Fair queueing of ingestion: every workspace has a lane, a queue of its own, and a free worker takes its next document from the lane that
- * has the fewest under way; among equals, from the one that was served longest ago. So a workspace alone has all workers, and with others
- * it has its share, however many documents it brought.
+ * Fair queueing of ingestion: every workspace has a lane, a queue of its own, and a free worker takes its next document from the lane with
+ * the fewest in progress; among equals, from the one served longest ago. A workspace alone gets all workers, and with others its fair
+ * share, however many documents it uploads.
  *
- * Which lanes there are is read from the registry of unfinished work, which names a workspace before its first message is sent; what this
- * process sends itself is known at once. A lane without messages is looked at less and less often, so idle ones cost little.
+ * Lanes are discovered from the registry of unfinished work, which names a workspace before its first message is sent; messages sent by
+ * this process are known at once. A lane without messages is polled with exponential backoff, so idle lanes cost little.
  */
 import { hash } from "node:crypto";
 
-/** The queue of all workspaces, from before there were lanes: what still lies in it is a lane, too. */
+/** The queue that all workspaces shared before there were lanes; what remains in it is a lane, too. */
 export const sharedQueue = "documents";
-/** How old the list of lanes may be: the work of another process is found this late at most. */
+/** Maximum age of the list of lanes, and so the delay until messages of another process are found. */
 const listMsMax = 2_000;
 const pauseMsFirst = 50;
 const pauseMsMax = 5_000;
 
-/** The names of tenants are longer than those of queues may be. */
+/** A hash, because tenant names may be longer than queue names. */
 export function laneOf(tenant: string): string {
   return `${sharedQueue}-${hash("sha256", tenant, "hex").slice(0, 32)}`;
 }
 
 export interface Lane {
   readonly queue: string;
-  /** Documents under way, those included that were interrupted and have not ended yet. */
+  /** Documents in progress, including interrupted ones that have not ended yet. */
   held: number;
-  /** Those that have a place. */
+  /** Those that have a slot. */
   running: number;
-  /** When it was served last: a number that grows. */
+  /** Sequence number of the last service. */
   turn: number;
-  /** Not looked at before, as it had nothing. */
+  /** Not polled before this time, as it was empty. */
   emptyUntil: number;
-  /** 0: it had something when it was last looked at. */
+  /** 0: it was not empty at the last poll. */
   pauseMs: number;
 }
 
@@ -49,12 +49,12 @@ export class Lanes {
     this.#now = now;
   }
 
-  /** Grows with everything that is worth another look. */
+  /** Incremented by everything that is worth another poll. */
   get rings(): number {
     return this.#rings;
   }
 
-  /** There is something to take now, or after `inMs`. */
+  /** A message is ready now, or after `inMs`. */
   expect(queue: string, inMs = 0): void {
     const lane = this.#lane(queue);
     lane.emptyUntil = Math.min(lane.emptyUntil, this.#now() + inMs);
@@ -67,7 +67,7 @@ export class Lanes {
     this.#wake();
   }
 
-  /** Reads the list again where it is old. `anew`: whatever was known before, and every lane is looked at. */
+  /** Reloads an expired list of lanes. `anew`: reload it now, and poll every lane. */
   async refresh(anew = false): Promise<void> {
     const now = this.#now();
     if (!anew && now - this.#listedAt < listMsMax) return;
@@ -77,12 +77,12 @@ export class Lanes {
     for (const queue of found) this.#lane(queue);
     for (const [queue, lane] of this.#lanes) {
       if (anew) lane.emptyUntil = lane.pauseMs = 0;
-      // One that had something at the last look is kept until a look finds nothing.
+      // A lane that was not empty at the last poll is kept until a poll finds it empty.
       else if (!found.has(queue) && lane.held === 0 && lane.pauseMs > 0) this.#lanes.delete(queue);
     }
   }
 
-  /** Whose turn it is, of those that are worth a look and may have one more. */
+  /** The lane to serve next, among those that are due and may have one more. */
   next(mayHave: (lane: Lane) => boolean): Lane | undefined {
     const now = this.#now();
     let best: Lane | undefined;
@@ -94,7 +94,7 @@ export class Lanes {
     return best;
   }
 
-  /** The most places that any lane has. */
+  /** The most slots used by any lane. */
   get mostRunning(): number {
     let most = 0;
     for (const { running } of this.#lanes.values()) most = Math.max(most, running);
@@ -112,7 +112,7 @@ export class Lanes {
     lane.emptyUntil = this.#now() + lane.pauseMs;
   }
 
-  /** Until something rings after `seen`, a lane or the list is due, `msMax` has passed, or the signal. */
+  /** Returns when something rings after `seen`, a lane or the list is due, `msMax` has passed, or the signal aborts. */
   async pause(seen: number, msMax: number, signal: AbortSignal): Promise<void> {
     if (seen !== this.#rings || signal.aborted) return;
     const now = this.#now();

@@ -1,4 +1,4 @@
-/** Bytes on their way into the store: counted, hashed, and stopped at the limit. */
+/** An upload stream: counted, hashed, and stopped at the limit. */
 import { createHash } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
 
@@ -23,10 +23,7 @@ export class MeasuredBody implements AsyncIterable<Uint8Array> {
     for await (const chunk of this.#body) {
       this.bytes += chunk.byteLength;
       if (this.bytes > this.#bytesMax)
-        throw new PinakesError(
-          "LIMIT_EXCEEDED",
-          `"${this.#name}" is larger than ${this.#bytesMax} bytes, which is the most that is taken.`,
-        );
+        throw new PinakesError("LIMIT_EXCEEDED", `"${this.#name}" exceeds the limit of ${this.#bytesMax} bytes.`);
       this.#hash.update(chunk);
       yield chunk;
     }

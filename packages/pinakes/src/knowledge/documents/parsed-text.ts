@@ -1,4 +1,4 @@
-/** The text of a document as it was parsed, kept beside its bytes: what citations are checked against. */
+/** The parsed text of a document, stored beside its bytes: citations are verified against it. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
 import type { ParsedText } from "../../ports/parser.ts";
@@ -16,7 +16,7 @@ export function answersKey(partition: CollectionPartition, documentId: string, v
   return `${partition.prefix}${documentId}/${version}/answers`;
 }
 
-/** Everything that is made of a version's bytes. */
+/** Keys of everything derived from a version's bytes. */
 export function derivedKeys(partition: CollectionPartition, documentId: string, version: number): readonly string[] {
   return [textKey(partition, documentId, version), answersKey(partition, documentId, version)];
 }
@@ -46,7 +46,7 @@ export async function readParsedText(
   if (stored.format !== format)
     throw new PinakesError(
       "CORRUPT",
-      `The text of document ${documentId} has format ${stored.format}; this version reads ${format}.`,
+      `The text of document ${documentId} has format ${stored.format}; this version of Pinakes reads format ${format}.`,
     );
   return stored;
 }

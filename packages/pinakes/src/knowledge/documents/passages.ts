@@ -1,4 +1,4 @@
-/** Passages in the vector store: their ids, and writing them with patience when the store asks for it. */
+/** Chunks in the vector store: their ids, and writes that respect its backpressure. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -16,7 +16,7 @@ export function chunkId(documentId: string, run: number, index: number): string 
   return `${documentId}.${run}.${index}`;
 }
 
-/** Waits while the compactor catches up. */
+/** Retries while the compactor catches up. */
 export async function appendRows(
   { vectors }: Pick<KnowledgeDependencies, "vectors">,
   scope: Scope,
@@ -35,7 +35,7 @@ export async function appendRows(
   }
 }
 
-/** Vectors that are gone altogether need no removal of rows. */
+/** A vector collection that no longer exists has no rows to delete. */
 export async function deleteChunks(
   deps: Pick<KnowledgeDependencies, "vectors">,
   partition: CollectionPartition,

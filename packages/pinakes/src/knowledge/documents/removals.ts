@@ -1,4 +1,4 @@
-/** Carries out what the records say has still to go: passages, objects, then triples, and the record of it last. */
+/** Executes the removal records: chunks, objects, then triples; the removal record itself is deleted last. */
 import type { CollectionPartition } from "../records/collection-partition.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { itemIds, type ChunkRange, type DocumentRecord, type RemovalRecord } from "../records/records.ts";
@@ -10,7 +10,7 @@ import { deleteChunks } from "./passages.ts";
 const removalsPerRound = 50;
 const keysPerDelete = 1_000;
 
-/** What is left over, written in the batch that makes it so. `why` and the run make the id: each of them happens once. */
+/** A removal record, written in the batch that makes its contents garbage. `why` and the run make the id unique. */
 export function removal(
   partition: CollectionPartition,
   { document_id, run, graph }: Pick<DocumentRecord, "document_id" | "run" | "graph">,
@@ -31,7 +31,7 @@ export function removal(
   },
 ): Operation {
   const { chunks = [], object_keys = [], now } = left;
-  // With a document everything goes that it lists.
+  // Deleting a document removes every source that it lists.
   const sources = why === "deleted" ? (graph?.sources ?? []) : (left.sources ?? []);
   const record: RemovalRecord = {
     kind: "removal",
@@ -44,19 +44,19 @@ export function removal(
   return { op: "create", document: partition.document(itemIds.removal(document_id, `${run}.${why}`), record) };
 }
 
-/** The passages that a run which is not the live one may have stored: before the first of them it says how many there will be. */
+/** The chunks that a run other than the live one may have stored: it records how many there will be before it stores the first. */
 export function unfinishedChunks({ run, live, progress }: DocumentRecord, generation: number): readonly ChunkRange[] {
   return progress === null || live?.run === run ? [] : [{ run, chunk_count: progress.total, generation }];
 }
 
-/** The passages that searches show, and those that are prepared for the next generation. */
+/** The chunks that searches show, and those prepared for the next generation. */
 export function shownRanges({ live, prepared }: Pick<DocumentRecord, "live" | "prepared">): readonly ChunkRange[] {
   return [live, prepared ?? null].flatMap((shown) =>
     shown === null ? [] : [{ run: shown.run, chunk_count: shown.chunk_count, generation: shown.generation }],
   );
 }
 
-/** Tells how many there were. Can be repeated, by anybody, at any time. */
+/** Returns the number of removals executed. Idempotent and safe to run concurrently. */
 export async function removeLeftovers(
   deps: Pick<KnowledgeDependencies, "objects" | "vectors" | "triples">,
   partition: CollectionPartition,
@@ -70,7 +70,7 @@ export async function removeLeftovers(
       await deleteChunks(deps, partition, record.document_id, record.chunks, signal);
       for (let at = 0; at < record.object_keys.length; at += keysPerDelete)
         await deps.objects.delete(partition.scope, record.object_keys.slice(at, at + keysPerDelete));
-      // The record stays for when the collection is restored.
+      // The removal record stays until the collection is restored.
       if (!(await removeSources(deps, partition, record.document_id, record.sources ?? []))) return removed;
       await partition.clean([{ op: "delete", id }]).catch((error: unknown) => ignoreMissing(error));
       removed += 1;
@@ -79,7 +79,7 @@ export async function removeLeftovers(
   }
 }
 
-/** Somebody else has removed it. */
+/** Already deleted by another process. */
 export function ignoreMissing(error: unknown): void {
   if (!(typeof error === "object" && error !== null && "code" in error && error.code === "NOT_FOUND")) throw error;
 }

@@ -1,8 +1,8 @@
-/** What an upload means for a document that exists already: whether it may start, and what the record becomes when it fails. */
+/** How an upload changes an existing document: whether it may start, and the record after a failed upload. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { DocumentRecord } from "../records/records.ts";
 
-/** Without a sign of life for so long, a retry of the upload takes it over; the watchdog fails it later (`uploadDeadMs`). */
+/** Without a heartbeat for this long, a retry of the upload takes it over; the watchdog fails it later (`uploadDeadMs`). */
 export const uploadLeaseMs = 15_000;
 
 export interface Begun {
@@ -21,7 +21,7 @@ export function isUnchanged({ record, before }: Begun, sha256: string): boolean 
   );
 }
 
-/** As it was before an upload that was refused. What was being ingested begins again: the upload has taken over its run. */
+/** The record as before a refused upload. An ingestion in progress restarts, since the upload took over its run. */
 export function asBefore(before: DocumentRecord, { version, run }: DocumentRecord, touched_at: number): DocumentRecord {
   const onItsWay = before.status === "pending" || before.status === "indexing";
   return {
@@ -32,7 +32,7 @@ export function asBefore(before: DocumentRecord, { version, run }: DocumentRecor
   };
 }
 
-/** What is left of the lease of a first upload that is under way; undefined where there is none. One that replaces a document needs replace=true. */
+/** Remaining lease of a first upload in progress; undefined if there is none. An upload that replaces a document needs replace=true. */
 export function leaseLeftMs({ status, versions, touched_at }: DocumentRecord, now: number): number | undefined {
   return status === "uploading" && versions.length === 0 ? touched_at + uploadLeaseMs - now : undefined;
 }
@@ -42,13 +42,13 @@ export class UploadUnderWay extends PinakesError {
 
   constructor({ name, document_id }: DocumentRecord, retryAfterMs: number) {
     const seconds = Math.ceil(retryAfterMs / 1_000);
-    const detail = `A document "${name}" is being uploaded: ${document_id}. If that upload broke off, send it again in ${seconds} s; or with replace=true.`;
+    const detail = `A document "${name}" is being uploaded: ${document_id}. If that upload was interrupted, retry in ${seconds} s, or with replace=true.`;
     super("CONFLICT", detail, { retryable: true });
     this.retryAfterMs = retryAfterMs;
   }
 }
 
-/** An upload that broke off left nothing but its name: sending the file again is what its error asks for. */
+/** An interrupted first upload left only its name; its error asks to send the file again. */
 export function neverArrived({ status, versions }: DocumentRecord): boolean {
   return status === "failed" && versions.length === 0;
 }
@@ -56,6 +56,6 @@ export function neverArrived({ status, versions }: DocumentRecord): boolean {
 export function duplicate({ name, document_id }: DocumentRecord): PinakesError {
   return new PinakesError(
     "CONFLICT",
-    `A document "${name}" is here already (names ignore case): ${document_id}. Send it with replace=true to take its place.`,
+    `A document "${name}" already exists (names are case-insensitive): ${document_id}. Send it with replace=true to replace it.`,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Uploads (RFC 0005, "Upload"): a record first, then the bytes, then the record again. Whatever breaks in between leaves a document
- * that says so, or nothing at all when the upload itself was refused.
+ * Uploads (RFC 0005, "Upload"): first a record, then the bytes, then the record again. A failure in between leaves a document that says so,
+ * or nothing if the upload itself was refused.
  */
 import type { Caller } from "../../domain/caller.ts";
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
@@ -38,21 +38,21 @@ import {
 
 export interface UploadInput {
   readonly name: string;
-  /** Bytes as they come; bytes or a text that are here already will do. */
+  /** A stream, or bytes or text in memory. */
   readonly body: AsyncIterable<Uint8Array> | Uint8Array | string;
   readonly metadata?: unknown;
-  /** Used and recorded, where the collection allows it. */
+  /** Used and recorded, if the collection allows it. */
   readonly chunking_strategy?: unknown;
-  /** Take the place of the document with this name (or source). Otherwise that is a CONFLICT. */
+  /** Replace the document with this name (or source). Otherwise that is a CONFLICT. */
   readonly replace?: boolean | undefined;
   readonly source?: DocumentSource;
   readonly job_id?: string | undefined;
 }
 
-/** The source of a file that came from a folder: `a/x.md` and `b/x.md` are two documents. */
+/** The source of a file from a folder: `a/x.md` and `b/x.md` are two documents. */
 export function uploadedFrom(path: string | undefined): Pick<UploadInput, "source"> {
   if (path === undefined) return {};
-  // A name has no "/", so this is never another's upload by name.
+  // A name contains no "/", so this never equals the source of an upload by name.
   if (!path.includes("/"))
     throw invalid(
       `path: must have a folder, such as a/x.md; got ${JSON.stringify(path)}. Leave it out for a file without one.`,
@@ -61,13 +61,13 @@ export function uploadedFrom(path: string | undefined): Pick<UploadInput, "sourc
 }
 
 export interface UploadResult extends Stored<DocumentRecord> {
-  /** The same bytes as before, cut in the same way: nothing was done. */
+  /** The same bytes and settings as before: nothing was done. */
   readonly unchanged: boolean;
   /** Another document of the collection with the same bytes. */
   readonly duplicate_of?: string;
 }
 
-/** What the types of files in a user's own repository are. */
+/** File types accepted in personal repositories. */
 const catalogTypes: readonly FileType[] = ["pdf", "docx", "txt", "md", "csv"];
 
 export class Uploads {
@@ -91,7 +91,7 @@ export class Uploads {
     return result;
   }
 
-  /** All that can be known before the first byte. */
+  /** All checks that need no bytes. */
   check({ repository, collection }: OpenCollection, input: Omit<UploadInput, "body">): CheckedUpload {
     requireTaking(repository);
     if (collection.status === "ARCHIVED") throw archived(collection);
@@ -101,10 +101,10 @@ export class Uploads {
       throw invalid(`source: has more than ${knowledgeLimits.sourceCharsMax} characters.`);
     let override: ChunkingStrategy | null = null;
     if (input.chunking_strategy !== undefined && input.chunking_strategy !== null) {
-      // What a pipeline brings is cut as its settings say, which are the collection's own.
+      // A pipeline's chunking is a setting of the collection.
       if (!collection.allow_chunking_override && source.type !== "auto")
         throw invalid(
-          `chunking_strategy: collection "${collection.collection_id}" does not allow another one than its own (allow_chunking_override is false).`,
+          `chunking_strategy: collection "${collection.collection_id}" does not allow an override (allow_chunking_override is false).`,
         );
       override = readChunkingStrategy(input.chunking_strategy, "chunking_strategy");
     }
@@ -130,7 +130,7 @@ export class Uploads {
       if (known !== undefined && input.replace !== true && !neverArrived(known.record)) {
         const leftMs = leaseLeftMs(known.record, this.#deps.clock.now());
         if (leftMs === undefined) throw duplicate(known.record);
-        // Its process died, and nobody but a retry comes: the upload is taken over.
+        // The uploading process died, and only a retry comes: take over the upload.
         if (leftMs > 0) throw new UploadUnderWay(known.record, leftMs);
       }
       if (known !== undefined && opened.decision.level === "WRITE" && known.record.uploaded_by !== caller.userId)
@@ -143,7 +143,7 @@ export class Uploads {
           ? await this.#create(caller, opened, partition, checked, input)
           : await this.#replace(caller, partition, checked, known, input);
       } catch (error) {
-        // Somebody uploaded the same name at the same time: look again.
+        // A concurrent upload of the same name: read again.
         const raced =
           PinakesError.isInstance(error) &&
           (error.code === "PRECONDITION_FAILED" || (error.code === "CONFLICT" && error.context.batch?.index === 1));
@@ -196,7 +196,7 @@ export class Uploads {
       if (!PinakesError.isInstance(error) || error.context.batch?.index !== 3) throw error;
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `The collection holds ${countMax} documents, which is the most. Delete some first.`,
+        `The collection already holds ${countMax} documents, the maximum. Delete some first.`,
         { cause: error },
       );
     }
@@ -218,7 +218,7 @@ export class Uploads {
       run: record.run + 1,
     };
     const chunks = unfinishedChunks(record, (await partition.fence())?.record.generation ?? 1);
-    // Bytes of an upload that was overtaken before it committed them.
+    // Bytes of an upload that was overtaken before it committed.
     const object_keys =
       record.status === "uploading" ? [contentKey(partition, record.document_id, record.version)] : [];
     const { results } = await partition.write([
@@ -249,7 +249,7 @@ export class Uploads {
     };
   }
 
-  /** The bytes, then the record that says that they are here. */
+  /** The bytes, then the record that makes them part of the document. */
   async #receive(
     partition: CollectionPartition,
     begun: Begun,
@@ -275,8 +275,8 @@ export class Uploads {
   }
 
   /**
-   * A sign of life now and then, so that a slow upload is told from a dead one; by a timer, since a client may pause. The last one is over before
-   * the body is, so that nothing else changes the record behind it.
+   * A heartbeat, so that a slow upload can be told from a dead one; by a timer, since a client may pause. The last heartbeat ends before
+   * the body does, so nothing else changes the record concurrently.
    */
   async *#alive(partition: CollectionPartition, begun: Begun, body: MeasuredBody): AsyncGenerator<Uint8Array> {
     let last = this.#deps.clock.now();
@@ -286,7 +286,7 @@ export class Uploads {
       beating = beating.then(async () => {
         begun.etag = await this.#touch(partition, begun, last);
       });
-      // It is thrown where the next bytes are waited for.
+      // It is rethrown at the next chunk.
       beating.catch(() => {});
     };
     const timer = setInterval(beat, uploadBeatMs);
@@ -341,16 +341,16 @@ export class Uploads {
     const { results } = await partition.write([
       { op: "replace", document: partition.document(itemIds.document(record.document_id), next), ifMatch: etag },
       partition.move({ from: "uploading", to: "pending", bytes: bytes - (before?.size_bytes ?? 0) }),
-      // The worker that ingests this version carries it out.
+      // The worker that ingests this version executes it.
       ...(object_keys.length === 0 ? [] : [removal(partition, record, "old-versions", { object_keys, now })]),
     ]);
     return { record: next, etag: results[1]?.etag as string };
   }
 
-  /** The document as it was before this upload. */
+  /** Restores the document as it was before this upload. */
   async #keep(partition: CollectionPartition, { record, etag, before }: Begun, key: string): Promise<UploadResult> {
-    invariant(before !== undefined, "INTERNAL", "only a document that was there can be unchanged");
-    // The source may say anew how these bytes are recognised: a file that was only touched is not read again.
+    invariant(before !== undefined, "INTERNAL", "only an existing document can be unchanged");
+    // The source may carry new change markers, so that a merely touched file is not read again.
     const next: DocumentRecord = {
       ...before,
       source: record.source,
@@ -366,7 +366,7 @@ export class Uploads {
     return { record: next, etag: results[1]?.etag as string, unchanged: true };
   }
 
-  /** Refused: as if it had never been sent. Broken off: the document says so, and can be sent again. */
+  /** Refused: as if it had never been sent. Interrupted: the document says so, and can be sent again. */
   async #undo(
     partition: CollectionPartition,
     { record, etag, before }: Begun,
@@ -375,7 +375,7 @@ export class Uploads {
   ): Promise<void> {
     const refused = hasCode(error, "INVALID", "LIMIT_EXCEEDED");
     const id = itemIds.document(record.document_id);
-    const reason = `The upload broke off: ${error instanceof Error ? error.message : String(error)}`;
+    const reason = `The upload was interrupted: ${error instanceof Error ? error.message : String(error)}`;
     const touched_at = this.#deps.clock.now();
     const next: DocumentRecord =
       refused && before !== undefined
@@ -397,14 +397,14 @@ export class Uploads {
       await this.#dropBytes(partition, record, key);
       if (next.status === "pending") await this.#queue.send(partition, next);
     } catch (cause) {
-      // The caller is told the first error; the watchdog sees to what is left.
+      // The caller gets the first error; the watchdog cleans up.
       this.#deps.log(
         `upload of document ${record.document_id} could not be undone: ${cause instanceof Error ? cause.message : String(cause)}`,
       );
     }
   }
 
-  /** Unless the commit went through, and only its answer was lost. */
+  /** Unless the commit succeeded and only its response was lost. */
   async #dropBytes(
     partition: CollectionPartition,
     { document_id, version }: DocumentRecord,
@@ -415,7 +415,7 @@ export class Uploads {
     await this.#deps.objects.delete(partition.scope, [key]);
   }
 
-  /** For information, so an index that is late does no harm. */
+  /** Informational, so a lagging index does no harm. */
   async #duplicateOf(partition: CollectionPartition, record: DocumentRecord): Promise<string | undefined> {
     const { items } = await this.#deps.items.query(partition.scope, "documents", {
       index: "bySha256",
@@ -426,7 +426,7 @@ export class Uploads {
   }
 }
 
-/** Between two signs of life of an upload, whether bytes come or not. */
+/** Interval of an upload's heartbeat, whether bytes arrive or not. */
 const uploadBeatMs = 5_000;
 export interface CheckedUpload {
   readonly name: string;
@@ -444,10 +444,10 @@ export function typeOf(name: string, { owner }: RepositoryRecord): FileType {
   const allowed = owner === null ? fileTypes : catalogTypes;
   const found = fileTypeOf(name);
   if (found !== undefined && allowed.includes(found)) return found;
-  throw invalid(`${show(name)}: files of this type are not taken; there are ${allowed.join(", ")}.`);
+  throw invalid(`${show(name)}: this file type is not accepted; accepted are ${allowed.join(", ")}.`);
 }
 
-/** Somebody else changed or deleted the document: it is theirs. */
+/** Another process changed or deleted the document. */
 function overtaken(error: unknown): void {
   if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
 }

@@ -1,4 +1,4 @@
-/** What of a document goes into the graph of its collection, by the passage that says it. The same document gives the same triples. */
+/** Extracts a document's triples for the graph of its collection, by the chunk that states them. Deterministic. */
 import type { Chunk } from "../../domain/chunking.ts";
 import type { FileType } from "../../domain/file-type.ts";
 import type { Quad } from "../../domain/rdf.ts";
@@ -24,12 +24,12 @@ export interface ExtractionInput {
   readonly chunks: readonly Chunk[];
   readonly settings: GraphSettings;
   readonly signal: AbortSignal;
-  /** Adds what a model finds. */
+  /** Adds facts found by a model. */
   readonly model?: ((facts: Facts, names: Names) => Promise<void>) | undefined;
 }
 
 export interface Extraction {
-  /** Triples without those that are only there to find entities. */
+  /** Number of triples, without the labels used to find entities. */
   readonly triples: number;
   readonly parts: ReadonlyMap<number, readonly Quad[]>;
   readonly warnings: readonly string[];
@@ -56,7 +56,7 @@ export async function extractDocument(input: ExtractionInput): Promise<Extractio
   return { triples: facts.triples, parts: facts.parts, warnings: facts.warnings };
 }
 
-/** Whether passages are sentences; of data the structure says it all. */
+/** Whether chunks are sentences; data is described by its structure alone. */
 export function isProse(fileType: FileType): boolean {
   return !["csv", "json", "yaml", "xml"].includes(fileType) && rdfFormatOf[fileType] === undefined;
 }

@@ -1,10 +1,10 @@
 /**
- * What a language model finds in the passages of a text: entities with their kinds, and relations between them. Each passage is asked for by
- * itself and either answered, or told as failed with its reason; none is lost silently. Answers are kept by what was asked, so the same
- * passage is asked once, and the same document gives the same triples.
+ * Facts that a language model finds in the chunks of a text: entities with their types, and relations between them. Each chunk is sent
+ * separately and either answered or reported as failed with its reason; none is lost silently. Answers are cached by their request, so each
+ * chunk is sent once, and the same document gives the same triples.
  *
- * A model that is busy or away ends this try of the ingestion, with the answers so far kept; one that answers nonsense is asked again, and
- * then the passage has failed, while the document goes on.
+ * A model that is overloaded or unreachable ends this attempt of the ingestion, keeping the answers so far; invalid answers are retried,
+ * and then that chunk has failed while the document continues.
  */
 import { z } from "zod";
 import type { Chunk } from "../../domain/chunking.ts";
@@ -36,7 +36,7 @@ export interface FactWork {
   readonly chat: ChatModel;
   readonly types: readonly string[] | undefined;
   readonly signal: AbortSignal;
-  /** Answers of before, by what was asked; those of now are added. */
+  /** Cached answers by request; new answers are added. */
   readonly answers: Map<string, PassageAnswer>;
   readonly alive: () => Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function extractFacts(work: FactWork, facts: Facts, names: Names): 
       const chunk = turn[i] as Chunk;
       if (outcome.status === "fulfilled") addAnswer(facts, names, chunk.index, outcome.value);
       else if (isNonsense(outcome.reason)) failed.push({ chunk: chunk.index, error: outcome.reason.message });
-      // Only after the others of this turn, whose answers are kept.
+      // Only after the others of this batch, whose answers are cached.
       else throw outcome.reason;
     }
     await work.alive();
@@ -78,10 +78,7 @@ async function answerOf({ chat, types, signal, answers }: FactWork, { text }: Ch
       });
       const checked = answerSchema.safeParse(answer);
       if (!checked.success)
-        throw new PinakesError(
-          "CORRUPT",
-          `Asking ${chat.model.id}: the answer does not have the shape that was asked for.`,
-        );
+        throw new PinakesError("CORRUPT", `${chat.model.id}: the answer does not match the requested schema.`);
       answers.set(key, checked.data);
       return checked.data;
     } catch (error) {
@@ -90,7 +87,7 @@ async function answerOf({ chat, types, signal, answers }: FactWork, { text }: Ch
   }
 }
 
-/** What asking later will not change for this passage alone: no JSON, or a question that is refused. */
+/** Failures that a later attempt will not fix for this chunk: no JSON, or a refused request. */
 function isNonsense(error: unknown): error is PinakesError {
   return hasCode(error, "CORRUPT", "INVALID");
 }

@@ -1,6 +1,6 @@
 /**
- * Triples of a page of Markdown: the page is an entity, named by its file so that `[[Page]]` and `[words](page.md)` of other pages mean the
- * same one; front matter states its properties, and links join it with others.
+ * Triples of a Markdown page: the page is an entity, named by its file so that `[[Page]]` and `[words](page.md)` of other pages mean the
+ * same one; front matter gives its properties, and links its relations.
  */
 import { iri, type TermText } from "../../domain/rdf.ts";
 import type { ParsedText } from "../../ports/parser.ts";
@@ -37,7 +37,7 @@ export async function extractMarkdown(work: PageWork): Promise<void> {
     const [heading] = parsed.sections;
     facts.label(heading?.start ?? 0, page, heading?.path.at(-1) ?? stemOf(name));
   }
-  // The page is found by the name of its file, too.
+  // The page can be found by its file name, too.
   facts.findable(0, page, stemOf(name));
   let count = 0;
   for (const match of parsed.text.slice(matter?.end ?? 0).matchAll(links)) {
@@ -85,7 +85,7 @@ async function frontMatterOf(text: string): Promise<{ readonly node: TreeObject;
   const match = frontMatter.exec(text.slice(0, extractionLimits.yamlCharsMax));
   if (match === null || match.index !== 0) return undefined;
   const yaml = match[1] as string;
-  // What cannot be read is text like the rest of the page: many files begin with a line of dashes.
+  // Front matter that cannot be parsed is ordinary text: many files begin with a line of dashes.
   const [node] = (await readYamlTrees(yaml, text.indexOf("\n") + 1)) ?? [];
   return node?.kind === "object" ? { node, end: match[0].length } : undefined;
 }

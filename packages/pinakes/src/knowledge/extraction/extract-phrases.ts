@@ -1,4 +1,4 @@
-/** Names that stand in the same passage are joined: nobody says how, only that the passage speaks of both. */
+/** Relates names that occur in the same chunk: the relation is unspecified, only that the chunk mentions both. */
 import type { Chunk } from "../../domain/chunking.ts";
 import { defaultGraph } from "../../domain/rdf.ts";
 import type { Pause } from "../chunking/pause.ts";
@@ -20,7 +20,7 @@ export async function extractPhrases(
     if (facts.full) return;
     if (index % pauseEveryPassages === 0) await pause();
     const phrases = phrasesOf(text, rules);
-    // One that stands alone joins nothing, but is found.
+    // A single name relates to nothing, but can be found.
     const entities = [...new Set(phrases.map((phrase) => names.entity(phrase)))];
     for (const phrase of phrases) facts.labelIn(index, names.entity(phrase), phrase);
     for (const [i, one] of entities.entries())

@@ -1,6 +1,6 @@
 /**
- * Triples of a file that holds triples. It is read passage after passage, and a triple belongs to the passage at whose end it was complete;
- * JSON-LD is read as a whole, so there the words of a triple tell its passage. Blank nodes are named after the document, not the run.
+ * Triples of an RDF file. It is parsed chunk by chunk, and a triple belongs to the chunk at whose end it was complete; JSON-LD is parsed as
+ * a whole, so its triples are matched to chunks by their words. Blank nodes are named after the document, not the run.
  */
 import type { Chunk } from "../../domain/chunking.ts";
 import type { Quad, TermText } from "../../domain/rdf.ts";
@@ -34,7 +34,7 @@ export async function extractRdf({ text, chunks, format, documentId, facts, paus
   for await (const quads of readRdf(pieces(text, chunks, reading), options)) {
     await pause();
     for (const quad of quads) {
-      // What is kept there is made here, not stated.
+      // Labels are generated here, never read from a file.
       if (facts.full || quad.g === labelsGraph) continue;
       const part = byWords?.(quad) ?? reading.part;
       facts.addTo(part, quad);
@@ -56,7 +56,7 @@ function addNames(facts: Facts, part: number, { s, p, o }: Quad, named: Set<Term
   }
 }
 
-/** The text up to the beginning of the next passage, each with the passage that it belongs to. */
+/** The text up to the start of the next chunk; sets `reading.part` to the chunk it belongs to. */
 async function* pieces(text: string, chunks: readonly Chunk[], reading: { part: number }): AsyncGenerator<Uint8Array> {
   let from = 0;
   for (const [i] of chunks.entries()) {
@@ -67,7 +67,7 @@ async function* pieces(text: string, chunks: readonly Chunk[], reading: { part: 
   }
 }
 
-/** The passage that holds most of a triple's words; the first of equals. */
+/** The chunk that contains most of a triple's words; the first among equals. */
 function passageByWords(chunks: readonly Chunk[]): (quad: Quad) => number {
   return ({ s, o }) => {
     const needles = [s, o].map(needleOf).filter((needle) => needle !== "");

@@ -1,6 +1,6 @@
 /**
- * Triples of a table: a row is an entity, its columns are properties. A row is known by the key column that was chosen, else by its id
- * within this file, else by what it holds, so that a row that moves is the same row.
+ * Triples of a table: a row is an entity, its columns are properties. A row is identified by the configured key column, else by its id
+ * within this file, else by its contents, so that a moved row is the same row.
  */
 import { iri, type TermText } from "../../domain/rdf.ts";
 import type { ParsedText } from "../../ports/parser.ts";
@@ -18,7 +18,7 @@ export interface TableWork {
   readonly parsed: ParsedText;
   readonly facts: Facts;
   readonly names: Names;
-  /** What the rows are, such as the name of the file. */
+  /** The class of the rows, such as the name of the file. */
   readonly kind: string;
   readonly key: string | undefined;
   readonly pause: Pause;
@@ -62,13 +62,13 @@ function rowEntity(
   return id === "" ? names.record("row", ...cells.map((cell) => cell.trim())) : names.record("id", id);
 }
 
-/** The one that cuts the header into the most fields. */
+/** The delimiter that splits the header into the most fields. */
 function delimiterOf(header: string): string {
   const counts = delimiters.map((delimiter) => splitRecord(header, delimiter).length);
   return delimiters[counts.indexOf(Math.max(...counts))] as string;
 }
 
-/** A quote inside quotes is written twice; one that is never closed goes to the end. */
+/** A quote inside quotes is doubled; an unclosed quote extends to the end. */
 export function splitRecord(record: string, delimiter: string): readonly string[] {
   const text = record.replace(/\n+$/, "");
   const cells: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Triples of JSON and YAML: an object is an entity, its keys are properties, an object inside it an entity of its own that it is joined
- * with. A list states its property once for each of its items.
+ * Triples of JSON and YAML: an object is an entity, its keys are properties, a nested object is an entity of its own that it refers to. A
+ * list states its property once per item.
  */
 import { iri, type TermText } from "../../domain/rdf.ts";
 import type { Pause } from "../chunking/pause.ts";
@@ -10,7 +10,7 @@ import { isAbsoluteIri, rdfType, type Names } from "./names.ts";
 import type { TreeNode, TreeObject, TreeValue } from "./tree.ts";
 import { numberOf, truthOf, valueOfWords } from "./values.ts";
 
-/** Fields that hold what an entity is called, as they are written in any case. */
+/** Fields that hold an entity's name, case-insensitive. */
 export const nameFields: readonly string[] = ["name", "title", "label", "full_name", "fullname", "display_name"];
 const idFields: readonly string[] = ["@id", "id", "_id", "uuid"];
 const pauseEveryObjects = 1_000;
@@ -18,7 +18,7 @@ const pauseEveryObjects = 1_000;
 export interface TreeWork {
   readonly facts: Facts;
   readonly names: Names;
-  /** The field whose value names an object, in all documents alike. */
+  /** The field whose value names an object, across all documents. */
   readonly key: string | undefined;
   readonly pause: Pause;
 }
@@ -33,7 +33,7 @@ export async function extractTrees(roots: readonly TreeNode[], work: TreeWork): 
   }
 }
 
-/** One object whose entity is known already. */
+/** Extracts one object whose entity is already known. */
 export async function extractObject(node: TreeObject, entity: TermText, work: TreeWork): Promise<void> {
   await new Walk(work).object(node, [], entity);
 }
@@ -91,7 +91,7 @@ class Walk {
     if (value !== undefined) facts.add(node.at, entity, names.property(key), value);
   }
 
-  /** By its own address, by the key that was chosen, by its id within this document, or by where it stands. */
+  /** By its own IRI, by the configured key, by its id within this document, or by its path. */
   #entity(node: TreeObject, path: readonly string[]): TermText {
     const { names, key } = this.#work;
     const chosen = key === undefined ? undefined : scalarField(node, key);

@@ -1,4 +1,4 @@
-/** What was found in a document, by the passage that says it. Each triple once for each passage, in the order of the document. */
+/** The triples found in a document, by chunk. Each triple once per chunk, in the order of the document. */
 import { defaultGraph, literal, type Quad, type TermText } from "../../domain/rdf.ts";
 import type { Chunk } from "../../domain/chunking.ts";
 import { labelQuads } from "./labels.ts";
@@ -11,7 +11,7 @@ export class Facts {
   readonly #triplesMax: number;
   readonly #parts = new Map<number, Map<string, Quad>>();
   readonly #distinct = new Set<string>();
-  /** With how many passages state each. */
+  /** Counts a triple once per chunk that states it. */
   #stated = 0;
   #last = 0;
 
@@ -20,7 +20,7 @@ export class Facts {
     this.#triplesMax = triplesMax;
   }
 
-  /** Whether there is room for more. */
+  /** Whether the limit has been reached. */
   get full(): boolean {
     return this.#stated >= this.#triplesMax;
   }
@@ -33,7 +33,7 @@ export class Facts {
     return new Map([...this.#parts].map(([part, quads]) => [part, [...quads.values()]]));
   }
 
-  /** `at`: where it stands in the text. */
+  /** `at`: offset in the text. */
   add(at: number, s: TermText, p: TermText, o: TermText, g: TermText = defaultGraph): void {
     this.addTo(this.passageAt(at), { s, p, o, g });
   }
@@ -42,7 +42,7 @@ export class Facts {
     if (this.full) {
       if (this.warnings.length === 0)
         this.warnings.push(
-          `The document states more than ${this.#triplesMax.toLocaleString("en-US")} triples; the graph has the first of them. Split the document.`,
+          `The document states more than ${this.#triplesMax.toLocaleString("en-US")} triples; the graph keeps the first of them. Split the document.`,
         );
       return;
     }
@@ -51,7 +51,7 @@ export class Facts {
     this.#distinct.add(keyOf(quad));
   }
 
-  /** The name of an entity, and what it is found by. */
+  /** Adds an entity's name, and makes the entity findable by it. */
   label(at: number, entity: TermText, label: string): void {
     this.labelIn(this.passageAt(at), entity, label);
   }
@@ -73,13 +73,13 @@ export class Facts {
     for (const quad of labelQuads(entity, name.toWellFormed())) this.#put(part, quad);
   }
 
-  /** The first passage that holds the place; between two, the one before. Asked mostly in ascending order. */
+  /** The first chunk that contains the offset; between two chunks, the one before. Mostly called with ascending offsets. */
   passageAt(at: number): number {
     const chunks = this.#chunks;
     let index = (chunks[this.#last]?.start ?? 0) <= at ? this.#last : 0;
     while (index + 1 < chunks.length && (chunks[index] as Chunk).end <= at && (chunks[index + 1] as Chunk).start <= at)
       index += 1;
-    // Passages may overlap: the first that holds it.
+    // Chunks may overlap: take the first that contains it.
     while (index > 0 && (chunks[index - 1] as Chunk).end > at) index -= 1;
     this.#last = index;
     return index;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { checkChatModel, effectiveGraph, readGraphSettings } from "./graph-settings.ts";
 
-describe("the settings of the graph", () => {
-  it("what is given is kept, the rest is the default", () => {
+describe("graph settings", () => {
+  it("given settings are kept, missing ones get their default", () => {
     expect(readGraphSettings({})).toEqual({ extract: "structured" });
     const all = { extract: "llm", key: "name", model: "m", entity_types: ["Person"] };
     expect(readGraphSettings(all)).toEqual(all);
@@ -17,11 +17,11 @@ describe("the settings of the graph", () => {
     [{ entity_types: [] }, "graph.entity_types: must be a list of 1–50"],
     [{ entity_types: [""] }, "graph.entity_types[0]"],
     [{ model: {} }, "graph.model"],
-  ])("%j is refused with what to do", (input, detail) => {
+  ])("%j is refused with instructions", (input, detail) => {
     expect(() => readGraphSettings(input)).toThrow(detail);
   });
 
-  it("limits are taken, one more is refused", () => {
+  it("settings at the limits are accepted, beyond them refused", () => {
     expect(
       readGraphSettings({
         key: "k".repeat(200),
@@ -35,7 +35,7 @@ describe("the settings of the graph", () => {
     expect(() => readGraphSettings({ entity_types: ["t".repeat(129)] })).toThrow("1–128 characters");
   });
 
-  it("the collection's own counts before the repository's, and that before the system's", () => {
+  it("the collection's own settings take precedence over the repository's, and those over the system's", () => {
     expect(effectiveGraph({}, {})).toEqual({ extract: "structured" });
     expect(effectiveGraph({ graph: { extract: "off" } }, { graph: null })).toEqual({ extract: "off" });
     expect(effectiveGraph({ graph: { extract: "off" } }, { graph: { extract: "cooccurrence" } })).toEqual({
@@ -43,10 +43,10 @@ describe("the settings of the graph", () => {
     });
   });
 
-  it("a model is asked for only where one is configured", () => {
+  it("a chat model must be configured to be used", () => {
     const chat = { models: [{ id: "m", provider: "ollama" }], get: () => Promise.reject(new Error("not asked")) };
     expect(() => checkChatModel({ extract: "llm" }, undefined)).toThrow("PINAKES_CHAT_MODELS");
-    expect(() => checkChatModel({ extract: "llm", model: "x" }, chat)).toThrow("there are m");
+    expect(() => checkChatModel({ extract: "llm", model: "x" }, chat)).toThrow("configured are m");
     expect(() => checkChatModel({ extract: "llm", model: "m" }, chat)).not.toThrow();
     expect(() => checkChatModel({ extract: "structured" }, undefined)).not.toThrow();
   });

@@ -1,4 +1,4 @@
-/** What of a collection's documents goes into its graph: the settings as they are stored, and which are in effect. */
+/** What goes into a collection's graph: the stored settings, and the ones in effect. */
 import { extractModes, type GraphSettings } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
@@ -16,7 +16,7 @@ export function readGraphSettings(input: unknown, where = "graph"): GraphSetting
   if (!isJsonObject(input))
     throw invalid(`${where}: must be an object such as { "extract": "structured" }, or null; got ${show(input)}.`);
   const unknown = Object.keys(input).find((name) => !fields.includes(name));
-  if (unknown !== undefined) throw invalid(`${where}.${unknown}: is not known; there are ${fields.join(", ")}.`);
+  if (unknown !== undefined) throw invalid(`${where}.${unknown}: is not known; known fields are ${fields.join(", ")}.`);
   const { extract = "structured", key, model, entity_types: types } = input;
   const mode = extractModes.find((one) => one === extract);
   if (mode === undefined)
@@ -38,12 +38,12 @@ interface HasGraph {
   readonly graph?: GraphSettings | null;
 }
 
-/** The collection's own, else the repository's, else the system's. */
+/** The collection's own settings, else the repository's, else the default. */
 export function effectiveGraph(repository: HasGraph, collection: HasGraph): GraphSettings {
   return collection.graph ?? repository.graph ?? graphSettingsDefault;
 }
 
-/** Refuses a setting that no document could be read with. */
+/** Refuses settings that no document could be read with. */
 export function checkChatModel(settings: GraphSettings | null | undefined, chat: ChatModels | undefined): void {
   if (settings?.extract !== "llm") return;
   const known = chat?.models ?? [];
@@ -53,7 +53,7 @@ export function checkChatModel(settings: GraphSettings | null | undefined, chat:
     );
   if (settings.model !== undefined && !known.some(({ id }) => id === settings.model))
     throw invalid(
-      `graph.model: ${show(settings.model)} is not configured; there are ${known.map(({ id }) => id).join(", ")}.`,
+      `graph.model: ${show(settings.model)} is not configured; configured are ${known.map(({ id }) => id).join(", ")}.`,
     );
 }
 

@@ -1,7 +1,7 @@
 /**
- * How an entity is found by the words of a question, without a model: next to the triples, in a graph of its own, stand the folded name of
- * each entity (`label-key`) and the words of that name (`label-word`). Both are looked up exactly, through the index of triples. They have
- * the support of the passage that names the entity, and go with it.
+ * How entities are found by the words of a query, without a model: beside the triples, in a separate graph, are the folded name of each
+ * entity (`label-key`) and the words of that name (`label-word`). Both are looked up exactly in the index of triples. They are supported by
+ * the chunk that names the entity, and removed with it.
  */
 import { iri, literal, termOf, type Quad, type TermText } from "../../domain/rdf.ts";
 import { extractionLimits } from "./limits.ts";
@@ -28,7 +28,7 @@ export function isLabelPredicate(predicate: TermText): boolean {
   return labelPredicates.has(predicate);
 }
 
-/** As names are compared: without accents, signs and case. */
+/** Normalizes a name for comparison: no accents, signs or case. */
 export function labelKey(label: string): string {
   return foldName(label.normalize("NFD").replaceAll(/\p{Diacritic}/gu, ""))
     .replaceAll(/['’]s\b/g, "")
@@ -36,11 +36,11 @@ export function labelKey(label: string): string {
     .trim();
 }
 
-/** The quads by which an entity of this name is found. */
+/** The quads that make an entity findable by this name. */
 export function labelQuads(entity: TermText, label: string): readonly Quad[] {
   if (label.length > extractionLimits.labelCharsMax) return [];
   const key = labelKey(label);
-  // "here" and "there" are what links are called, not what anything is.
+  // "here" and "there" are link texts, not names.
   if (key === "" || key.split(" ").every(isStopword)) return [];
   const quads: Quad[] = [{ s: entity, p: labelKeyPredicate, o: literal(key), g: labelsGraph }];
   const words = [...new Set(key.split(" "))]
@@ -51,7 +51,9 @@ export function labelQuads(entity: TermText, label: string): readonly Quad[] {
   return quads;
 }
 
-/** What an IRI is called by its last part: "GraceHopper" and "grace_hopper" are both "Grace Hopper". Undefined where that is no name. */
+/**
+ * A readable name from the last part of an IRI: "GraceHopper" and "grace_hopper" both give "Grace Hopper". Undefined if it is not a name.
+ */
 export function localName(subject: TermText): string | undefined {
   const term = termOf(subject);
   if (term.type !== "iri") return undefined;
@@ -61,7 +63,7 @@ export function localName(subject: TermText): string | undefined {
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
     .replaceAll(/[_.+-]+/g, " ")
     .trim();
-  // A hash or a number names nothing that somebody would ask for.
+  // Nobody searches for a hash or a number.
   return /\p{L}{2}/u.test(words) && !/^[0-9a-f -]{16,}$/i.test(words) ? words : undefined;
 }
 

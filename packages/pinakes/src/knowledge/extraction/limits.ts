@@ -1,24 +1,27 @@
-/** Every limit of what is made of documents for the graph, with its unit last. */
+/** Every limit of graph extraction, with its unit last. */
 export const extractionLimits = Object.freeze({
-  /** Of one document, each counted for every passage that states it. What is beyond is not stored, and the document says so. */
+  /**
+   * Per document, counting each triple once per chunk that states it. Triples beyond the limit are not stored, and the document has a
+   * warning.
+   */
   triplesMax: 200_000,
-  /** A longer value is prose: its words are found in the passages. */
+  /** A longer value is prose: search finds its words in the chunks. */
   valueCharsMax: 2_000,
   labelCharsMax: 200,
-  /** Words of a label that are found one by one. */
+  /** Words of a label that are indexed individually. */
   labelWordsMax: 8,
   slugCharsMax: 120,
-  /** Objects inside one another; deeper ones are left out. */
+  /** Nesting depth of objects; deeper ones are left out. */
   nestingLevelsMax: 32,
   jsonCharsMax: 16_777_216,
-  /** The parser of YAML keeps the whole file as a tree. */
+  /** The YAML parser holds the whole file as a tree. */
   yamlCharsMax: 1_048_576,
   keyCharsMax: 200,
-  /** Names that are joined with one another within a passage: so many make n · (n − 1) / 2 triples. */
+  /** Names related with each other within a chunk: n names give n · (n − 1) / 2 triples. */
   phrasesPerPassageMax: 12,
   phraseWordsMax: 5,
-  /** Entities and relations that are taken from one answer of a model. */
+  /** Entities, and relations, taken from one answer of a model. */
   factsPerPassageMax: 64,
-  /** Of a passage that a model is given. */
+  /** Characters of a chunk that are sent to a model. */
   passageCharsMax: 16_000,
 });

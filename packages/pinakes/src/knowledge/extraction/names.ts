@@ -1,10 +1,10 @@
 /**
- * The IRIs of what documents speak of. They depend on the collection's place and on what the document says, never on the run: the same
- * document gives the same triples whenever it is read.
+ * The IRIs of entities. They depend on the ids of the repository and the collection and on the document's contents, never on the run: the
+ * same document always gives the same triples.
  *
  *   urn:pinakes:<repository>:<collection>:p/<name>   a property, named by a column, a key, or a relation
- *   urn:pinakes:<repository>:<collection>:e/<name>   an entity that documents call by its name
- *   urn:pinakes:<repository>:<collection>:r/<hash>   a record without a name of its own
+ *   urn:pinakes:<repository>:<collection>:e/<name>   an entity with a name
+ *   urn:pinakes:<repository>:<collection>:r/<hash>   a record without a name
  *   urn:pinakes:<repository>:<collection>:t/<name>   a class: the file of a table, the kind of an entity
  */
 import { createHash } from "node:crypto";
@@ -16,7 +16,7 @@ export const rdfsLabel = iri("http://www.w3.org/2000/01/rdf-schema#label");
 export const skosAltLabel = iri("http://www.w3.org/2004/02/skos/core#altLabel");
 
 const hashChars = 24;
-// oxlint-disable-next-line no-control-regex -- control characters are what an IRI cannot hold
+// oxlint-disable-next-line no-control-regex -- an IRI may not contain control characters
 const absoluteIri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|\\^`\u007f-\u009f]+$/;
 
 export class Names {
@@ -40,13 +40,13 @@ export class Names {
     return iri(`${this.#base}t/${slug(name)}`);
   }
 
-  /** One of this document only, by what tells it from the others. */
+  /** A record of this document, by what identifies it there. */
   record(...what: readonly string[]): TermText {
     return iri(`${this.#base}r/${stableHash(this.#documentId, ...what)}`);
   }
 }
 
-/** What every name of a collection begins with. */
+/** The common prefix of a collection's IRIs. */
 export function namesBase(place: { readonly repository_id: string; readonly collection_id: string }): string {
   return `urn:pinakes:${encodeURIComponent(place.repository_id)}:${encodeURIComponent(place.collection_id)}:`;
 }
@@ -55,7 +55,7 @@ export function stableHash(...parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, hashChars);
 }
 
-/** The same name, however it is written, is the same slug; different ones stay different, also where they are long. */
+/** Different spellings of a name give the same slug; different names stay different, even if long. */
 export function slug(name: string): string {
   const folded = foldName(name);
   const words = folded.replaceAll(/[^\p{L}\p{N}\p{M}._-]+/gu, "_").replaceAll(/^_+|_+$/g, "");
@@ -65,7 +65,7 @@ export function slug(name: string): string {
     : `${words.slice(0, extractionLimits.slugCharsMax).toWellFormed()}.${stableHash(folded)}`;
 }
 
-/** Case, forms of a letter and runs of blanks make no difference between names. */
+/** Case, compatibility forms of letters and runs of blanks do not distinguish names. */
 export function foldName(name: string): string {
   return name.normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ").trim();
 }
@@ -74,7 +74,7 @@ export function isAbsoluteIri(text: string): boolean {
   return text.length <= extractionLimits.valueCharsMax && absoluteIri.test(text) && text.isWellFormed();
 }
 
-/** The name of a file without its folders and its extension. */
+/** A file name without folders and extension. */
 export function stemOf(fileName: string): string {
   const base = fileName.split(/[/\\]/).at(-1) as string;
   return base.replace(/\.[^.]+$/, "") || base;

@@ -1,7 +1,7 @@
 /**
- * Names in a text, by rules alone. In English a name is a run of capitalised words ("Grace Hopper", "Bank of England"); one word counts where
- * its capital is not that of a sentence's beginning. In German every noun is capitalised, so a single one counts only where the document
- * says it more than once. In both, pairs of words that a document repeats are names of what it is about ("vector index").
+ * Finds names in a text by rules. In English a name is a run of capitalised words ("Grace Hopper", "Bank of England"); a single word counts
+ * if it is capitalised inside a sentence. In German every noun is capitalised, so a single one counts only if the document repeats it. In
+ * both, repeated pairs of words name a subject ("vector index").
  */
 import { labelKey } from "./labels.ts";
 import { extractionLimits } from "./limits.ts";
@@ -24,7 +24,7 @@ const connectors: ReadonlySet<string> = new Set([
   "for",
   "für",
 ]);
-/** These may stand inside a name, but not both of what they join is always one: "Grace Hopper and Ada Lovelace" are two. */
+/** Allowed inside a name, but not always joining one: "Grace Hopper and Ada Lovelace" are two names. */
 const separating: ReadonlySet<string> = new Set(["and", "und", "for", "für"]);
 const pairRepeatsMin = 3;
 const germanRepeatsMin = 2;
@@ -33,13 +33,13 @@ interface Word {
   readonly text: string;
   readonly folded: string;
   readonly capital: boolean;
-  /** The first of a sentence. */
+  /** The first word of a sentence. */
   readonly begins: boolean;
-  /** A sign stands before it. */
+  /** Preceded by punctuation. */
   readonly apart: boolean;
 }
 
-/** What the whole document tells: asked once, before its passages. */
+/** Statistics of the whole document, computed once before its chunks. */
 export interface PhraseRules {
   readonly german: boolean;
   readonly repeated: ReadonlyMap<string, number>;
@@ -70,7 +70,7 @@ export function phraseRules(texts: Iterable<string>): PhraseRules {
   return { german: isGerman(small), repeated, capitalInside, pairs: new Set(frequent) };
 }
 
-/** The names in a passage as they are first written, each once; the longest and most repeated where there are too many. */
+/** The names in a chunk as first written, deduplicated; the longest and most repeated if there are too many. */
 export function phrasesOf(text: string, rules: PhraseRules): readonly string[] {
   const found = new Map<string, { readonly phrase: string; readonly weight: number }>();
   const add = (words: readonly Word[]): void => {
@@ -85,7 +85,7 @@ export function phrasesOf(text: string, rules: PhraseRules): readonly string[] {
   for (let i = 0; i < words.length; i += 1) {
     const run = capitalRun(words, i);
     if (run.length > 0 && isName(run, rules)) add(run);
-    // Its last word may begin a pair of words that is repeated.
+    // Its last word may start a repeated pair of words.
     i = Math.max(i, words.indexOf(run.at(-1) as Word, i));
     const [word, next] = [words[i] as Word, words[i + 1]];
     if (
@@ -103,7 +103,7 @@ export function phrasesOf(text: string, rules: PhraseRules): readonly string[] {
   return entries.filter((entry) => kept.has(entry)).map(({ phrase }) => phrase);
 }
 
-/** Capitalised words in a row, with small words between them that names have. */
+/** A run of capitalised words, with connectors between them. */
 function capitalRun(words: readonly Word[], from: number): readonly Word[] {
   const run: Word[] = [];
   for (let i = from; i < words.length && run.length < extractionLimits.phraseWordsMax; i += 1) {
@@ -115,7 +115,7 @@ function capitalRun(words: readonly Word[], from: number): readonly Word[] {
         break;
       if (!next.capital && !(connectors.has(next.folded) && following?.capital === true)) break;
     } else if (isStopword(word.folded)) {
-      // "The", "Die" at the beginning of a sentence name nothing.
+      // "The", "Die" at the start of a sentence are not part of a name.
       if (run.length > 0) break;
       return word.begins && words[i + 1]?.capital === true && words[i + 1]?.apart === false
         ? capitalRun(words, i + 1)
@@ -151,7 +151,7 @@ function* wordsOf(text: string): Generator<Word> {
       const word = found.replace(/[’']s$/, "");
       yield { text: word, folded: labelKey(word), capital: /^\p{Lu}/u.test(word), begins, apart };
       begins = false;
-      // "Dr." stays with its name; a word that ends with a point ends its sentence where the next one is capitalised, which the rules forgive.
+      // "Dr." stays with its name; a word ending in a full stop ends its sentence if the next one is capitalised, which the rules tolerate.
       apart = false;
     }
   }

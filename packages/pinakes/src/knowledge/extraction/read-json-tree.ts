@@ -1,4 +1,4 @@
-/** JSON, or JSON lines, to trees. The text is what the parser made of a file, so it is known to be good JSON; places in it are kept. */
+/** Parses JSON, or JSON lines, to trees with offsets. The parser of files has already validated the text. */
 import { invariant } from "../../domain/invariant.ts";
 import type { Pause } from "../chunking/pause.ts";
 import type { TreeNode } from "./tree.ts";
@@ -36,7 +36,7 @@ export async function readJsonTrees(text: string, pause: Pause): Promise<readonl
       at += 1;
     } else if (first === "}" || first === "]") {
       const closed = open.pop();
-      invariant(closed !== undefined, "INTERNAL", "what the parser of JSON made is JSON");
+      invariant(closed !== undefined, "INTERNAL", "the JSON parser produced invalid JSON");
       put(
         closed.kind === "object"
           ? { kind: "object", at: closed.at, entries: closed.entries }
@@ -67,7 +67,7 @@ function wordEnd(text: string, from: number): number {
   return Math.max(from + 1, word.lastIndex);
 }
 
-/** Behind the quote that no backslash escapes. */
+/** After the first quote that no backslash escapes. */
 function stringEnd(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

@@ -1,9 +1,11 @@
-/** YAML to trees, with places. Aliases are left out: what they repeat is stated where it is written. */
 import { isMap, isScalar, isSeq, type Node } from "yaml";
 import type { TreeNode } from "./tree.ts";
 import { extractionLimits } from "./limits.ts";
 
-/** `shift`: where the text begins in the document, for front matter. Undefined: it is no YAML. */
+/**
+ * Parses YAML to trees with offsets. Aliases are left out: their anchors state the same. `shift`: offset of the text in the document, for
+ * front matter. Undefined if it is not YAML.
+ */
 export async function readYamlTrees(text: string, shift = 0): Promise<readonly TreeNode[] | undefined> {
   const { parseAllDocuments } = await import("yaml");
   const documents = parseAllDocuments(text, { uniqueKeys: false, logLevel: "silent", strict: false });

@@ -1,4 +1,4 @@
-/** Words that name nothing, in English and German. They are compared folded, without accents. */
+/** Words that name nothing, in English and German, folded and without accents. */
 const english =
   "a about above after again against all also am an and any are as at be because been before being below between both but by can could did do does doing down during each few for from further had has have having he her here hers him his how i if in into is it its itself just let may me might more most must my no nor not now of off on once only or other our out over own same shall she should so some such than that the their them then there these they this those through to too under until up upon us very was we were what when where which while who whom whose why will with would you your";
 const german =
@@ -12,7 +12,7 @@ export function isStopword(word: string): boolean {
   return words.has(word);
 }
 
-/** By which of the two its small words are; English where that says nothing. */
+/** Guesses the language by stopwords; English in a tie. */
 export function isGerman(foldedWords: readonly string[]): boolean {
   let balance = 0;
   for (const word of foldedWords) balance += Number(germanWords.has(word)) - Number(englishWords.has(word));

@@ -1,4 +1,4 @@
-/** A structured file as a tree whose nodes know where they stand in the text. */
+/** A structured file as a tree whose nodes know their offset in the text. */
 export type TreeNode = TreeObject | TreeList | TreeValue;
 
 export interface TreeObject {

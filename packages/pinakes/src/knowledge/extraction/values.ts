@@ -1,4 +1,4 @@
-/** Values as terms: numbers, truth values and times by how they are written, addresses as IRIs, everything else as words. */
+/** Values as terms: numbers, booleans and times by their format, URLs as IRIs, everything else as strings. */
 import { iri, literal, xsd, type TermText } from "../../domain/rdf.ts";
 import { extractionLimits } from "./limits.ts";
 import { isAbsoluteIri } from "./names.ts";
@@ -6,18 +6,18 @@ import { isAbsoluteIri } from "./names.ts";
 const date = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 const dateTime =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})?$/;
-/** Not with zeros before it: a postcode or a number of an article is no quantity. */
+/** Without leading zeros: a postcode or an article number is no quantity. */
 const integer = /^[+-]?(0|[1-9]\d{0,17})$/;
 const decimal = /^[+-]?(0|[1-9]\d{0,17})\.\d{1,18}$/;
 const double = /^[+-]?\d+(\.\d+)?[eE][+-]?\d+$/;
 
-/** Of a cell, where everything is written as text. Undefined: empty, or too long to be a value. */
+/** A table cell, where everything is text. Undefined: empty, or too long to be a value. */
 export function valueOfText(text: string): TermText | undefined {
   const value = text.trim();
   return numberOf(value) ?? truthOf(value.toLowerCase()) ?? valueOfWords(value);
 }
 
-/** Of what says itself that it is a text. */
+/** A value that the format marks as text. */
 export function valueOfWords(text: string): TermText | undefined {
   const value = text.trim().replaceAll("\0", "");
   if (value === "" || value.length > extractionLimits.valueCharsMax) return undefined;

@@ -1,25 +1,25 @@
-/** What a SPARQL request of a caller may ask for, checked, and as the evaluator takes it. */
+/** SPARQL requests: validation, and conversion to evaluator options. */
 import { invalid, show } from "../../domain/errors.ts";
 import type { SparqlOptions, SparqlResult } from "../../sparql/index.ts";
 import type { CollectionName, QueryMore, QueryWishes } from "../collections/query-options.ts";
 import { graphLimits } from "./graph-limits.ts";
 
 export interface SparqlSettings {
-  /** IRIs that take the place of FROM and USING … */
+  /** IRIs that override FROM and USING … */
   readonly default_graphs?: readonly string[] | undefined;
-  /** … and of FROM NAMED and USING NAMED. */
+  /** … and FROM NAMED and USING NAMED. */
   readonly named_graphs?: readonly string[] | undefined;
-  /** What a pattern outside GRAPH sees: triples in no named graph (default), or those of all graphs together. */
+  /** What a pattern outside GRAPH matches: triples in no named graph (default), or in any graph. */
   readonly default_graph?: "unnamed" | "union" | undefined;
   readonly timeout_ms?: number | undefined;
-  /** More rows than this are an error, never a shorter answer. */
+  /** More rows than this are an error, never a truncated answer. */
   readonly limit?: number | undefined;
   readonly base_iri?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface SparqlInput extends SparqlSettings {
-  /** Adds the records of the collections to what a query finds. */
+  /** Adds the records of the collections to a query's answer. */
   readonly include_metadata?: boolean | undefined;
   readonly query?: string | undefined;
   readonly update?: string | undefined;
@@ -28,7 +28,7 @@ export interface SparqlInput extends SparqlSettings {
 export interface SparqlAcross extends SparqlSettings, QueryWishes {
   readonly query: string;
   readonly collections: readonly CollectionName[];
-  /** Told what comes beside the results before the query runs; what it throws refuses the request. */
+  /** Receives the extra answer fields before the query runs; may throw to refuse the request. */
   readonly checkMore?: ((more: QueryMore<CollectionName>) => void) | undefined;
 }
 
@@ -46,7 +46,7 @@ export function readSparqlText({
   query,
   update,
 }: SparqlInput): { readonly query: string } | { readonly update: string } {
-  if ((query === undefined) === (update === undefined)) throw invalid(`Send either "query" or "update", and not both.`);
+  if ((query === undefined) === (update === undefined)) throw invalid(`Send either "query" or "update", not both.`);
   const text = query ?? update;
   if (typeof text !== "string" || text.trim() === "")
     throw invalid(
@@ -61,7 +61,7 @@ export function readSparqlSettings(input: SparqlSettings): SparqlOptions {
     throw invalid(`default_graph: must be "unnamed" or "union"; got ${show(default_graph)}.`);
   for (const iri of [...default_graphs, ...named_graphs])
     if (typeof iri !== "string" || !/^[A-Za-z][A-Za-z0-9+.-]*:[^\s<>"{}|\\^`]*$/.test(iri))
-      throw invalid(`A graph is named by an absolute IRI; got ${show(iri)}.`);
+      throw invalid(`A graph name must be an absolute IRI; got ${show(iri)}.`);
   return {
     signal,
     baseIri: base_iri,

@@ -1,7 +1,7 @@
 /**
- * The graph of a collection: triples, loaded and asked by pattern or by SPARQL. Every call begins with who calls; the access decision of the
- * collection is made before anything of its graph is touched (READ to ask, WRITE to change), and what is asked sees the collections that it
- * names and nothing else. The graph by which searches find entities is shown to those who name it, and is left out of all else.
+ * The graph of a collection: loads triples and queries them by pattern or SPARQL. The caller is the first argument of every call; the
+ * access decision comes before any read of the graph (READ to query, WRITE to change), and a query sees only the collections that it names.
+ * The graph of labels by which searches find entities is visible only by its name.
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, invalid, PinakesError } from "../../domain/errors.ts";
@@ -56,7 +56,7 @@ export interface TripleQuery extends PatternInput {
 export interface TriplePage<View = TripleView> {
   readonly items: readonly View[];
   readonly next_cursor: string | null;
-  /** There is more than these. */
+  /** There are more triples than these. */
   readonly truncated: boolean;
   readonly collection?: CollectionView;
 }
@@ -73,9 +73,9 @@ export interface TaggedTriple extends TripleView {
 }
 
 export interface TripleRemoval extends PatternInput {
-  /** These, instead of a pattern. */
+  /** Exact triples, instead of a pattern. */
   readonly triples?: readonly TripleInput[] | undefined;
-  /** The id of the collection; needed where the pattern binds nothing. */
+  /** The id of the collection; required for an empty pattern. */
   readonly confirm?: string | undefined;
 }
 
@@ -98,7 +98,7 @@ export class GraphApi {
     this.#places = deps.places ?? openSlots(deps.quotas);
   }
 
-  /** The first triples for a collection that is not there make it, where the repository says so, as the first document does. */
+  /** The first triples for a missing collection create it, if the repository says so, like the first document does. */
   async loadTriples(caller: Caller, repositoryId: string, collectionId: string, input: LoadInput): Promise<LoadResult> {
     requireCaller(caller);
     const load = checkLoad(input);
@@ -129,7 +129,7 @@ export class GraphApi {
     return { items: page.quads.map(tripleView), next_cursor, truncated: next_cursor !== null, ...more };
   }
 
-  /** The union over several collections, each triple with the one it is in. All of them must be the caller's to read. */
+  /** The union of several collections, each triple with its collection. The caller must be able to read all of them. */
   async matchAcross(caller: Caller, query: AcrossQuery): Promise<TriplePage<TaggedTriple> & QueryMore<CollectionName>> {
     const { all, missing } = await this.#readableAll(caller, query.collections, query);
     const pattern = readPattern(query);
@@ -154,7 +154,7 @@ export class GraphApi {
     return { items, next_cursor, truncated: next_cursor !== null, ...(await this.#more(caller, all, missing, query)) };
   }
 
-  /** All that match, as the text of an RDF format, while they are read. */
+  /** All matches, streamed in an RDF format. */
   async exportTriples(
     caller: Caller,
     repositoryId: string,
@@ -169,7 +169,7 @@ export class GraphApi {
     const pattern = readPattern(input);
     const info = Object.hasOwn(rdfFormats, format) ? rdfFormats[format] : undefined;
     if (info?.graphs === false && pattern.g === undefined) await this.#requireUnnamed(caller, opened, info.name);
-    // One graph as a file of triples: its name is what was asked for.
+    // A format without graphs exports the one named graph as its triples.
     const named = info?.graphs === false && pattern.g !== undefined && pattern.g !== defaultGraph;
     return this.#places.exports.stream(
       caller.scope.tenant,
@@ -178,7 +178,7 @@ export class GraphApi {
     );
   }
 
-  /** What matches a pattern, or what is given. */
+  /** Removes the matches of a pattern, or exact triples. */
   async removeTriples(
     caller: Caller,
     repositoryId: string,
@@ -193,7 +193,7 @@ export class GraphApi {
     const pattern = readPattern(removal);
     const writer = this.#writer(caller, opened);
     if (removal.triples !== undefined) {
-      if (!isEmptyPattern(pattern)) throw invalid("Name either the triples to remove or a pattern, and not both.");
+      if (!isEmptyPattern(pattern)) throw invalid("Give either the triples to remove or a pattern, not both.");
       return removeGiven(writer, removal.triples);
     }
     const { collection_id } = opened.collection;
@@ -203,7 +203,7 @@ export class GraphApi {
       );
     let removed = 0;
     for await (const quads of this.#pages(caller, opened, pattern, { all: true })) {
-      // By what an entity is found goes with what is said of it, and is no part of what is told.
+      // Labels are removed with the triples of their entities, and are not counted.
       const [own, rest] = pattern.g === undefined ? parted(quads) : [[], quads];
       if (own.length > 0) await writer.write({ remove: own });
       if (rest.length > 0) removed += (await writer.write({ remove: rest })).removed;
@@ -222,13 +222,13 @@ export class GraphApi {
       return { ...result, ...(await this.#more(caller, [opened], [], { include_metadata: input.include_metadata })) };
     }
     if (input.include_metadata === true)
-      throw invalid("include_metadata: is for queries; an update answers with what it changed.");
+      throw invalid("include_metadata: is for queries; an update returns only its counts.");
     const opened = await this.#collections.open(caller, repositoryId, collectionId, {
       needed: "WRITE",
       action: "Changing triples",
     });
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
-    // What only takes away needs no collection: an update makes none.
+    // An update never creates a collection.
     await noteUse(this.#deps, caller.scope, opened.collection);
     const writer = this.#writer(caller, opened);
     const { inserted, removed } = await this.#sparql.update(
@@ -240,7 +240,7 @@ export class GraphApi {
     return { kind: "updated", inserted, removed };
   }
 
-  /** A query over several collections as if they were one; all of them must be the caller's to read. */
+  /** A query over several collections as if they were one; the caller must be able to read all of them. */
   async sparqlAcross(caller: Caller, { collections, query, checkMore, ...input }: SparqlAcross): Promise<SparqlFound> {
     requireCaller(caller);
     readSparqlText({ query });
@@ -259,7 +259,7 @@ export class GraphApi {
     return openToQuery(this.#services, caller, repositoryId, collectionId, "Reading triples");
   }
 
-  /** Each once, in the order they were named. One that is not to be had refuses all, unless it may be missing; one that is forbidden does. */
+  /** Deduplicated, in the given order. A missing collection refuses the request, unless it may be missing; a forbidden one always does. */
   async #readableAll(
     caller: Caller,
     names: readonly CollectionName[],
@@ -280,7 +280,7 @@ export class GraphApi {
     return { all: [...all.values()], missing: [] };
   }
 
-  /** What a query may ask for beside what it finds, as searches answer it. */
+  /** The extra fields of a query's answer, as for searches. */
   async #more(
     caller: Caller,
     all: readonly OpenCollection[],
@@ -325,13 +325,13 @@ export class GraphApi {
     } catch (error) {
       // Fenced between the access decision and now.
       if (!hasCode(error, "CONFLICT")) throw error;
-      throw new PinakesError("NOT_FOUND", `Collection "${collection.collection_id}" was deleted meanwhile.`, {
+      throw new PinakesError("NOT_FOUND", `Collection "${collection.collection_id}" was deleted concurrently.`, {
         cause: error,
       });
     }
   }
 
-  /** Also where the store has more rows, but none of them is shown. */
+  /** True also if the store has more rows, but none of them is visible. */
   async #isLast(
     caller: Caller,
     opened: OpenCollection,
@@ -367,7 +367,7 @@ export class GraphApi {
     const graphs = page.graphs.filter((name) => name !== labelsGraph);
     if (graphs.length > 0)
       throw invalid(
-        `${format} cannot hold graphs that have a name, and this collection has some, such as ${graphs[0]}. Ask for TriG or N-Quads, or for one graph with "g" ("default": the one without a name).`,
+        `${format} has no named graphs, but this collection does, such as ${graphs[0]}. Ask for TriG or N-Quads, or for one graph with "g" ("default": the unnamed one).`,
       );
   }
 
@@ -384,7 +384,7 @@ function patternKey({ s, p, o, g }: QuadPattern): readonly JsonValue[] {
   return [s ?? null, p ?? null, o ?? null, g ?? null];
 }
 
-/** Those of the graph that is not shown, and the others. */
+/** Splits off the quads of the hidden graph. */
 function parted(quads: readonly Quad[]): readonly [own: readonly Quad[], rest: readonly Quad[]] {
   return [quads.filter(({ g }) => g === labelsGraph), quads.filter(({ g }) => g !== labelsGraph)];
 }
@@ -398,7 +398,7 @@ async function removeGiven(
   if (triples.length > graphLimits.removedTriplesMax)
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `triples: at most ${graphLimits.removedTriplesMax} are removed at once; send them in several requests, or use a pattern.`,
+      `triples: at most ${graphLimits.removedTriplesMax} can be removed at once; send them in several requests, or use a pattern.`,
     );
   const { removed } = await writer.write({ remove: (triples as readonly TripleInput[]).map(readTriple) });
   return { removed };

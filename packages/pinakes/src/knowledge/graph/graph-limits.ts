@@ -4,17 +4,17 @@ import { sparqlLimits } from "../../sparql/index.ts";
 export const graphLimits = Object.freeze({
   pageTriplesDefault: 100,
   pageTriplesMax: 10_000,
-  /** Of one write of a load … */
+  /** Per write of a load … */
   writeQuadsMax: 10_000,
   writeCharsMax: 8_388_608,
-  /** … and of one that is all or nothing, where the engine can do so much in one transaction. */
+  /** … and per atomic write, if the engine can do as much in one transaction. */
   atomicQuadsMax: 50_000,
   atomicCharsMax: 33_554_432,
-  /** A body up to this size is read as a whole before it is parsed, so that its blank nodes can be named by what it holds. */
+  /** A body up to this size is buffered before it is parsed, so that its blank nodes can be named by its hash. */
   hashedBytesMax: 8_388_608,
-  /** Given one by one to be removed. */
+  /** Exact triples in one removal. */
   removedTriplesMax: 10_000,
-  /** Of one operation of an update: what one write of the store takes. */
+  /** Per operation of an update: the limit of one write of the store. */
   updateQuadsMax: 50_000,
   sparqlTimeoutMsDefault: sparqlLimits.timeoutMsDefault,
   sparqlTimeoutMsMax: sparqlLimits.timeoutMsMax,

@@ -1,10 +1,10 @@
 /**
  * Loads RDF into a collection, as a stream of any length.
  *
- * As it comes (default): what was read is stored, in pieces. At a mistake it stops; what came before stays, and the answer says how many
- * that were, and which line is wrong. All or nothing: the body is read to its end and checked first, and a mistake stores nothing. What is
- * small enough is then stored in one transaction (`atomic` in the answer); a larger one is stored in pieces, which only the failure of a
- * store can interrupt: the error says what is stored, and the same body sent again completes it.
+ * Incremental (default): triples are stored in batches as they are parsed. At a syntax error the load stops; earlier triples stay, and the
+ * answer gives their number and the line of the error. All or nothing: the whole body is parsed first, and an error stores nothing. A small
+ * body is then stored in one transaction (`atomic` in the answer); a larger one in batches, which only a failing store can interrupt: the
+ * error says what is stored, and sending the same body again completes it.
  */
 import { createHash } from "node:crypto";
 import { invalid, PinakesError, show } from "../../domain/errors.ts";
@@ -19,33 +19,33 @@ export interface LoadInput {
   readonly format: RdfFormat;
   readonly body: AsyncIterable<Uint8Array>;
   readonly all_or_nothing?: boolean | undefined;
-  /** What relative IRIs of the body are relative to. */
+  /** Base of relative IRIs. */
   readonly base_iri?: string | undefined;
-  /** Where triples go that the body puts in no named graph. */
+  /** The graph of triples that the body puts in no named graph. */
   readonly graph?: string | undefined;
-  /** Told after each piece that was stored. */
+  /** Called after each stored batch. */
   readonly progress?: ((soFar: { readonly read: number; readonly inserted: number }) => void) | undefined;
 }
 
 export interface LoadResult {
-  /** Triples that the body holds, up to its end or its mistake. */
+  /** Triples in the body, up to its end or its error. */
   readonly read: number;
-  /** Those that were not there already. */
+  /** Triples that were not stored before. */
   readonly inserted: number;
-  /** Of one that is all or nothing: whether one transaction stored all of it. */
+  /** For all or nothing: whether a single transaction stored everything. */
   readonly atomic?: boolean;
   /** Why it stopped before the end. */
   readonly errors?: readonly LoadError[];
 }
 
 export interface LoadError {
-  /** From 1; null where the mistake has no line, such as a connection that broke. */
+  /** From 1; null if the error has no line, such as a dropped connection. */
   readonly line: number | null;
   readonly code: string;
   readonly detail: string;
 }
 
-/** Why a load stopped before its end, with what it stored all the same; undefined where it did not. */
+/** Why a load stopped early, with what it stored; undefined if it did not. */
 export function stoppedLoad({
   errors = [],
   read,
@@ -55,7 +55,7 @@ export function stoppedLoad({
   if (first === undefined) return undefined;
   const before =
     read === 1
-      ? `The triple before it is stored${inserted === 1 ? "" : ", as it was already"}.`
+      ? `The triple before it is stored${inserted === 1 ? "" : ", as it already was"}.`
       : `The ${read} triples before it are stored, ${inserted} of them new.`;
   return {
     code: first.code === "LIMIT_EXCEEDED" ? "LIMIT_EXCEEDED" : "INVALID",
@@ -67,14 +67,14 @@ interface CheckedLoad extends Omit<LoadInput, "graph"> {
   readonly graph: TermText;
 }
 
-/** Before the collection is opened, or made: a mistake in the options makes nothing. */
+/** Validates the options before the collection is opened or created. */
 export function checkLoad(input: LoadInput): CheckedLoad {
   if (!Object.hasOwn(rdfFormats, input.format))
     throw invalid(`format: must be one of ${Object.keys(rdfFormats).join(", ")}; got ${show(input.format)}.`);
   const graph = input.graph === undefined ? defaultGraph : readGraph("graph", input.graph);
   if (graph.startsWith('"')) throw invalid('"graph": must be an IRI; got a literal.');
   if (graph.startsWith("_:"))
-    throw invalid('"graph": must be an IRI; the label of a blank node means something inside of a file only.');
+    throw invalid('"graph": must be an IRI; a blank node label has a meaning only inside a file.');
   return { ...input, graph };
 }
 
@@ -94,7 +94,7 @@ export async function loadTriples(
   return small === undefined ? { ...(await load.asItComes(read())), atomic: false } : load.atOnce(small);
 }
 
-/** The same request, sent again, names the same nodes; another graph or base makes it another one. */
+/** The same request sent again gives the same nodes; another graph or base IRI gives others. */
 function prefixOf({ format, base_iri = "", graph }: CheckedLoad, { sha256 }: ReadBody, newId: () => string): string {
   if (sha256 === undefined) return `f${newId().replaceAll("-", "")}`;
   const name = createHash("sha256").update(JSON.stringify([sha256, format, base_iri, graph]));
@@ -108,7 +108,7 @@ async function* inGraph(batches: AsyncIterable<readonly Quad[]>, graph: TermText
       : quads.map((quad) => (quad.g === defaultGraph ? { ...quad, g: graph } : quad));
 }
 
-/** Reads to the end, so that a mistake is found before anything is stored. All quads, if they are few enough for one transaction. */
+/** Parses to the end, to find errors before anything is stored. Returns all quads if one transaction can hold them. */
 async function checkWhole(
   batches: AsyncIterable<readonly Quad[]>,
   quadsMax: number,
@@ -176,7 +176,7 @@ class Load {
     return { read: this.#read, inserted: this.#inserted };
   }
 
-  /** One piece is stored while the next is read. */
+  /** Stores one batch while the next is parsed. */
   async #write(): Promise<void> {
     await this.#stored();
     const insert = this.#waiting;
@@ -186,7 +186,7 @@ class Load {
       this.#inserted += inserted;
       this.#progress?.({ read: this.#read, inserted: this.#inserted });
     });
-    // It is looked at before the next one; until then nobody must take it for forgotten.
+    // Its error is handled before the next write; until then it must not count as unhandled.
     this.#storing.catch(() => {});
   }
 
@@ -203,7 +203,7 @@ class Load {
     await this.#stored();
   }
 
-  /** The body is wrong, or ended too early; what is ours to blame is thrown. */
+  /** Returns errors of the body; throws our own. */
   async #stopped(error: unknown): Promise<LoadResult> {
     if (!PinakesError.isInstance(error) || error.status >= 500) {
       await this.#stored();
@@ -219,7 +219,7 @@ class Load {
     if (!PinakesError.isInstance(error) || this.#inserted === 0) return error;
     return new PinakesError(
       error.code,
-      `${error.detail} ${this.#inserted} new triples of this load are stored already; sent again, it goes on from there.`,
+      `${error.detail} ${this.#inserted} new triples of this load are already stored; send it again to complete it.`,
       {
         cause: error,
         retryable: error.retryable,

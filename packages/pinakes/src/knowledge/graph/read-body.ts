@@ -1,7 +1,7 @@
 /**
- * The body of a load, before it is parsed. What is small, or has to be whole before anything of it is stored, is read to its end first, and
- * its blank nodes are named by a hash of it: the same body sent again makes the same triples. A larger one is parsed while it comes; nobody
- * knows yet what it will hold, so its blank nodes get names of their own each time.
+ * The body of a load, before it is parsed. A body that is small, or must be complete before anything is stored, is buffered first, and its
+ * blank nodes are named by its hash: sending it again gives the same triples. A larger one is parsed as it arrives, and its blank nodes get
+ * fresh names each time.
  */
 import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -13,16 +13,16 @@ import { PinakesError } from "../../domain/errors.ts";
 type Bytes = AsyncIterable<Uint8Array>;
 
 export interface ReadBody extends AsyncDisposable {
-  /** Of everything in it; undefined where it is not read to its end. */
+  /** Of the whole body; undefined if it is streamed. */
   readonly sha256: string | undefined;
-  /** From the beginning, each time; once only where there is no hash. */
+  /** From the start, each time; only once if there is no hash. */
   chunks(): Bytes;
 }
 
 interface ReadBodyOptions {
-  /** Up to here it is kept in memory. */
+  /** Kept in memory up to this size. */
   readonly memoryBytesMax: number;
-  /** Read to its end, whatever its size: the rest goes to a file. */
+  /** Buffer it whatever its size: the rest goes to a file. */
   readonly whole: boolean;
 }
 
@@ -34,7 +34,7 @@ export async function readBody(body: Bytes, { memoryBytesMax, whole }: ReadBodyO
   while (bytes <= memoryBytesMax) {
     const { done, value } = await iterator.next();
     if (done === true) return inMemory(head, hash);
-    // Whoever gave it may use its memory again.
+    // The sender may reuse its buffer.
     const kept = new Uint8Array(value);
     head.push(kept);
     hash.update(kept);
@@ -55,7 +55,7 @@ function inMemory(head: readonly Uint8Array[], hash: Hash): ReadBody {
 function asItComes(head: Uint8Array[], rest: AsyncIterator<Uint8Array>): ReadBody {
   const chunks = async function* (): AsyncGenerator<Uint8Array> {
     try {
-      // Each is let go of as soon as it was read.
+      // Frees each chunk once it has been read.
       for (let first = head.shift(); first !== undefined; first = head.shift()) yield first;
       for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
     } finally {
@@ -70,7 +70,7 @@ async function inFile(head: readonly Uint8Array[], rest: AsyncIterator<Uint8Arra
   const folder = await mkdtemp(join(tmpdir(), "pinakes-load-")).catch((error: unknown) => {
     throw new PinakesError(
       "UNAVAILABLE",
-      `A body of this size waits in the folder for temporary files, ${tmpdir()}, which cannot be written to.`,
+      `A body of this size is buffered in the folder for temporary files, ${tmpdir()}, which is not writable.`,
       {
         cause: error,
       },

@@ -1,7 +1,6 @@
 /**
- * Writes to the quads of one life of a collection. The space is opened by the first write. Each write looks at the fence and the record of
- * the life first, since a load may go on for hours, and a migration may have begun; what comes after the end all the same is refused by the
- * store itself.
+ * Writes to the quads of one incarnation of a collection. The first write opens the space. Each write checks the fence and the record
+ * first, since a load may run for hours and a migration may have started; the store itself refuses writes after the end.
  */
 import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -65,7 +64,7 @@ export class SpaceWriter {
     noteLateWrite(this.#deps.items);
     return new PinakesError(
       "CONFLICT",
-      `Collection "${this.#collection.collection_id}" takes no triples: it was deleted meanwhile.`,
+      `Collection "${this.#collection.collection_id}" does not accept triples: it was deleted concurrently.`,
       { cause },
     );
   }

@@ -1,4 +1,4 @@
-/** Triples as callers give and get them: terms as texts that people write, or as `{ type, value, language?, datatype? }`. */
+/** Triples in requests and responses: terms as text, or as `{ type, value, language?, datatype? }`. */
 import type { Triple as TripleView } from "@pinakes/client";
 import { invalid, PinakesError, show } from "../../domain/errors.ts";
 import { defaultGraph, literal, termOf, termText, type Quad, type Term, type TermText } from "../../domain/rdf.ts";
@@ -19,16 +19,16 @@ export interface TripleInput {
   readonly s: TermInput;
   readonly p: TermInput;
   readonly o: TermInput;
-  /** Absent, null or "default": the graph without a name. */
+  /** Absent, null or "default": the unnamed graph. */
   readonly g?: TermInput | null | undefined;
 }
 
-/** What is absent may be anything. `g` null or "default" means the graph without a name. */
+/** Absent fields match anything. `g` null or "default" is the unnamed graph. */
 export type PatternInput = Partial<{ readonly [Place in keyof TripleInput]: TripleInput[Place] | undefined }>;
 
 export type { TripleView };
 
-/** How requests name the graph without a name: no IRI can be this word. */
+/** How requests name the unnamed graph; no IRI can equal this word. */
 const defaultGraphName = "default";
 
 export function tripleView({ s, p, o, g }: Quad): TripleView {
@@ -65,7 +65,7 @@ export function readTriple(input: TripleInput, index: number): Quad {
   }
 }
 
-/** The name of a graph. */
+/** Parses a graph name. */
 export function readGraph(name: string, input: TermInput | null): TermText {
   return input === null || input === defaultGraphName ? defaultGraph : readTerm(name, input);
 }
@@ -80,7 +80,7 @@ function readTerm(name: string, input: TermInput): TermText {
   return parsed(name, type === "literal" ? literal(value, { language, datatype }) : termText({ type, value }));
 }
 
-/** Whoever writes plain words means a literal more often than an IRI. */
+/** An unquoted object is more likely meant as a literal than as an IRI. */
 function parsed(name: string, text: string): TermText {
   try {
     return parseTermParameter(name, text);

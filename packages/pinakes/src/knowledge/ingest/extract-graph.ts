@@ -1,4 +1,4 @@
-/** The triples of a document as its collection wants them, and what its record tells of them. */
+/** Extracts the triples of a document by its collection's settings, and the summary for its record. */
 import type { Chunk } from "../../domain/chunking.ts";
 import type { ChatModels } from "../../ports/chat-model.ts";
 import type { ParsedText } from "../../ports/parser.ts";
@@ -23,7 +23,7 @@ export interface GraphWork {
   readonly repository: RepositoryRecord;
   readonly collection: CollectionRecord;
   readonly document: DocumentRecord;
-  /** Whose text it is. */
+  /** The version of the text. */
   readonly version: number;
   readonly parsed: ParsedText;
   readonly chunks: readonly Chunk[];
@@ -66,10 +66,10 @@ async function askModel(
   ...[facts, names]: AskWith
 ): Promise<readonly FailedPassage[]> {
   const { partition, document, version, chunks, signal, alive } = work;
-  // It may have been configured when the setting was made, and not be now.
+  // It may have been configured when the setting was stored, and not be now.
   checkChatModel(settings, deps.chat);
   const chat = await (deps.chat as ChatModels).get(settings.model);
-  // A new version often holds passages of the one before.
+  // A new version often shares chunks with the previous one.
   const versions = [...new Set([...(document.live === null ? [] : [document.live.version]), version])];
   const answers = await readAnswers(deps.objects, partition, document.document_id, versions);
   const before = answers.size;

@@ -1,6 +1,6 @@
 /**
- * One document from bytes to passages that can be found (RFC 0005, "Ingestion"). Every step can be repeated: passages have ids of
- * their run, and nothing of a run is visible before the batch that makes it the live one.
+ * Ingests one document, from bytes to searchable chunks (RFC 0005, "Ingestion"). Every step can be repeated: chunk ids contain the run, and
+ * nothing of a run is visible before the batch that makes it live.
  */
 import type { Chunk, ChunkingStrategy } from "../../domain/chunking.ts";
 import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
@@ -30,11 +30,11 @@ import { appendRows, chunkId, deleteChunks } from "../documents/passages.ts";
 import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "../documents/removals.ts";
 import { storePassages } from "./store-passages.ts";
 
-/** Tries of one run, after which the document has failed. */
+/** Attempts per run, after which the document has failed. */
 export const attemptsMax = 5;
 const progressMs = 1_000;
 
-/** Somebody changed or deleted the document meanwhile: this run is over. */
+/** The document was changed or deleted concurrently: this run is over. */
 export class Overtaken extends Error {}
 
 export interface Ingestion {
@@ -42,7 +42,7 @@ export interface Ingestion {
   readonly documentId: string;
   readonly run: number;
   readonly signal: AbortSignal;
-  /** Keeps the message of this document. */
+  /** Extends the lease of this document's message. */
   readonly alive: () => Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export class DocumentIngester {
     this.#catalog = catalog;
   }
 
-  /** Throws what stood in the way; the worker decides whether to try again. */
+  /** Throws on failure; the worker decides whether to retry. */
   async ingest(work: Ingestion): Promise<DocumentRecord | undefined> {
     const { repository, collection } = await this.#owners(work.partition);
     const begun = await this.#begin(work, collection.embedding_model);
@@ -88,7 +88,7 @@ export class DocumentIngester {
     }
   }
 
-  /** A re-index of the collection writes into documents that are being ingested: this try is over, but not the run. */
+  /** A re-index of the collection writes to documents in progress: this attempt is over, but not the run. */
   async #isStillOurs(
     { partition, documentId, run }: Ingestion,
     { current }: Begun,
@@ -99,14 +99,14 @@ export class DocumentIngester {
     return record?.run === run && record.status === "indexing" && record.attempts === current.record.attempts;
   }
 
-  /** Who replaced or deleted the document meanwhile could not know of what was stored after that. */
+  /** A concurrent replace or delete cannot know of what was stored after it. */
   async #takeBack(
     { partition, documentId, run }: Ingestion,
     { current, generation }: Begun,
     chunk_count: number,
   ): Promise<void> {
     const found = await partition.read(documentId);
-    // Another try of the same run writes the very same passages.
+    // Another attempt of the same run writes identical chunks.
     if (found?.record.run === run) return;
     await deleteChunks(this.#deps, partition, documentId, [{ run, chunk_count, generation }]);
     await this.#withdraw(partition, documentId, run, [sourceMark({ run, generation })]);
@@ -115,7 +115,7 @@ export class DocumentIngester {
     await this.#deps.objects.delete(partition.scope, derivedKeys(partition, documentId, version));
   }
 
-  /** The same, where the process died before it could: the message comes again, and is not done until this is. */
+  /** The same, if the process died before it could: the message is redelivered, and not completed until this is done. */
   async #takeBackLate({ partition, documentId, run }: Ingestion): Promise<void> {
     const found = (await partition.read(documentId))?.record;
     if (found !== undefined && (found.run <= run || found.live?.run === run || found.prepared?.run === run)) return;
@@ -124,7 +124,7 @@ export class DocumentIngester {
     await this.#withdraw(partition, documentId, run, marks);
   }
 
-  /** In the trash it has to wait until the collection is restored: then a record says so. */
+  /** In the trash this must wait until the collection is restored: then a removal record says so. */
   async #withdraw(
     partition: CollectionPartition,
     document_id: string,
@@ -135,12 +135,12 @@ export class DocumentIngester {
     await partition
       .clean([removal(partition, { document_id, run }, "late", { sources, now: this.#deps.clock.now() })])
       .catch((error: unknown) => {
-        // A former try has said so.
+        // An earlier attempt recorded it.
         if (!hasCode(error, "CONFLICT")) throw error;
       });
   }
 
-  /** Says that the document has failed, for good. */
+  /** Marks the document as failed. */
   async fail(work: Ingestion, reason: string): Promise<void> {
     const found = await work.partition.read(work.documentId);
     if (found === undefined || found.record.run !== work.run || isOver(found.record)) return;
@@ -167,7 +167,7 @@ export class DocumentIngester {
     if (chunks.length + stale.length > 0) await removeLeftovers(this.#deps, work.partition);
   }
 
-  /** A try that was interrupted, for reasons that are not the document's, does not count: the document waits for its turn again. */
+  /** An attempt that was interrupted for reasons other than the document does not count: the document is queued again. */
   async giveBack(work: Ingestion): Promise<void> {
     const found = await work.partition.read(work.documentId);
     if (found?.record.run !== work.run || found.record.status !== "indexing") return;
@@ -187,7 +187,7 @@ export class DocumentIngester {
     ]);
   }
 
-  /** Remembers why a try failed; the document stays on its way. */
+  /** Records why an attempt failed; the document is retried. */
   async note(work: Ingestion, reason: string): Promise<void> {
     const found = await work.partition.read(work.documentId);
     if (found === undefined || found.record.run !== work.run || isOver(found.record)) return;
@@ -212,7 +212,7 @@ export class DocumentIngester {
       await this.fail(
         work,
         record.error ??
-          `Given up after ${record.attempts} tries that ended without a word: the file may be too much for this machine.`,
+          `Failed after ${record.attempts} attempts that ended without an error: the file may exceed this machine's resources.`,
       );
       return undefined;
     }
@@ -220,7 +220,7 @@ export class DocumentIngester {
       ...record,
       status: "indexing",
       attempts: record.attempts + 1,
-      // How many passages a former try may have stored stays known.
+      // Keeps the number of chunks that an earlier attempt may have stored.
       progress: record.progress === null ? null : { done: 0, total: record.progress.total },
       touched_at: this.#deps.clock.now(),
     };
@@ -243,7 +243,7 @@ export class DocumentIngester {
     const { repository_id, collection_id, incarnation } = partition.place;
     const [repository, collection] = await this.#catalog.both(partition.scope, repository_id, collection_id);
     if (repository === undefined || collection === undefined || collection.record.incarnation !== incarnation)
-      throw new Overtaken("the collection is gone");
+      throw new Overtaken("the collection no longer exists");
     return { repository: repository.record, collection: collection.record };
   }
 
@@ -257,7 +257,7 @@ export class DocumentIngester {
       },
     );
     if (bytes === undefined)
-      throw invalid("The bytes of the document are not in the object store any more. Upload it again.");
+      throw invalid("The bytes of the document are missing from the object store. Upload it again.");
     const parsed = await this.#deps.parser.parse(
       { bytes, fileType: record.file_type },
       { signal: work.signal, share: work.partition.scope.tenant },
@@ -291,7 +291,7 @@ export class DocumentIngester {
       signal,
       told: (done) => this.#tell(work, begun, { done, total: chunks.length }),
     });
-    // A former try may have cut it into more pieces.
+    // An earlier attempt may have made more chunks.
     if (begun.formerTotal > chunks.length) {
       const { document_id, run } = record;
       const extra = Array.from({ length: begun.formerTotal - chunks.length }, (_, i) =>
@@ -306,7 +306,7 @@ export class DocumentIngester {
           signal,
         );
     }
-    // … and may have found other triples, with settings that have changed since.
+    // … and other triples, with other settings.
     if (again) await removeSources(this.#deps, partition, record.document_id, [mark]);
     const told = () => this.#tell(work, begun, { done: chunks.length, total: chunks.length });
     await this.#guarded(
@@ -314,7 +314,7 @@ export class DocumentIngester {
     );
   }
 
-  /** Progress for whoever watches, and a sign of life for the watchdog; at most once a second. */
+  /** Progress for observers and a heartbeat for the watchdog; at most once a second. */
   async #tell(work: Ingestion, begun: Begun, progress: { done: number; total: number }, now = false): Promise<void> {
     const at = this.#deps.clock.now();
     if (!now && at - begun.toldAt < progressMs) return;
@@ -325,7 +325,7 @@ export class DocumentIngester {
     await work.alive();
   }
 
-  /** The one moment at which the new passages become visible and the old ones stop being so. */
+  /** The commit point: one batch makes the new chunks visible and the old ones invisible. */
   async #finish(work: Ingestion, begun: Begun, made: Made & CutDocument): Promise<DocumentRecord> {
     const { chunks, graph, chunking_strategy, tokens_max } = made;
     const { record, etag } = begun.current;
@@ -376,13 +376,13 @@ export class DocumentIngester {
     return stored;
   }
 
-  /** The etag of the document is the fence of its run. */
+  /** The etag of the document is the fencing token of its run. */
   async #guarded<T>(write: Promise<T>): Promise<T> {
     try {
       return await write;
     } catch (error) {
       const over = isConflict(error);
-      throw over ? new Overtaken("the document changed meanwhile", { cause: error }) : error;
+      throw over ? new Overtaken("the document was changed concurrently", { cause: error }) : error;
     }
   }
 
@@ -399,12 +399,12 @@ export class DocumentIngester {
   }
 }
 
-/** Passages, and how they were cut: within what the model reads. */
+/** Chunks, and the settings that they were cut with, within the model's limit. */
 export interface CutDocument extends Required<Pick<IndexedVersion, "chunking_strategy" | "tokens_max">> {
   readonly chunks: readonly Chunk[];
 }
 
-/** Into passages; a document without any cannot be found, and says so. */
+/** Cuts a text into chunks; a document without any cannot be found, and fails. */
 export async function cutDocument(
   deps: Pick<KnowledgeDependencies, "embedders">,
   parsed: ParsedText,
@@ -422,11 +422,11 @@ export async function cutDocument(
     embed: (texts) => embedder.embed(texts, { signal }),
     signal,
   });
-  if (chunks.length === 0) throw invalid("The document holds no text.");
+  if (chunks.length === 0) throw invalid("The document contains no text.");
   return { chunks, chunking_strategy, tokens_max: tokensMax };
 }
 
-/** What a run makes of a document. */
+/** The output of a run. */
 interface Made {
   readonly chunks: readonly Chunk[];
   readonly graph: ExtractedGraph;
@@ -436,20 +436,20 @@ interface Begun {
   current: Stored<DocumentRecord>;
   readonly generation: number;
   readonly model: string;
-  /** How many pieces a former try of this run may have stored. */
+  /** Number of chunks that an earlier attempt of this run may have stored. */
   readonly formerTotal: number;
   toldAt: number;
 }
 
-/** Whose bytes are here: what is ingested. A number above it may have been given to an upload that broke off or brought nothing new. */
+/** The newest version with bytes, which is what is ingested. Higher numbers may belong to uploads that were interrupted or unchanged. */
 function newestVersion({ versions }: DocumentRecord): VersionInfo {
   const [newest] = versions;
-  invariant(newest !== undefined, "INTERNAL", "a document that is ingested has bytes");
+  invariant(newest !== undefined, "INTERNAL", "a document without bytes is being ingested");
   return newest;
 }
 
 function touched(cause: Overtaken): PinakesError {
-  return new PinakesError("UNAVAILABLE", "The document was prepared for a re-index meanwhile; it is tried again.", {
+  return new PinakesError("UNAVAILABLE", "A concurrent re-index changed the document; ingestion is retried.", {
     cause,
   });
 }

@@ -1,11 +1,11 @@
 /**
- * Takes documents from the lanes of all workspaces and ingests several at a time. What fails for a reason that may pass is tried again,
- * what cannot is said at once.
+ * Takes documents from the lanes of all workspaces and ingests several at once. Transient failures are retried, permanent ones are reported
+ * at once.
  *
- * A worker alone decides who is next (lanes.ts), but not how long a document takes. So a message of a workspace that has less than its share is
- * taken also when all places are in use; when none of them gets free within `yieldMs`, the youngest document of the workspace with the most
- * is interrupted, and goes back into its lane without a failed attempt. Nobody is interrupted for one that has as much: a workspace keeps
- * its share, and its oldest documents come to their end. With a single place nothing is interrupted.
+ * A worker decides which workspace is next (lanes.ts), but not how long a document takes. So a message of a workspace below its fair share
+ * is received even if all slots are in use; if no slot becomes free within `yieldMs`, the youngest document of the workspace with the most
+ * slots is interrupted and returns to its lane without a failed attempt. No workspace is interrupted for one that has as much: each keeps
+ * its share, and its oldest documents finish. With a single slot nothing is interrupted.
  */
 import { hasCode } from "../../domain/errors.ts";
 import { reasonOf } from "../../domain/log.ts";
@@ -21,7 +21,7 @@ import { removeLeftovers } from "../documents/removals.ts";
 const leaseMs = 60_000;
 const beatMs = 15_000;
 const retryMsMax = 60_000;
-/** Most documents take less: they end by themselves before one is interrupted. Far less than the lease of the one that waits. */
+/** Longer than most documents take, so that they finish before one is interrupted. Far below the lease of the waiting message. */
 const yieldMsDefault = 5_000;
 const pauseMsMin = 10;
 
@@ -29,26 +29,26 @@ export interface IngestMetrics {
   indexed: number;
   failed: number;
   retried: number;
-  /** Interrupted, since another workspace waited for its share of the places. */
+  /** Interrupted because another workspace waited for its share of the slots. */
   yielded: number;
   active: number;
   lastError?: string;
 }
 
-/** Interrupts a document whose place another workspace has a right to. */
+/** Interrupts a document whose slot another workspace is entitled to. */
 class Yielded extends Error {}
 
 interface Work {
   readonly lane: Lane;
   readonly interrupt: AbortController;
-  /** It gave its place away, and has not ended yet. */
+  /** It gave up its slot and has not ended yet. */
   leaving: boolean;
 }
 
 interface Guest {
   readonly lane: Lane;
   readonly message: ReceivedMessage;
-  /** When somebody has to yield to it, in monotonic milliseconds. */
+  /** When a document is interrupted for it, in monotonic milliseconds. */
   readonly until: number;
 }
 
@@ -68,7 +68,7 @@ export class IngestWorker {
   readonly #places: number;
   readonly #yieldMs: number;
   readonly #activity: Activity;
-  /** In the order in which they began. */
+  /** In the order in which they started. */
   readonly #works = new Set<Work>();
   readonly #active = new Set<Promise<void>>();
   #guest: Guest | undefined;
@@ -88,7 +88,10 @@ export class IngestWorker {
     this.#activity = options.activity;
   }
 
-  /** Until the signal; then what is under way is given back to the queue. `looked` is called after every look at the lanes, with what was found. */
+  /**
+   * Until the signal; then documents in progress return to the queue. `looked` is called after every poll of the lanes, with the number of
+   * messages found.
+   */
   async run(signal: AbortSignal, looked: (found: number) => void = () => {}): Promise<void> {
     const { lanes } = this.#queue;
     try {
@@ -110,7 +113,7 @@ export class IngestWorker {
     }
   }
 
-  /** Takes what there are places for, from one lane after the other; tells how many messages moved on. */
+  /** Receives messages while slots are free, lane by lane; returns how many messages moved on. */
   async #look(signal: AbortSignal): Promise<number> {
     const { lanes, queue, scope } = this.#queue;
     let found = this.#seatGuest(signal) ? 1 : 0;
@@ -131,7 +134,7 @@ export class IngestWorker {
       }
       lanes.served(lane);
       found += 1;
-      // A place may have become free meanwhile.
+      // A slot may have become free meanwhile.
       if (this.#free > 0) this.#begin(lane, message, signal);
       else this.#guest = { lane, message, until: performance.now() + this.#yieldMs };
     }
@@ -144,7 +147,7 @@ export class IngestWorker {
     return free;
   }
 
-  /** Whether the message that waits for a place has got one: a free one, or that of a document which was interrupted for it. */
+  /** Whether the waiting message got a slot: a free one, or that of a document interrupted for it. */
   #seatGuest(signal: AbortSignal): boolean {
     const guest = this.#guest;
     if (guest === undefined) return false;
@@ -169,13 +172,11 @@ export class IngestWorker {
     const guest = this.#guest;
     this.#guest = undefined;
     if (guest === undefined) return;
-    // A message that cannot be given back comes back when its lease runs out.
+    // A message that cannot be released is redelivered when its lease expires.
     await this.#queue.queue.release(this.#queue.scope, guest.message.receipt).catch((error: unknown) => {
-      this.#deps.log(
-        `${aboutMessage(guest.message)} could not be given back to its queue: ${reasonOf(error)}`,
-        "warn",
-        { message: guest.message.id },
-      );
+      this.#deps.log(`${aboutMessage(guest.message)} could not be returned to its queue: ${reasonOf(error)}`, "warn", {
+        message: guest.message.id,
+      });
     });
   }
 
@@ -201,9 +202,9 @@ export class IngestWorker {
     try {
       await this.#work(message, lane, signal);
     } catch (error) {
-      // The message comes back when its lease runs out.
+      // The message is redelivered when its lease expires.
       this.metrics.lastError = error instanceof Error ? error.message : String(error);
-      this.#deps.log(`ingestion of ${aboutMessage(message)} stopped and is tried again: ${reasonOf(error)}`, "error", {
+      this.#deps.log(`ingestion of ${aboutMessage(message)} stopped and will be retried: ${reasonOf(error)}`, "error", {
         message: message.id,
       });
     } finally {
@@ -245,11 +246,11 @@ export class IngestWorker {
     }
   }
 
-  /** The process ends, or another workspace has a right to the place. */
+  /** The process is stopping, or another workspace is entitled to the slot. */
   async #giveBack(message: ReceivedMessage, lane: Lane, work: Ingestion): Promise<void> {
-    // Where that fails the try counts, and the document is no worse off than after a crash.
+    // If that fails the attempt counts, as after a crash.
     await this.#ingester.giveBack(work).catch((error: unknown) => {
-      this.#deps.log(`the interrupted try of ${aboutMessage(message)} counts as one: ${reasonOf(error)}`, "warn", {
+      this.#deps.log(`the interrupted attempt of ${aboutMessage(message)} counts as one: ${reasonOf(error)}`, "warn", {
         message: message.id,
       });
     });
@@ -265,7 +266,7 @@ export class IngestWorker {
     const attempts = (await work.partition.read(work.documentId))?.record.attempts ?? attemptsMax;
     this.#tell(work, reason, { attempt: attempts, over: final || attempts >= attemptsMax });
     if (final || attempts >= attemptsMax) {
-      await this.#ingester.fail(work, final ? reason : `Given up after ${attempts} tries. The last one: ${reason}`);
+      await this.#ingester.fail(work, final ? reason : `Failed after ${attempts} attempts. Last error: ${reason}`);
       this.metrics.failed += 1;
       this.#activity.add(work.partition.scope, { documents_failed: 1 });
       return queue.done(scope, message.receipt);
@@ -277,7 +278,7 @@ export class IngestWorker {
     this.#queue.lanes.expect(lane.queue, retryInMs);
   }
 
-  /** One line for each try that failed: what failed, where, and why. */
+  /** One line per failed attempt: what failed, where, and why. */
   #tell(
     { partition, documentId }: Ingestion,
     reason: string,
@@ -285,7 +286,7 @@ export class IngestWorker {
   ): void {
     const { repository_id, collection_id } = partition.place;
     const { tenant } = partition.scope;
-    const line = `document ${documentId} of ${tenant}/${repository_id}/${collection_id} failed (attempt ${attempt}${over ? "" : ", is tried again"}): ${reasonOf(reason)}`;
+    const line = `document ${documentId} of ${tenant}/${repository_id}/${collection_id} failed (attempt ${attempt}${over ? "" : ", will be retried"}): ${reasonOf(reason)}`;
     const fields = { workspace: tenant, repository_id, collection_id, document_id: documentId, attempt };
     this.#deps.log(line, over ? "error" : "warn", fields);
   }

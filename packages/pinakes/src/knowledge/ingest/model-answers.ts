@@ -1,4 +1,4 @@
-/** What a model answered about the passages of a version, kept beside its text: a passage that was answered is not asked for again. */
+/** The answers of a chat model about the chunks of a version, stored beside its text: an answered chunk is not sent again. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";
@@ -24,7 +24,7 @@ export async function readAnswers(
     if (stored.format !== format)
       throw new PinakesError(
         "CORRUPT",
-        `The answers about document ${documentId} have format ${stored.format}; this version reads ${format}.`,
+        `The answers about document ${documentId} have format ${stored.format}; this version of Pinakes reads format ${format}.`,
       );
     for (const [key, answer] of stored.answers) answers.set(key, answer);
   }

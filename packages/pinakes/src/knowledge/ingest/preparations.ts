@@ -1,7 +1,7 @@
 /**
- * What a re-index is about to store of a document for the next generation, written down before the first row and the first triple of it.
- * Who deletes or replaces the document meanwhile removes what its record lists, and cannot know what is stored after that. The re-index
- * takes that back itself; where its process dies first, this record is how the next one, or the watchdog, knows of it.
+ * What a re-index is about to store of a document for the next generation, recorded before the first row and the first triple. A concurrent
+ * delete or replace removes what the document's record lists, and cannot know of anything stored later. The re-index then removes that
+ * itself; if its process dies first, the next re-index or the watchdog finds it by this record.
  */
 import { hasCode } from "../../domain/errors.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";
@@ -21,7 +21,7 @@ interface Preparation extends ChunkRange {
   readonly at: string;
 }
 
-/** Before anything of it is stored, and again before the first triple: its age counts from then. */
+/** Before anything is stored, and again before the first triple: its age counts from then. */
 export function beginPreparation(
   partition: CollectionPartition,
   document_id: string,
@@ -32,7 +32,7 @@ export function beginPreparation(
   return { op: "upsert", document: partition.document(idOf(record), record) };
 }
 
-/** In the batch from which on the document's record names what was stored, or after everything was taken back. */
+/** In the batch after which the document's record names what was stored, or after everything was removed again. */
 export function endPreparation(
   partition: CollectionPartition,
   document_id: string,
@@ -46,8 +46,8 @@ function idOf({ document_id, run, generation }: ChunkRange & { readonly document
 }
 
 /**
- * Removes what was stored for documents that are gone, or of which another run is shown by now. One that was begun after `begunBefore` may
- * still be written to, so it waits, as does all of a collection in the trash; tells how many wait.
+ * Removes what was stored for documents that no longer exist or whose live run is another. A preparation started after `begunBefore` may
+ * still be written to, so it waits, as do those of a collection in the trash. Returns how many wait.
  */
 export async function removeAbandoned(
   deps: Pick<KnowledgeDependencies, "items" | "vectors" | "triples">,
@@ -78,7 +78,7 @@ export async function removeAbandoned(
   return waiting;
 }
 
-/** False: somebody is at it again. */
+/** False: it was started again concurrently. */
 async function forgotten(partition: CollectionPartition, id: string, ifMatch: string): Promise<boolean> {
   try {
     await partition.clean([{ op: "delete", id, ifMatch }]);

@@ -1,11 +1,10 @@
 /**
- * All documents of a collection cut and embedded anew, into a generation of vectors beside the one that answers (RFC 0005,
- * "Re-index"). When every document is prepared, one batch makes the new generation the collection's: searches see the old passages
- * until then and the new ones from then on. Can be stopped and carried on at any point.
+ * Chunks and embeds all documents of a collection again, into a new generation of vectors beside the live one (RFC 0005, "Re-index"). When
+ * every document is prepared, one batch switches to the new generation. Can be stopped and resumed at any point.
  *
- * Of a collection that a migration holds none is begun, and nothing is written to it (RFC 0009). One that was begun before goes on to its
- * switch, which the migration waits for: each of the two says what it begins, in the fence and in the record, before it looks whether the
- * other did. What comes after the switch the migration does itself where this has not yet, so that this finds nothing to do when it comes.
+ * No re-index starts while a migration holds the collection, and none writes to it (RFC 0009). One already started continues to its switch,
+ * which the migration waits for: each records its start, in the fence or in the record, before it checks for the other. The migration
+ * completes the steps after the switch itself if needed, so this finds nothing left to do.
  */
 import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -63,19 +62,19 @@ export class Reindexer {
     tools: JobTools,
   ): Promise<JsonObject> {
     const [repository, collection] = await this.#catalog.both(scope, repository_id, collection_id);
-    // Another life may have the id by the time that a job has waited for.
+    // Another incarnation may hold the id by the time the job runs.
     const meant = incarnation === undefined || collection?.record.incarnation === incarnation;
     if (repository === undefined || collection?.record.status !== "ACTIVE" || !meant)
       throw new PinakesError("NOT_FOUND", `There is no active collection "${collection_id}".`);
     const partition = new CollectionPartition(this.#deps.items, scope, collection.record);
     if (((await partition.fence())?.record.next ?? null) === null) await this.#requireFree(partition);
     const { record: fence } = await partition.ensure();
-    // A try of this job that died is over, however short a while ago that was.
+    // A dead attempt of this job is over, however recent.
     await removeAbandoned(this.#deps, partition, {
       begunBefore: this.#deps.clock.now(),
       signal: tools.signal,
     });
-    // One that ended right after its switch has left some as they were.
+    // An attempt that ended right after its switch left some documents unsettled.
     await settleReindex({ deps: this.#deps, catalog: this.#catalog }, partition, fence);
     const begun = await this.#begin(partition, model ?? fence.embedding_model ?? collection.record.embedding_model);
     const work: Reindexing = {
@@ -86,7 +85,7 @@ export class Reindexer {
       tools,
     };
     for (let round = 1; ; round += 1) {
-      invariant(round <= roundsMax, "UNAVAILABLE", "Documents changed again and again during the re-index; try again.");
+      invariant(round <= roundsMax, "UNAVAILABLE", "Documents kept changing during the re-index; try again.");
       const stats = await partition.stats();
       const { prepared, waiting } = await this.#prepareAll(work);
       if (waiting === 0 && stats !== undefined && (await this.#switch(work, stats.etag)))
@@ -94,10 +93,10 @@ export class Reindexer {
     }
   }
 
-  /** One that was begun before is carried on, unless it is for another model. */
+  /** Resumes an unfinished re-index, unless it is for another model. */
   async #begin(partition: CollectionPartition, model: string): Promise<Reindexing["next"]> {
     const found = await partition.fence();
-    invariant(found !== undefined, "INTERNAL", "the fence was put there");
+    invariant(found !== undefined, "INTERNAL", "the fence was just created");
     const { next = null, generation } = found.record;
     if (next?.embedding_model === model) return next;
     if (next === null) await this.#requireFree(partition);
@@ -111,7 +110,7 @@ export class Reindexer {
     try {
       await this.#requireFree(partition);
     } catch (error) {
-      // The migration waits for what has begun: this has not.
+      // The migration waits for what has started: this has not.
       await fence(null, results[0]?.etag as string);
       throw error;
     }
@@ -122,11 +121,11 @@ export class Reindexer {
     const hold = (await this.#catalog.life(scope, place))?.record.hold;
     if (hold !== undefined)
       throw new Later(
-        `Collection "${place.collection_id}" takes no writes while migration "${hold.migration_id}" is under way. After that it is re-indexed where it stays; where it moves, ask for it in the new place.`,
+        `Collection "${place.collection_id}" accepts no writes while migration "${hold.migration_id}" is in progress. If the collection stays here it is re-indexed afterwards; if it moves, re-index it in its new location.`,
       );
   }
 
-  /** Tells how many are prepared, and whether some changed under it. */
+  /** Returns how many are prepared, and whether some changed concurrently. */
   async #prepareAll(work: Reindexing): Promise<{ prepared: number; waiting: number }> {
     let prepared = 0;
     let waiting = 0;
@@ -139,7 +138,7 @@ export class Reindexer {
     const total = prepared + open.length;
     for (let at = 0; at < open.length; at += atOnce) {
       await work.tools.tell({ done: prepared, total });
-      // All of them end before the first error is told: a job that is over must not write any more.
+      // All of them end before the first error is thrown: a finished job must not write any more.
       const outcomes = await Promise.allSettled(open.slice(at, at + atOnce).map((found) => this.#prepare(work, found)));
       const failed = outcomes.find((outcome) => outcome.status === "rejected");
       if (failed !== undefined) throw failed.reason instanceof Error ? failed.reason : new Error(String(failed.reason));
@@ -148,7 +147,7 @@ export class Reindexer {
       waiting += outcomes.length - done;
     }
     await work.tools.tell({ done: prepared, total });
-    // What was prepared in this round is looked at once more before the switch.
+    // Documents prepared in this round are checked once more before the switch.
     return { prepared, waiting: open.length > 0 ? Math.max(1, waiting) : 0 };
   }
 
@@ -217,7 +216,7 @@ export class Reindexer {
       ]);
       return true;
     } catch (error) {
-      // Replaced or deleted meanwhile: what it is now is looked at in the next round.
+      // Replaced or deleted concurrently: the next round reads it again.
       if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
       await this.#undoPreparation(partition, record.document_id, range);
       return false;
@@ -231,11 +230,11 @@ export class Reindexer {
       await partition.clean([endPreparation(partition, documentId, range)]).catch(ignoreMissing);
   }
 
-  /** Only if no document came, went or changed since they were all looked at. */
+  /** Only if no document was added, deleted or changed since all were read. */
   async #switch({ partition, next }: Reindexing, statsEtag: string): Promise<boolean> {
     const found = await partition.fence();
     if (found?.record.status !== "ACTIVE")
-      throw new PinakesError("CONFLICT", "The collection was archived or deleted meanwhile.");
+      throw new PinakesError("CONFLICT", "The collection was archived or deleted concurrently.");
     const { generation, embedding_model } = next;
     const fence: FenceRecord = { ...found.record, generation, embedding_model, next: null };
     return succeeds(
@@ -247,7 +246,7 @@ export class Reindexer {
     );
   }
 
-  /** What was prepared is what is live; the old generation goes. */
+  /** Makes the prepared versions live and purges the old generations. */
   async #settle(work: Reindexing, documents: number): Promise<JsonObject> {
     const { partition, next } = work;
     await settleReindex({ deps: this.#deps, catalog: this.#catalog }, partition, next);

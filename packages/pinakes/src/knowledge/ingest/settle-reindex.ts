@@ -1,7 +1,7 @@
 /**
- * What comes after the switch of a re-index: the record has the model of the new generation, and what was prepared is what is live. Can be
- * repeated, by anybody: the job does it, and so does a migration that is about to copy, since a job may come late or never. Every write is
- * on condition of what was read, so whoever comes second changes nothing.
+ * The steps after the switch of a re-index: the record gets the model of the new generation, and prepared versions become live. Idempotent:
+ * the job does it, and so does a migration before it copies, since a job may come late or never. Every write is conditional on what was
+ * read, so a concurrent second run changes nothing.
  */
 import { hasCode } from "../../domain/errors.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";
@@ -19,7 +19,7 @@ interface SettleDependencies {
   readonly catalog: CatalogRecords;
 }
 
-/** By what the fence says. Nothing happens where all of it is settled. */
+/** According to the fence. Does nothing if everything is settled. */
 export async function settleReindex(
   { deps, catalog }: SettleDependencies,
   partition: CollectionPartition,
@@ -31,7 +31,7 @@ export async function settleReindex(
     signal?.throwIfAborted();
     if (found.record.prepared?.generation === generation) await settleDocument(deps, partition, found);
   }
-  // Also what a process that died here has left.
+  // Including those of a process that died here.
   await removeLeftovers(deps, partition, signal);
 }
 
@@ -78,7 +78,7 @@ async function settleDocument(
         : [removal(partition, record, `settled-${prepared.generation}`, { sources: stale, now: clock.now() })]),
     ]);
   } catch (error) {
-    // Replaced, deleted or settled meanwhile, which saw to it.
+    // Replaced, deleted or settled concurrently, which handled it.
     if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
   }
 }

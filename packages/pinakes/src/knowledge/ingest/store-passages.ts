@@ -1,4 +1,4 @@
-/** Embeds and stores passage after passage, so that memory stays small however long the document is. */
+/** Embeds and stores chunks in batches, so that memory stays bounded for any document. */
 import type { Chunk } from "../../domain/chunking.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Embedder } from "../../ports/embedder.ts";
@@ -15,15 +15,15 @@ export interface PassagesToStore {
   readonly record: Pick<DocumentRecord, "document_id" | "collection_id" | "name" | "file_type" | "metadata">;
   readonly version: number;
   readonly run: number;
-  /** Whose they are: the owner of a personal repository, else who uploaded. */
+  /** The owner of a personal repository, else the uploader. */
   readonly userId: string;
   readonly generation: number;
   readonly chunks: readonly Chunk[];
   readonly embedder: Embedder;
-  /** Makes a repeated append harmless. */
+  /** Makes a repeated append idempotent. */
   readonly deltaId: string;
   readonly signal: AbortSignal;
-  /** Told how many are embedded. */
+  /** Called with the number of embedded chunks. */
   readonly told: (done: number) => Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function storePassages(
   }
 }
 
-/** With the headings above it: a passage alone often does not say what it is about. */
+/** With the headings above it: a chunk alone often does not say what it is about. */
 function embeddedText({ text, context }: Chunk): string {
   return context === undefined ? text : `${context}\n${text}`;
 }

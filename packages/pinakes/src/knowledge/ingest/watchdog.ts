@@ -1,6 +1,6 @@
 /**
- * Sees to it that nothing hangs: of every collection with something unfinished it sends again what lost its message, fails uploads
- * that died, and finishes removals. Runs in every process; doing it twice does no harm.
+ * Detects stuck documents: in every collection with unfinished work it resends lost messages, fails dead uploads, and completes removals.
+ * Runs in every process; running twice does no harm.
  */
 import { hasCode } from "../../domain/errors.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
@@ -13,11 +13,11 @@ import { removeAbandoned } from "./preparations.ts";
 import { removal, removeLeftovers } from "../documents/removals.ts";
 import type { RegisteredUnfinished, KnowledgeWork } from "../records/work-registry.ts";
 
-/** Without a sign of life for so long, an upload has died … */
+/** Without a heartbeat for this long, an upload has died … */
 export const uploadDeadMs = 120_000;
-/** … a message has got lost … */
+/** … a message was lost … */
 export const pendingLateMs = 30_000;
-/** … and a worker has died and its message with it. (The queue itself gives a message to another one much sooner.) */
+/** … and a worker died together with its message. (The queue itself redelivers a message much sooner.) */
 export const indexingDeadMs = 600_000;
 
 export class Watchdog {
@@ -31,7 +31,7 @@ export class Watchdog {
     this.#registry = registry;
   }
 
-  /** `busyLanes`: whether the queue of a tenant has messages, asked once in a sweep. */
+  /** `busyLanes`: whether the queue of a tenant has messages, queried once per sweep. */
   async sweepDocuments(
     entry: RegisteredUnfinished,
     signal: AbortSignal,
@@ -52,8 +52,8 @@ export class Watchdog {
   }
 
   /**
-   * Workers find the lane of a workspace through its entries. A message that a dead worker holds must still reach another one, which takes
-   * back what that worker wrote of a document that is deleted by now. (What it wrote of a deleted collection goes with the collection.)
+   * Workers find a workspace's lane through its registry entries. A message leased by a dead worker must still reach another one, which
+   * removes what that worker wrote of a document deleted since. (What it wrote of a deleted collection goes with the collection.)
    */
   async #hasMessages(tenant: string, busyLanes: Map<string, boolean>): Promise<boolean> {
     const known = busyLanes.get(tenant);
@@ -63,7 +63,7 @@ export class Watchdog {
     return busy;
   }
 
-  /** Reads the partition itself, not an index: what an index shows late would be found late. */
+  /** Reads the partition itself: an index may lag behind. */
   async #documents(partition: CollectionPartition, active: boolean, signal: AbortSignal): Promise<void> {
     const { repository_id, incarnation } = partition.place;
     for (let cursor: string | undefined; ;) {
@@ -87,8 +87,8 @@ export class Watchdog {
     const now = this.#deps.clock.now();
     const silentMs = now - record.touched_at;
     if (record.status === "uploading" && silentMs > uploadDeadMs)
-      return this.#fail(partition, record, etag, "The upload broke off. Send the file again.");
-    // An archived collection indexes nothing; what waits there is sent again when it is active again.
+      return this.#fail(partition, record, etag, "The upload was interrupted. Send the file again.");
+    // An archived collection ingests nothing; its documents are resent when it is active again.
     if (!active) return;
     if (record.status === "pending" && silentMs > pendingLateMs)
       return this.#queue.send(partition, record, `:w${Math.floor(now / pendingLateMs)}`);
@@ -105,7 +105,7 @@ export class Watchdog {
     const now = this.#deps.clock.now();
     const next: DocumentRecord = { ...record, status: "failed", error, touched_at: now };
     try {
-      // Bytes that came, but were never committed, are nobody's.
+      // Uploaded bytes that were never committed belong to no version.
       const object_keys = record.versions.some(({ version }) => version === record.version)
         ? []
         : [contentKey(partition, record.document_id, record.version)];
@@ -115,7 +115,7 @@ export class Watchdog {
         ...(object_keys.length === 0 ? [] : [removal(partition, record, "failed", { object_keys, now })]),
       ]);
     } catch (error_) {
-      // It lives after all.
+      // It is alive after all.
       if (!hasCode(error_, "PRECONDITION_FAILED")) throw error_;
     }
   }

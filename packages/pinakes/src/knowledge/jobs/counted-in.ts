@@ -1,6 +1,6 @@
 /**
- * What the numbers of a report count, in words. A store counts what it has to remove, which is not what people count: a document is several
- * records and files, and a triple is kept with its terms and with what it was found in.
+ * Units of the counts in an operation's report. A store counts what it removes, which is not what people count: a document is several
+ * records and files, and a triple is stored with its terms and supports.
  */
 import type { Operation } from "../../lifecycle/index.ts";
 
@@ -11,15 +11,15 @@ const purged: Readonly<Record<string, string>> = {
   vectors: "files and records of the index",
 };
 
-/** Nothing is removed then; they tell what they keep. */
+/** Archiving removes nothing; the counts are what is kept. */
 const archived: Readonly<Record<string, string>> = {
   documents: "records",
   objects: "files",
   triples: "triples",
-  vectors: "passages and own vectors",
+  vectors: "chunks and own vectors",
 };
 
-/** A store of another process says only how many. */
+/** The report of an external store has no unit. */
 const other = "rows";
 
 export function countedIn(action: Operation["action"], store: string): string {

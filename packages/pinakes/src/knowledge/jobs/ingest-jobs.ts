@@ -1,6 +1,5 @@
 /**
- * The ingestion of one upload as a job. Nothing runs it: it is what its documents say, read when somebody asks, so it can never
- * disagree with them.
+ * The ingestion of one upload as a job. Nothing executes it: its state is derived from its documents on read, so the two never disagree.
  */
 import type { JobStatus } from "@pinakes/client";
 import type { JsonObject } from "../../domain/json.ts";
@@ -14,13 +13,13 @@ import type { JobRecord } from "./jobs.ts";
 export interface DocumentResult {
   readonly document_id: string;
   readonly name: string | null;
-  /** `gone`: it was deleted since. */
+  /** `gone`: deleted since. */
   readonly status: DocumentRecord["status"] | "gone";
   readonly error: string | null;
   readonly attempts: number;
 }
 
-/** The job with the state of its documents as they are now. */
+/** The job with the current state of its documents. */
 export async function withDocuments(
   deps: KnowledgeDependencies,
   catalog: CatalogRecords,

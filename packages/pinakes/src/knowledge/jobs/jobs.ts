@@ -1,6 +1,6 @@
 /**
- * Jobs: long work as a record that says what it is, how far it got and why it failed. A job under way is in the registry of work, so
- * another process carries it on when this one dies. Steps are idempotent: a job is simply done again from its beginning.
+ * Jobs: long work as a record of its kind, progress and error. A job in progress is in the work registry, so another process resumes it
+ * when this one dies. Jobs are idempotent: a job restarts from its beginning.
  */
 import { jobStatuses } from "@pinakes/client";
 import { isDeepStrictEqual } from "node:util";
@@ -23,6 +23,7 @@ export const jobKinds = [
   "reindex",
   "delete-repository",
   "delete-documents",
+  "attach-files",
   "pipeline",
   "evaluation",
   "import",
@@ -42,7 +43,7 @@ const Job = z.object({
   input: z.record(z.string(), z.unknown()),
   repository_id: z.string(),
   collection_id: z.string(),
-  /** The life of the collection it is about; absent in jobs of before, and where there is none. */
+  /** The incarnation of the collection; absent in jobs of earlier versions, and without a collection. */
   incarnation: z.string().optional(),
   created_by: z.string(),
   created_at: z.string(),
@@ -73,12 +74,12 @@ export interface NewJob {
   readonly input?: JsonObject;
 }
 
-/** What a job cannot do now, and will be able to later: it goes on by itself, and has not failed. */
+/** Thrown by a job that cannot proceed now: it resumes by itself, and has not failed. */
 export class Later extends Error {
   override readonly name = "Later";
 }
 
-/** What a job does; it reports through `tell` and answers with the result. */
+/** Executes a job; reports progress through `tell` and returns the result. */
 export type JobRunner = (scope: Scope, job: JobRecord, tools: JobTools) => Promise<JsonObject>;
 
 export interface JobTools {
@@ -89,7 +90,7 @@ export interface JobTools {
 export type JobState = Pick<JobRecord, "status" | "progress" | "attempts" | "error" | "result">;
 
 const attemptsMax = 5;
-/** A job whose worker has been silent for so long is taken over. */
+/** A job without a heartbeat for this long is taken over. */
 const silentMsMax = 60_000;
 const beatMs = 15_000;
 
@@ -115,7 +116,10 @@ export class Jobs {
     this.#runners.set(kind, runner);
   }
 
-  /** Queued durably; runs in this process right away, or in another when this one dies. `ended`: once the run in this process is over, however it ended. */
+  /**
+   * Queues the job durably and runs it in this process; another process takes over if this one dies. `ended` is called when the run in this
+   * process is over, whatever its outcome.
+   */
   async start(
     scope: Scope,
     input: NewJob,
@@ -133,7 +137,7 @@ export class Jobs {
     return job;
   }
 
-  /** The record alone, of what nobody here has to run. */
+  /** Only the record, for work that is not run here. */
   async note(scope: Scope, input: NewJob, job_id = this.#deps.newId()): Promise<JobRecord> {
     const now = isoTime(this.#deps.clock.now());
     const { kind, repository_id, collection_id, incarnation, created_by } = input;
@@ -156,10 +160,10 @@ export class Jobs {
     });
   }
 
-  /** How work that is carried out elsewhere stands. Makes the record where a crash left none; what is over stays over. */
+  /** Updates the state of work carried out elsewhere. Creates the record if a crash prevented it; a finished job stays finished. */
   async tell(scope: Scope, input: NewJob & { readonly job_id: string }, state: JobState): Promise<JobRecord> {
     const known = await this.read(scope, input.job_id);
-    // Told again and again while an operation waits: what says nothing new writes nothing.
+    // Called repeatedly while an operation waits: an unchanged state writes nothing.
     if (known !== undefined && (isSettled(known) || saysTheSame(known, state))) return known;
     if (known === undefined) {
       await this.note(scope, input, input.job_id).catch((error: unknown) => {
@@ -169,7 +173,7 @@ export class Jobs {
     return this.#update(scope, input.job_id, (record) => (isSettled(record) ? record : { ...record, ...state }));
   }
 
-  /** Another job has taken its place. */
+  /** Cancels a job that another one replaces. */
   async supersede(scope: Scope, jobId: string): Promise<void> {
     if ((await this.read(scope, jobId)) === undefined) return;
     await this.#update(scope, jobId, (record) =>
@@ -177,14 +181,14 @@ export class Jobs {
     );
   }
 
-  /** Of one that a process may have died with: "over", or "alive" while somebody gives signs of life, or "silent". */
+  /** State of a job whose process may have died: "over", "alive" while there are heartbeats, or "silent". */
   async stateOf(scope: Scope, jobId: string): Promise<"over" | "alive" | "silent"> {
     const job = await this.read(scope, jobId);
     if (job === undefined || (job.status !== "queued" && job.status !== "running")) return "over";
     return this.#deps.clock.now() - Date.parse(job.updated_at) < silentMsMax ? "alive" : "silent";
   }
 
-  /** Runs it to its end; a job that is already running here is joined. */
+  /** Runs it to its end; joins a run already in progress here. */
   async run(scope: Scope, jobId: string): Promise<JobRecord> {
     const key = `${scope.tenant}/${jobId}`;
     const running = this.#underWay.get(key) ?? this.#run(scope, jobId).finally(() => this.#underWay.delete(key));
@@ -208,13 +212,13 @@ export class Jobs {
     });
   }
 
-  /** A failed or cancelled job once more. */
+  /** Restarts a failed or cancelled job. */
   async retry(scope: Scope, jobId: string): Promise<JobRecord> {
     const job = await this.#update(scope, jobId, (record) => {
       if (record.status !== "failed" && record.status !== "cancelled")
         throw new PinakesError(
           "CONFLICT",
-          `Job "${jobId}" is ${record.status}; only a failed or cancelled one can be tried again.`,
+          `Job "${jobId}" is ${record.status}; only a failed or cancelled job can be retried.`,
         );
       return { ...record, status: "queued", error: null, attempts: 0 };
     });
@@ -238,7 +242,7 @@ export class Jobs {
   async cancel(scope: Scope, jobId: string): Promise<JobRecord> {
     return this.#update(scope, jobId, (record) => {
       if (record.status !== "queued" && record.status !== "running")
-        throw new PinakesError("CONFLICT", `Job "${jobId}" is over: it ${record.status}.`);
+        throw new PinakesError("CONFLICT", `Job "${jobId}" has ended: it ${record.status}.`);
       return { ...record, status: "cancelled" };
     });
   }
@@ -286,7 +290,7 @@ export class Jobs {
     if (job.status !== "running") throw new PinakesError("CONFLICT", `The job was ${job.status}.`);
   }
 
-  /** What may pass is tried again; what cannot is said. */
+  /** Transient errors are retried, permanent ones fail the job. */
   async #failed(scope: Scope, job: JobRecord, error: unknown): Promise<JobRecord> {
     const message = error instanceof Error ? error.message : String(error);
     const passing =
@@ -296,7 +300,7 @@ export class Jobs {
       error.code === "INTERNAL";
     const again = passing && job.attempts < attemptsMax;
     const { job_id, kind, attempts, repository_id, collection_id } = job;
-    const line = `job ${job_id} (${kind}) of ${scope.tenant}/${repository_id}/${collection_id} failed (attempt ${attempts}${again ? ", is tried again" : ""}): ${reasonOf(error)}`;
+    const line = `job ${job_id} (${kind}) of ${scope.tenant}/${repository_id}/${collection_id} failed (attempt ${attempts}${again ? ", will be retried" : ""}): ${reasonOf(error)}`;
     this.#deps.log(line, again ? "warn" : "error", {
       workspace: scope.tenant,
       job_id,

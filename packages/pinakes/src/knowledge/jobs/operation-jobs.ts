@@ -1,4 +1,4 @@
-/** An operation on all stores as a job: what callers see of it. Its id is the operation's. */
+/** An operation on all stores as the job that callers see. Both have the same id. */
 import type { JobStatus } from "@pinakes/client";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -16,12 +16,12 @@ const kinds: Readonly<Record<Operation["action"], JobKind>> = {
   "archive-collection": "archive",
 };
 
-/** Jobs that an operation carries out: they are never run, and never cancelled. */
+/** Jobs that mirror an operation: they are never run, and never cancelled. */
 export function isOperationJob({ kind }: Pick<JobRecord, "kind">): boolean {
   return kind === "purge" || kind === "archive";
 }
 
-/** Can be repeated; what is over stays over. */
+/** Idempotent; a finished job stays finished. */
 export async function updateJob(jobs: Jobs, scope: Scope, operation: Operation): Promise<JobRecord> {
   const { operation_id, action, repository_id, collection_id, incarnation, created_by, stores } = operation;
   const over = stores.filter(({ status }) => status === "confirmed" || status === "left").length;

@@ -1,4 +1,7 @@
-/** Rows of a migration: vectors that take no more until they are compacted are compacted here, because it must not depend on background work. */
+/**
+ * Appends the rows of a migration: vectors that refuse more rows until compaction are compacted here, since a migration must not depend on
+ * background work.
+ */
 import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { AppendInput } from "../../vectors/index.ts";
@@ -6,7 +9,7 @@ import type { KnowledgeDependencies } from "../dependencies.ts";
 
 interface Compacting {
   readonly signal: AbortSignal;
-  /** A sign of life before and after: compacting may take a while. */
+  /** A heartbeat before and after: compaction may take a while. */
   readonly beat?: (() => Promise<void> | undefined) | undefined;
 }
 

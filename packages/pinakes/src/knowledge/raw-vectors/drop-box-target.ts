@@ -1,8 +1,7 @@
 /**
- * Where a drop box puts its rows: a collection of the catalogue, so that they are counted, searched and deleted like all other rows.
- *
- * A message names `repository/collection`, or a collection alone, which is then one of the repository `drop-box`. What is missing is made.
- * Vectors that somebody made by that name without a catalogue (`pinakes vectors import`) keep taking their rows, and the log says so.
+ * The target of a drop box: a collection of the catalog, so that its rows are counted, searched and deleted like all others. A message
+ * names `repository/collection`, or only a collection, of the repository `drop-box`. Missing ones are created. Vectors of that name created
+ * outside the catalog (`pinakes vectors import`) keep receiving their rows, with a log line.
  */
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -31,7 +30,7 @@ export async function dropBoxPlace(services: Dependencies, scope: Scope, named: 
     throw invalid(`collection: must be "repository/collection" or "collection", got ${show(named)}.`);
   if (second === undefined && (await deps.vectors.settings(scope, named)) !== undefined) {
     deps.log(
-      `drop-box: the vectors "${named}" of ${scope.tenant} belong to no collection, so searches do not find their rows; announce "repository/collection"`,
+      `drop-box: the vectors "${named}" of ${scope.tenant} belong to no collection, so searches do not find their rows; send "repository/collection"`,
     );
     return { vectors: named };
   }
@@ -42,13 +41,13 @@ export async function dropBoxPlace(services: Dependencies, scope: Scope, named: 
   return {
     vectors: ownVectorsName(collection.incarnation),
     create: true,
-    // The first rows make their vectors, which a delete that came meanwhile did not see.
+    // The first rows create their vectors, which a concurrent delete did not see.
     beforePart: async () => {
       const status = (await partition.fence())?.record.status ?? "ACTIVE";
       if (status !== "ACTIVE")
         throw new PinakesError(
           "CONFLICT",
-          `Collection "${collectionId}" takes no rows: it is ${status.toLowerCase()}.`,
+          `Collection "${collectionId}" does not accept rows: it is ${status.toLowerCase()}.`,
         );
     },
   };
@@ -63,7 +62,7 @@ async function openOrMake(
 ): Promise<OpenCollection> {
   const caller = services.deps.callerOf({ tenant: scope.tenant, userId, role: "admin" });
   const open = () =>
-    services.collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Taking in a delta" });
+    services.collections.open(caller, repositoryId, collectionId, { needed: "WRITE", action: "Importing a delta" });
   try {
     return await open();
   } catch (error) {
@@ -75,7 +74,7 @@ async function openOrMake(
   return open();
 }
 
-/** Made at the same time by another process, or there already. */
+/** Created concurrently, or it already existed. */
 async function unlessThere(making: Promise<unknown>): Promise<void> {
   await tolerate(making, "CONFLICT");
 }

@@ -1,4 +1,7 @@
-/** Rows that callers embed themselves: beside the passages of documents, in vectors of their own, under the same access and the same end. */
+/**
+ * Rows with vectors that callers computed themselves: beside the chunks of documents, in separate vectors, with the same access and
+ * lifecycle.
+ */
 import type {
   Manifest,
   NewRow,
@@ -39,7 +42,7 @@ export class RawVectors {
     this.#collections = collections;
   }
 
-  /** The first rows decide the dimension. */
+  /** The first rows set the dimension. */
   async upsert(
     caller: Caller,
     repositoryId: string,
@@ -47,7 +50,7 @@ export class RawVectors {
     input: { delta_id?: string | undefined; items: readonly NewRow[] },
   ): Promise<RowsWritten> {
     const dims = input.items[0]?.vector.length ?? 0;
-    // Rows that cannot be taken make no collection; whether there is one is told first all the same.
+    // Invalid rows create no collection; but a missing collection is reported first.
     const opened =
       dims === 0
         ? await this.#writable(caller, repositoryId, collectionId)
@@ -77,7 +80,7 @@ export class RawVectors {
     });
   }
 
-  /** In a place for searches; waits for one no longer than until the signal. */
+  /** Runs in a slot for searches; waits for one at most until the signal aborts. */
   async query(
     caller: Caller,
     repositoryId: string,
@@ -120,14 +123,14 @@ export class RawVectors {
     }
   }
 
-  /** What a row says; undefined where there is none, or it has no text. */
+  /** The text of a row; undefined if there is no such row or it has no text. */
   async text(caller: Caller, repositoryId: string, collectionId: string, rowId: string): Promise<string | undefined> {
     const opened = await this.#collections.open(caller, repositoryId, collectionId);
     const [row] = await this.#deps.vectors.get(caller.scope, nameOf(opened), [rowId]);
     return row?.text;
   }
 
-  /** What the passages of documents are made of, and what rows of callers' own are. */
+  /** The manifests of the chunks of documents, and of callers' own rows. */
   async manifest(caller: Caller, repositoryId: string, collectionId: string): Promise<Manifest> {
     const opened = await this.#collections.open(caller, repositoryId, collectionId);
     const [passages, rows] = await Promise.all([
@@ -152,7 +155,7 @@ export class RawVectors {
     }
   }
 
-  /** Both; the answer is that of the passages where there are any, and of the rows beside it. */
+  /** Compacts both; the answer is that of the chunks if there are any, with that of the rows beside it. */
   async compact(
     caller: Caller,
     repositoryId: string,
@@ -177,7 +180,7 @@ export class RawVectors {
     }
   }
 
-  /** Vectors of passages that searches read, and rows of callers' own. The caller was let in already. */
+  /** Live chunks and callers' own rows. The caller has passed the access decision. */
   async count(caller: Caller, collection: CollectionRecord): Promise<number> {
     const partition = new CollectionPartition(this.#deps.items, caller.scope, collection);
     const generation = (await partition.fence())?.record.generation ?? 1;
@@ -241,14 +244,14 @@ export class RawVectors {
       await this.#create(caller, name, dims);
       await this.#stillTaken(caller, opened);
       return append().catch((cause: unknown) => {
-        // Made, and gone again: its collection has ended.
+        // Created and removed again: its collection has ended.
         if (isMissing(cause)) noteLateWrite(this.#deps.items);
         throw cause;
       });
     }
   }
 
-  /** The first rows make their vectors, which a delete that came meanwhile did not see: the fence, which it sets before, is asked once more. */
+  /** The first rows create their vectors, which a concurrent delete did not see: check the fence again, which the delete sets before. */
   async #stillTaken(caller: Caller, { collection }: OpenCollection): Promise<void> {
     const status =
       (await new CollectionPartition(this.#deps.items, caller.scope, collection).fence())?.record.status ?? "ACTIVE";
@@ -257,12 +260,12 @@ export class RawVectors {
     noteLateWrite(this.#deps.items);
     throw new PinakesError(
       "CONFLICT",
-      `Collection "${collection.collection_id}" takes no rows: it was deleted meanwhile.`,
+      `Collection "${collection.collection_id}" does not accept rows: it was deleted concurrently.`,
     );
   }
 
   async #create(caller: Caller, name: string, dims: number): Promise<void> {
-    // Somebody else's first rows came at the same time.
+    // Concurrent first rows created it.
     await tolerate(this.#deps.vectors.create(caller.scope, name, { dims }), "CONFLICT");
   }
 }

@@ -1,13 +1,12 @@
-/** How long the oldest document of a collection has been on its way. */
 import type { Scope } from "../../domain/scope.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { documentsContainer, type DocumentRecord, type DocumentStatus } from "./records.ts";
 
 const onTheirWay = ["uploading", "pending", "indexing"] as const satisfies readonly DocumentStatus[];
-/** Of each status, the earliest uploads that are looked at. */
+/** The earliest uploads per status that are read. */
 const lookedAtDocuments = 100;
 
-/** Epoch milliseconds; undefined where nothing waits. */
+/** When the oldest unfinished document of a collection arrived, in epoch milliseconds; undefined if nothing waits. */
 export async function waitingSince(
   items: ItemStore,
   scope: Scope,
@@ -16,7 +15,7 @@ export async function waitingSince(
 ): Promise<number | undefined> {
   const times: number[] = [];
   for (const status of onTheirWay) {
-    // Most collections have none: the counters, which are read anyway, say so.
+    // Most collections have none, according to the counters, which are read anyway.
     if (counts[status] === 0) continue;
     const page = await items.query(scope, documentsContainer.name, {
       index: "byStatus",
@@ -29,7 +28,7 @@ export async function waitingSince(
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** One that searches show already is cut anew: its upload was long ago, and nobody has waited since then. */
+/** A document that is already live is being re-indexed: it waits since then, not since its upload. */
 function sinceOf({ live, version, touched_at, uploaded_at }: DocumentRecord): number {
   return live?.version === version ? touched_at : Date.parse(uploaded_at);
 }

@@ -1,4 +1,4 @@
-/** The records of repositories and collections as they are stored: reading, and writing in batches of one repository. */
+/** The stored records of repositories and collections: reads, and batches within one repository. */
 import { hasCode, PinakesError } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -39,7 +39,7 @@ export class CatalogRecords {
     );
   }
 
-  /** One life of a collection, whether it has the id now or another one does. */
+  /** One incarnation of a collection, whether or not it holds the id now. */
   async life(
     scope: Scope,
     { repository_id, collection_id, incarnation }: Incarnation,
@@ -51,12 +51,12 @@ export class CatalogRecords {
       await this.#items.read(scope, collectionsContainer.name, { partition: [repository_id], id }),
     );
     if (beside !== undefined) return beside;
-    // It may have moved from there to here between the two reads.
+    // It may have moved between the two reads.
     const again = await this.collection(scope, repository_id, collection_id);
     return again?.record.incarnation === incarnation ? again : undefined;
   }
 
-  /** The lives that had an id before, those deleted last first. Reads the partition itself: none is missed. */
+  /** Former incarnations of an id, latest delete first. Reads the partition itself, not an index, so none is missed. */
   async displaced(
     scope: Scope,
     repositoryId: string,
@@ -111,7 +111,10 @@ export class CatalogRecords {
     }
   }
 
-  /** A name that is another's, said as such: the store's own words would show how it is kept. All other errors are given back as they are. */
+  /**
+   * Translates a unique key violation into a name conflict: the store's message would expose internal keys. Returns all other errors
+   * unchanged.
+   */
   async #nameTaken(
     scope: Scope,
     repositoryId: string,
@@ -122,7 +125,7 @@ export class CatalogRecords {
     const failed = operations[error.context.batch?.index ?? -1];
     if (failed === undefined || !("document" in failed) || !hasNameKey(failed.document)) return error;
     const { id, name } = failed.document;
-    // A create fails with the same code where the id is taken.
+    // A create fails with the same code if the id is taken.
     const sameId =
       failed.op === "create" &&
       (await this.#items.read(scope, collectionsContainer.name, { partition: [repositoryId], id: id as string })) !==
@@ -157,7 +160,7 @@ function stored<Record>(item: Item | undefined): Stored<Record> | undefined {
   return { record: record as unknown as Record, etag: item.etag };
 }
 
-/** Names the largest field, which is the one to shorten. */
+/** Names the largest field, the one to shorten. */
 function checkBytes(document: JsonObject): void {
   const bytes = Buffer.byteLength(JSON.stringify(document), "utf8");
   if (bytes <= knowledgeLimits.recordBytesMax) return;
@@ -165,7 +168,7 @@ function checkBytes(document: JsonObject): void {
     ([field, value]) => [field, value === undefined ? 0 : JSON.stringify(value).length] as const,
   );
   const [field] = sizes.toSorted((a, b) => b[1] - a[1])[0] as readonly [string, number];
-  const inside = isJsonObject(document[field]) ? " (and what is in it)" : "";
+  const inside = isJsonObject(document[field]) ? " (or its contents)" : "";
   throw new PinakesError(
     "LIMIT_EXCEEDED",
     `The record would have ${bytes} bytes; at most ${knowledgeLimits.recordBytesMax} are allowed. Shorten "${field}"${inside}.`,

@@ -1,9 +1,9 @@
-/** The fields of a collection that a caller gives, checked against its repository. */
+/** The fields of a collection that a caller sets, validated against its repository. */
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
-import { invalid } from "../../domain/errors.ts";
+import { invalid, show } from "../../domain/errors.ts";
 import { readGraphSettings } from "../extraction/index.ts";
 import { catalogChunking, readChunkingStrategy, systemChunking } from "../chunking/index.ts";
-import type { Quotas } from "../limits.ts";
+import { knowledgeLimits, type Quotas } from "../limits.ts";
 import { checkMergedTags, checkMetadata, noMetadata } from "./metadata.ts";
 import { checkDescription, checkGroups, checkName } from "./names.ts";
 import type { CollectionRecord, RepositoryRecord } from "./records.ts";
@@ -11,7 +11,7 @@ import type { CollectionRecord, RepositoryRecord } from "./records.ts";
 export interface CollectionFields {
   /** null: the id. */
   readonly name?: string | null | undefined;
-  /** null: none. */
+  /** null: empty. */
   readonly description?: string | null | undefined;
   readonly chunking_strategy?: unknown;
   readonly allow_chunking_override?: boolean | undefined;
@@ -19,11 +19,13 @@ export interface CollectionFields {
   readonly metadata?: unknown;
   readonly allowed_groups?: readonly string[] | null | undefined;
   readonly private?: boolean | undefined;
+  /** null: never. */
+  readonly expires_after_days?: number | null | undefined;
 }
 
 /**
- * `had` are the names that it may have whatever they are made of: its id, which is its name until somebody gives it another, and the name
- * that it has. So what was read can be written back.
+ * `had` are names that are always accepted, although the rules for names might refuse them: its id, which is its default name, and its
+ * current name. So a record that was read can be written back.
  */
 export function checkFields(
   input: CollectionFields,
@@ -50,12 +52,16 @@ export function checkFields(
     ...(metadata === undefined ? {} : { metadata: metadata === null ? noMetadata : checkMetadata(metadata) }),
     ...(allowed_groups === undefined ? {} : { allowed_groups: withinParent(checkGroups(allowed_groups), repository) }),
     ...(input.private === undefined ? {} : { private: flag(input.private, "private") }),
+    ...(input.expires_after_days === undefined ? {} : expiry(input.expires_after_days)),
   };
   if (checked.metadata !== undefined) checkMergedTags(repository.metadata, checked.metadata);
   return checked;
 }
 
-/** The collection's own, else its first pipeline's, else the repository's, else the system's (that of a catalog in a user's own repository). */
+/**
+ * The collection's own strategy, else its first pipeline's, else the repository's, else the system default (for a personal repository, that
+ * of catalogs).
+ */
 export function effectiveChunking(repository: RepositoryRecord, collection: CollectionRecord): ChunkingStrategy {
   const pipeline = collection.pipelines.find(({ chunking_strategy }) => chunking_strategy !== null)?.chunking_strategy;
   return collection.chunking_strategy ?? pipeline ?? repositoryChunking(repository);
@@ -65,7 +71,7 @@ export function repositoryChunking({ chunking_strategy, owner }: RepositoryRecor
   return chunking_strategy ?? (owner === null ? systemChunking : catalogChunking);
 }
 
-/** A collection is never open to somebody whom its repository does not let in. */
+/** A collection cannot admit groups that its repository excludes. */
 function withinParent(groups: readonly string[] | null, repository: RepositoryRecord): readonly string[] | null {
   const parent = repository.allowed_groups;
   if (groups === null || parent === null) return groups;
@@ -75,6 +81,14 @@ function withinParent(groups: readonly string[] | null, repository: RepositoryRe
       `allowed_groups: ${outside.map((group) => `"${group}"`).join(", ")} may not use the repository; it allows ${parent.join(", ")}.`,
     );
   return groups;
+}
+
+/** What is changed has not expired yet. */
+function expiry(days: number | null): Pick<CollectionRecord, "expires_after_days" | "expired_at"> {
+  const { expiryDaysMax } = knowledgeLimits;
+  if (days !== null && (!Number.isInteger(days) || days < 1 || days > expiryDaysMax))
+    throw invalid(`expires_after_days: must be null or a whole number from 1 to ${expiryDaysMax}, got ${show(days)}.`);
+  return { expires_after_days: days, expired_at: null };
 }
 
 function flag(value: unknown, where: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * One life of a collection as it is stored: its fence, its stats and its documents, in one partition, so that a document and its
- * counters change in one batch, and never past the fence.
+ * One incarnation of a collection: its fence, its counters and its documents in one partition, so that a document and its counters change
+ * in one batch, and never past the fence.
  */
 import { documentStatuses } from "@pinakes/client";
 import { hasCode, PinakesError } from "../../domain/errors.ts";
@@ -24,14 +24,14 @@ import {
 
 export type IncarnationKey = Pick<CollectionRecord, "repository_id" | "collection_id" | "incarnation">;
 
-/** How the counters move when a document changes. */
+/** How the counters change with a document. */
 export interface StatsMove {
   readonly from?: DocumentStatus;
   readonly to?: DocumentStatus;
   readonly bytes?: number;
   readonly chunks?: number;
   readonly syncedAt?: string;
-  /** Only while there are fewer documents. */
+  /** Only while there are fewer documents than this. */
   readonly countMax?: number;
 }
 
@@ -52,11 +52,11 @@ export class CollectionPartition {
   constructor(items: ItemStore, scope: Scope, { repository_id, collection_id, incarnation }: IncarnationKey) {
     this.#items = items;
     this.scope = scope;
-    // Of these fields alone: what else a record has must not slip into what is made of the place.
+    // Only these fields: others must not leak into documents built from it.
     this.place = { repository_id, collection_id, incarnation };
   }
 
-  /** Where its objects lie. */
+  /** Prefix of its object keys. */
   get prefix(): string {
     return `knowledge/${this.place.incarnation}/`;
   }
@@ -65,7 +65,7 @@ export class CollectionPartition {
     return `${this.place.incarnation}.${generation}`;
   }
 
-  /** Puts the fence and the counters there, before the first document. */
+  /** Creates the fence and the counters before the first document. */
   async ensure(status: FenceRecord["status"] = "ACTIVE"): Promise<Stored<FenceRecord>> {
     const known = await this.fence();
     if (known !== undefined) return known;
@@ -79,22 +79,22 @@ export class CollectionPartition {
     try {
       const { results } = await this.#batch([
         { op: "create", document: this.document(itemIds.fence, fence) },
-        // A life that ends before it began has nothing to count.
+        // An incarnation that is purged before its first document has nothing to count.
         ...(status === "PURGED" ? [] : [{ op: "create", document: this.document(itemIds.stats, emptyStats) } as const]),
       ]);
       return { record: fence, etag: results[0]?.etag as string };
     } catch (error) {
       if (!hasCode(error, "CONFLICT")) throw error;
       const made = await this.fence();
-      invariant(made !== undefined, "INTERNAL", "a fence that is in the way is there");
+      invariant(made !== undefined, "INTERNAL", "a fence that conflicts with the create must exist");
       return made;
     }
   }
 
-  /** From here on documents are taken, or are not. CONFLICT once the life is being removed for good. */
+  /** Whether documents are accepted from here on. CONFLICT once the incarnation is being purged. */
   async setStatus(status: FenceRecord["status"]): Promise<void> {
     await this.ensure(status);
-    // Written also where it says so already: who read the fence before must not take it for unchanged.
+    // Written even if unchanged: the new etag invalidates what others have read.
     const patch = [{ op: "set" as const, path: "/status", value: status }];
     try {
       await this.clean([
@@ -107,7 +107,7 @@ export class CollectionPartition {
       ]);
     } catch (error) {
       if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
-      throw new PinakesError("CONFLICT", `Collection "${this.place.collection_id}" is being removed for good.`, {
+      throw new PinakesError("CONFLICT", `Collection "${this.place.collection_id}" is being purged.`, {
         cause: error,
       });
     }
@@ -125,7 +125,7 @@ export class CollectionPartition {
     return this.#read(itemIds.document(documentId));
   }
 
-  /** In the order of the ids; undefined where there is none. */
+  /** In the order of the ids; undefined for missing ones. */
   async readMany(documentIds: readonly string[]): Promise<readonly (DocumentRecord | undefined)[]> {
     const found: (DocumentRecord | undefined)[] = [];
     for (let at = 0; at < documentIds.length; at += 100) {
@@ -152,7 +152,7 @@ export class CollectionPartition {
     return items.map(({ id, etag, document }) => ({ id, etag, record: document as unknown as RemovalRecord }));
   }
 
-  /** All or nothing, and only while the collection takes documents (and, where it matters, is of this generation). */
+  /** Atomic, and only while the collection accepts documents (and, if given, has this generation). */
   async write(operations: readonly Operation[], generation?: number): Promise<BatchResult> {
     const where = { status: "ACTIVE", ...(generation === undefined ? {} : { generation }) };
     try {
@@ -162,16 +162,18 @@ export class CollectionPartition {
       const status = (await this.fence())?.record.status;
       if (status === "DELETED" || status === "PURGED") noteLateWrite(this.#items);
       if (generation !== undefined && status === "ACTIVE")
-        throw new PinakesError("UNAVAILABLE", "The collection was re-indexed meanwhile; try again.", { cause: error });
+        throw new PinakesError("UNAVAILABLE", "The collection was re-indexed concurrently; try again.", {
+          cause: error,
+        });
       throw new PinakesError(
         "CONFLICT",
-        `Collection "${this.place.collection_id}" takes no documents: it is archived or deleted.`,
+        `Collection "${this.place.collection_id}" does not accept documents: it is archived or deleted.`,
         { cause: error },
       );
     }
   }
 
-  /** Also on a collection that is archived or deleted: for what only takes away. */
+  /** Also on an archived or deleted collection: for changes that only remove. */
   async clean(operations: readonly Operation[]): Promise<BatchResult> {
     return this.#batch(operations);
   }
@@ -195,7 +197,7 @@ export class CollectionPartition {
       patch: [
         ...steps.map(({ path, by }) => ({ op: "incr" as const, path, value: by })),
         ...(syncedAt === undefined ? [] : [{ op: "set" as const, path: "/last_sync_at", value: syncedAt }]),
-        // Never empty: a patch without a step is refused.
+        // An empty patch would be refused.
         ...(syncedAt === undefined && steps.length === 0
           ? [{ op: "incr" as const, path: "/document_count", value: 0 }]
           : []),

@@ -1,4 +1,4 @@
-/** Conditions on etags, in the words of the caller's resource: the item store names items and batches, which callers do not know. */
+/** Etag conflicts in terms of the caller's resource: the item store's message names items and batches, which callers do not know. */
 import { hasCode, PinakesError } from "../../domain/errors.ts";
 
 function changed(what: string, currentEtag: string | undefined, cause?: unknown): PinakesError {
@@ -10,7 +10,7 @@ function changed(what: string, currentEtag: string | undefined, cause?: unknown)
   });
 }
 
-/** Before long work begins. A change made while the work goes on does not stop it. */
+/** Before long work starts. Changes made while it runs do not stop it. */
 export function requireEtag(currentEtag: string, wanted: string | undefined, what: string): void {
   if (wanted !== undefined && wanted !== currentEtag) throw changed(what, currentEtag);
 }

@@ -1,4 +1,4 @@
-/** Where upload and download links are kept, and the key that seals cursors. */
+/** Upload and download links, and the key that seals cursors. */
 import type { ContainerDefinition } from "../../ports/item-store.ts";
 
 export const grantsContainer: ContainerDefinition = Object.freeze({

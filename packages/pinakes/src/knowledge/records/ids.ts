@@ -1,9 +1,9 @@
-/** Ids that are made from other things: a user's own repository, a model's default collection, a document's source. */
+/** Derived ids: of a personal repository, of a model's default collection, of a document's source. */
 import { hash } from "node:crypto";
 import { knowledgeLimits } from "../limits.ts";
 import { nameKey } from "./names.ts";
 
-/** What callers write for their own repository. */
+/** The alias of the caller's personal repository. */
 export const personalAlias = "me";
 const personalPrefix = "personal-";
 
@@ -15,7 +15,7 @@ export function isPersonalId(repositoryId: string): boolean {
   return repositoryId.startsWith(personalPrefix);
 }
 
-/** A model's id where it can be one, otherwise its letters and a hash. */
+/** The model's id if it is a valid one, otherwise a slug with a hash. */
 export function defaultCollectionId(modelId: string): string {
   if (
     new RegExp(`^[A-Za-z0-9._-]{1,${knowledgeLimits.idCharsMax}}$`).test(modelId) &&
@@ -26,12 +26,12 @@ export function defaultCollectionId(modelId: string): string {
   return `${modelId.replaceAll(/[^A-Za-z0-9._-]+/g, "-").slice(0, 80)}-${digest(modelId).slice(0, 12)}`;
 }
 
-/** Two documents of a collection with the same key are the same document. */
+/** Documents of a collection with the same key are the same document. */
 export function sourceKey(uri: string): string {
   return digest(uri);
 }
 
-/** An upload is known by its name, ignoring case. */
+/** Identifies an upload by its name, case-insensitively. */
 export function uploadUri(fileName: string): string {
   return `upload:${nameKey(fileName)}`;
 }

@@ -1,4 +1,4 @@
-/** Writes that came after the end of their collection and were refused, by the store they were meant for. Of this process. */
+/** Counts late writes in this process: writes that a store refused because their collection had ended. */
 import type { ItemStore } from "../../ports/item-store.ts";
 
 const refused = new WeakMap<ItemStore, number>();

@@ -1,4 +1,4 @@
-/** Tags and free fields of repositories and collections, and what a collection has of its repository. */
+/** Tags and custom fields of repositories and collections, and how a collection inherits them. */
 import type { Metadata } from "@pinakes/client";
 import { invalid } from "../../domain/errors.ts";
 import { checkJson, isJsonObject } from "../../domain/json.ts";
@@ -14,7 +14,7 @@ export function checkMetadata(input: unknown, where = "metadata"): Metadata {
   const { tags = [], custom_fields = {}, ...rest } = input;
   const unknown = Object.keys(rest);
   if (unknown.length > 0)
-    throw invalid(`${where}.${unknown[0]}: is not known; free fields go into ${where}.custom_fields.`);
+    throw invalid(`${where}.${unknown[0]}: is not known; put custom fields into ${where}.custom_fields.`);
   if (!isJsonObject(custom_fields)) throw invalid(`${where}.custom_fields: must be an object.`);
   checkJson(custom_fields, `${where}.custom_fields`);
   const bytes = Buffer.byteLength(JSON.stringify(custom_fields), "utf8");
@@ -25,7 +25,7 @@ export function checkMetadata(input: unknown, where = "metadata"): Metadata {
   return { tags: checkTags(tags, `${where}.tags`), custom_fields };
 }
 
-/** The parent's tags, then the collection's own, each once; of the fields the collection's own win. */
+/** The tags of both, deduplicated; custom fields of the collection override those of the repository. */
 export function effectiveMetadata(parent: Metadata, own: Metadata): Metadata {
   return {
     tags: [...new Set([...parent.tags, ...own.tags])],
@@ -37,6 +37,6 @@ export function checkMergedTags(parent: Metadata, own: Metadata, whose = "the co
   const { length } = effectiveMetadata(parent, own).tags;
   if (length > knowledgeLimits.tagsMax)
     throw invalid(
-      `metadata.tags: with those of the repository ${whose} would have ${length} tags; at most ${knowledgeLimits.tagsMax} are allowed.`,
+      `metadata.tags: together with the repository's tags ${whose} would have ${length} tags; at most ${knowledgeLimits.tagsMax} are allowed.`,
     );
 }

@@ -1,4 +1,4 @@
-/** A name that another collection of the repository has: what callers are told, in words that they know. */
+/** The name is already used by another collection of the repository. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { isPersonalId } from "./ids.ts";
@@ -6,17 +6,17 @@ import { isPersonalId } from "./ids.ts";
 export class NameTaken extends PinakesError {
   constructor(name: string, repositoryId: string, cause: PinakesError) {
     const { batch } = cause.context;
-    const detail = `A collection named "${name}" exists in ${repositoryWords(repositoryId)} (names ignore case). Use another name, or change the one that has it.`;
+    const detail = `A collection named "${name}" already exists in ${repositoryWords(repositoryId)} (names are case-insensitive). Use another name, or rename the existing one.`;
     super("CONFLICT", detail, { cause, ...(batch === undefined ? {} : { batch }) });
   }
 }
 
-/** Nobody but the stores knows a user's own repository by its id. */
+/** Users do not know their personal repository by its id. */
 export function repositoryWords(repositoryId: string): string {
-  return isPersonalId(repositoryId) ? "the user's own repository" : `repository "${repositoryId}"`;
+  return isPersonalId(repositoryId) ? "the user's personal repository" : `repository "${repositoryId}"`;
 }
 
-/** Whether the write of this document could have failed for its name. */
+/** Whether a write of this document could violate the unique name. */
 export function hasNameKey(
   document: JsonObject,
 ): document is JsonObject & { readonly name: string; readonly name_key: string } {

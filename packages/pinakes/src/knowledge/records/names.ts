@@ -1,15 +1,15 @@
-/** Names, tags, descriptions, groups and file names that people type: what is accepted, and the key under which a name is unique. */
+/** Names, tags, descriptions, groups and file names: validation, and the key under which a name is unique. */
 import { invalid, show, type PinakesError } from "../../domain/errors.ts";
 import { knowledgeLimits } from "../limits.ts";
 
 const namePattern = /^[A-Za-z0-9 _-]+$/;
 const idPattern = new RegExp(`^[A-Za-z0-9._-]{1,${knowledgeLimits.idCharsMax}}$`);
-/** `<p>`, `</p>`, `<!--`, `<?php`: markup. "a < b" is none. */
+/** `<p>`, `</p>`, `<!--`, `<?php` are markup; "a < b" is not. */
 const markup = /<[a-z!/?]/i;
 const control = /\p{Cc}/u;
-/** Longer than any id is, and as long as it may be in a path; the stores take a little more. */
+/** Longer than any id, and the maximum in a path; the stores accept slightly more. */
 export const askedIdCharsMax = 256;
-/** In no id of anything, and refused by the stores in words of their own. */
+/** In no id; the stores would refuse it with an error in their own terms. */
 const neverInId = /[\p{Cc}/\\?#\u{10ffff}]/u;
 const controlButBreaks = /[^\P{Cc}\n\t]/u;
 
@@ -25,7 +25,7 @@ export function checkName(name: unknown, where = "name"): string {
   return name;
 }
 
-/** Two names with the same key are the same name. */
+/** Names with the same key are equal. */
 export function nameKey(name: string): string {
   return name.normalize("NFC").toLowerCase().trim();
 }
@@ -42,15 +42,15 @@ function notAnId(id: unknown, where: string): PinakesError {
 }
 
 /**
- * Of something that is looked for. What can be the id of nothing, and would make the store complain of keys that the caller never wrote, is
- * refused here; whatever else is not there is not found.
+ * Validates an id in a query. An impossible id, about which the store would complain in terms of keys, is refused here; any other unknown
+ * id is simply not found.
  */
 export function checkAskedId(id: unknown, where: string): void {
   checkAskedKey(id, where);
   if (neverInId.test(id as string)) throw notAnId(id, where);
 }
 
-/** Of a repository, which is a key by itself: of those the store refuses only what is too long, or no text. */
+/** The same for a repository, whose id is a key by itself: the store refuses only overlong or malformed text. */
 export function checkAskedKey(id: unknown, where: string): void {
   if (typeof id !== "string" || id.length > askedIdCharsMax || id.includes("\0") || !id.isWellFormed())
     throw notAnId(id, where);
@@ -61,7 +61,7 @@ export function checkDescription(description: unknown, charsMax: number, where =
   const chars = Array.from(description).length;
   if (chars > charsMax) throw invalid(`${where}: has ${chars} characters; at most ${charsMax} are allowed.`);
   if (markup.test(description)) throw invalid(`${where}: must be plain text, without HTML.`);
-  if (controlButBreaks.test(description)) throw invalid(`${where}: must not hold control characters.`);
+  if (controlButBreaks.test(description)) throw invalid(`${where}: must not contain control characters.`);
   return description;
 }
 
@@ -88,7 +88,7 @@ export function isTag(tag: unknown): tag is string {
   );
 }
 
-/** null and [] mean: as the parent. */
+/** null and [] inherit the parent's groups. */
 export function checkGroups(groups: unknown, where = "allowed_groups"): readonly string[] | null {
   const { groupsMax, groupCharsMax } = knowledgeLimits;
   if (groups === null) return null;
@@ -102,17 +102,17 @@ export function checkGroups(groups: unknown, where = "allowed_groups"): readonly
   return unique.length === 0 ? null : unique;
 }
 
-/** NFC, so that one name is one name on every system. */
+/** Normalized to NFC, so that a name is the same on every system. */
 export function checkFileName(name: unknown, where = "name"): string {
   const { fileNameCharsMax } = knowledgeLimits;
   if (typeof name !== "string") throw invalid(`${where}: must be a file name.`);
   const normal = name.normalize("NFC");
   const chars = Array.from(normal).length;
   if (chars < 1 || chars > fileNameCharsMax)
-    throw invalid(`${where}: a file name has 1–${fileNameCharsMax} characters; this one has ${chars}.`);
-  if (/[/\\]/.test(normal)) throw invalid(`${where}: a file name has no "/" or "\\"; got ${show(normal)}.`);
+    throw invalid(`${where}: must have 1–${fileNameCharsMax} characters; this file name has ${chars}.`);
+  if (/[/\\]/.test(normal)) throw invalid(`${where}: a file name cannot contain "/" or "\\"; got ${show(normal)}.`);
   if (control.test(normal) || !normal.isWellFormed())
-    throw invalid(`${where}: a file name has no control characters; got ${show(normal)}.`);
+    throw invalid(`${where}: a file name cannot contain control characters; got ${show(normal)}.`);
   if (normal === "." || normal === ".." || normal.trim() === "")
     throw invalid(`${where}: ${show(normal)} is not a file name.`);
   return normal;

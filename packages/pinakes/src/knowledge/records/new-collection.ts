@@ -1,4 +1,4 @@
-/** A collection's record with every attribute filled in. */
+/** A new collection's record with every field filled in. */
 import { hash } from "node:crypto";
 import { knowledgeLimits } from "../limits.ts";
 import type { RepositoryRecord, CollectionRecord } from "./records.ts";
@@ -17,7 +17,7 @@ export interface NewCollectionInput {
 }
 
 const defaultName = "Default Collection";
-/** Of the mark that tells apart two ids that are one name: as many as make it unlikely that somebody else has it. */
+/** Length of the suffix that distinguishes equal names: long enough to make collisions unlikely. */
 const markChars = 8;
 
 export function newCollection({
@@ -59,7 +59,7 @@ export function newCollection({
   return named(record);
 }
 
-/** With the fields that follow from the name: it is unique among the collections that are not deleted. */
+/** With the fields derived from the name, which is unique among the collections that are not deleted. */
 export function named(record: CollectionRecord): CollectionRecord {
   const { name_key: _, ...rest } = record;
   const key = nameKey(record.name);
@@ -74,15 +74,15 @@ export function named(record: CollectionRecord): CollectionRecord {
 }
 
 /**
- * For a name that nobody gave, where the id is another's name ("Case" and "case" are two ids and one name): the id with a mark of the life.
- * Whoever comes at the same moment has another life, hence another name, and nobody has to look which numbers are free. It is as short as
- * every name may be.
+ * A default name for a collection whose id equals another collection's name ("Case" and "case" are two ids but one name): the id with a
+ * suffix derived from the incarnation. Concurrent creates have different incarnations and so different names. Shortened to the maximum
+ * length of names.
  */
 export function markedName({
   collection_id,
   incarnation,
 }: Pick<CollectionRecord, "collection_id" | "incarnation">): string {
-  // Hashed, since the life that a migration found may be called as the collection is.
+  // Hashed, since a migrated incarnation may equal the collection's name.
   const mark = hash("sha256", incarnation, "hex").slice(0, markChars);
   return `${collection_id.slice(0, knowledgeLimits.nameCharsMax - markChars - 1)} ${mark}`;
 }

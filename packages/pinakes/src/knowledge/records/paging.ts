@@ -1,4 +1,4 @@
-/** Lists, page by page, as callers ask for them and get them. */
+/** Paging of lists, in requests and responses. */
 export interface Paging {
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
@@ -7,11 +7,11 @@ export interface Paging {
 export interface ListPage<View> {
   readonly items: readonly View[];
   readonly next_cursor: string | null;
-  /** Of all pages, where `include_total` asked for it. */
+  /** Total over all pages, if `include_total` is set. */
   readonly total?: number;
 }
 
 export interface Totalled {
-  /** Adds how many there are on all pages. Costs a walk over the list where no counter has it. */
+  /** Adds the total over all pages. Scans the list if no counter has it. */
   readonly include_total?: boolean | undefined;
 }

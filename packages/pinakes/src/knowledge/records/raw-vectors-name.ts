@@ -1,4 +1,4 @@
-/** The vectors of rows that callers embed themselves, beside those of the passages of the same incarnation. */
+/** The vectors of rows that callers embedded themselves, beside those of the chunks of the same incarnation. */
 export function ownVectorsName(incarnation: string): string {
   return `${incarnation}.own`;
 }

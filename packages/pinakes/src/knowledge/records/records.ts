@@ -1,14 +1,14 @@
 /**
- * What is stored (RFC 0005). Records that must change together are items of one container and partition, told apart by `kind`:
+ * Stored records (RFC 0005). Records that must change together are items of one container and partition, distinguished by `kind`:
  *
  *   collections  (repository_id)               the repository, its collections, their number, their tags, operations on them
- *   documents    (repository_id, incarnation)  one life of a collection: fence, stats, documents, their sources, removals
+ *   documents    (repository_id, incarnation)  one incarnation of a collection: fence, stats, documents, their sources, removals, attachments
  *
  * Invariants
- * - a document is counted in exactly one field of `stats.by_status`, and `total_size_bytes` is the sum of all `size_bytes`: both
- *   change in the batch that changes the document;
- * - every batch that writes a document checks the fence, so nothing enters a collection that is deleted or archived;
- * - `live` of a document is the version that searches show; chunks of any other version are invisible, wherever they still lie.
+ * - a document is counted in exactly one field of `stats.by_status`, and `total_size_bytes` is the sum of all `size_bytes`: both change in
+ *   the batch that changes the document;
+ * - every batch that writes a document checks the fence, so nothing enters a deleted or archived collection;
+ * - `live` of a document is the version that searches show; chunks of any other version are invisible, even while they are still stored.
  */
 import type { CollectionStatus, DocumentSource, DocumentStatus, Pipeline as PipelineSettings } from "@pinakes/client";
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
@@ -33,10 +33,10 @@ export const collectionsContainer: ContainerDefinition = Object.freeze({
     allByName: { partition: ["kind"], sort: ["sort_name"] },
     allByStatus: { partition: ["kind", "status"], sort: ["created_at"] },
     byIncarnation: { partition: ["incarnation"], sort: ["kind"] },
-    /** Rows of tags alone have `tag` (tag-rows.ts). */
+    /** Only tag rows have `tag` (tag-rows.ts). */
     byTag: { partition: ["tag"], sort: ["created_at"] },
   },
-  // Only what says so expires: finished operations.
+  // Only items with their own TTL expire: finished operations.
   ttl: -1,
   feed: true,
 });
@@ -48,7 +48,7 @@ export const documentsContainer: ContainerDefinition = Object.freeze({
     byUploaded: { partition: ["incarnation", "kind"], sort: ["uploaded_at"] },
     byStatus: { partition: ["incarnation", "kind", "status"], sort: ["uploaded_at"] },
     bySha256: { partition: ["incarnation", "kind", "sha256"], sort: ["uploaded_at"] },
-    /** Fences alone have `held`: the lives of which there is something. */
+    /** Only fences have `held`: incarnations that still have data. */
     lives: { partition: ["held"], sort: ["incarnation"] },
   },
   feed: true,
@@ -72,21 +72,21 @@ export interface RepositoryRecord {
   readonly embedding_model: string;
   readonly allowed_groups: readonly string[] | null;
   readonly allow_user_collections: boolean;
-  /** Whether a document for a collection that is not there makes it, named as its id. Absent in records of before: no. */
+  /** Whether a document for a missing collection creates it, named by its id. Absent in older records: no. */
   readonly auto_create?: boolean;
-  /** Whether a query for a collection that is not there makes it, as the source of RFC 0007 did at first. Absent in records of before: no. */
+  /** Whether a query for a missing collection creates it, as LISA did at first (RFC 0007). Absent in older records: no. */
   readonly create_on_query?: boolean;
   readonly chunking_strategy: ChunkingStrategy | null;
-  /** What of documents goes into the graph. Null, or absent in records of before: as the system has it. */
+  /** Settings of graph extraction. Null, or absent in older records: the default. */
   readonly graph?: GraphSettings | null;
   readonly metadata: Metadata;
-  /** Of a personal repository: the one user it belongs to. */
+  /** The user that a personal repository belongs to. */
   readonly owner: string | null;
   readonly status: "ACTIVE" | "DELETE_IN_PROGRESS" | "DELETE_FAILED";
   readonly created_by: string;
   readonly created_at: string;
   readonly updated_at: string;
-  /** As of a collection. */
+  /** As in a collection. */
   readonly imported?: JsonObject;
 }
 
@@ -95,15 +95,15 @@ export interface CollectionRecord {
   readonly collection_id: string;
   readonly repository_id: string;
   readonly name: string;
-  /** Unique within the repository; null while the collection is deleted, so that its name is free. */
+  /** Unique within the repository; absent while the collection is deleted, so that its name is free. */
   readonly name_key?: string;
   readonly sort_name: string;
   readonly search_text: string;
   readonly description: string;
-  /** null: as `effectiveChunking` finds it. */
+  /** null: as `effectiveChunking` decides. */
   readonly chunking_strategy: ChunkingStrategy | null;
   readonly allow_chunking_override: boolean;
-  /** null, or absent in records of before: as the repository has it. */
+  /** null, or absent in older records: the repository's. */
   readonly graph?: GraphSettings | null;
   readonly metadata: Metadata;
   readonly allowed_groups: readonly string[] | null;
@@ -111,7 +111,7 @@ export interface CollectionRecord {
   readonly private: boolean;
   readonly pipelines: readonly PipelineSettings[];
   readonly status: CollectionStatus;
-  /** What it was before it was deleted, for the restore. */
+  /** The status before the delete, for a restore. */
   readonly status_before: CollectionStatus | null;
   readonly is_default: boolean;
   readonly created_by: string;
@@ -119,30 +119,34 @@ export interface CollectionRecord {
   readonly updated_at: string;
   readonly deleted_at: string | null;
   readonly purge_at: string | null;
-  /** This life of the collection: part of every key below it, never used again. */
+  /** Identifies this incarnation of the collection: part of every key below it, never reused. */
   readonly incarnation: string;
-  /** Another life has the id meanwhile: this one is kept beside it, and can be had back by its incarnation. */
+  /** Another incarnation holds the id: this one is stored beside it, and can be restored by its incarnation. */
   readonly displaced?: true;
-  /** The item that it was imported from, whole: an export gives back what has not changed since (transfer/give-back.ts). */
+  /** The whole item it was imported from: an export returns what has not changed since (transfer/give-back.ts). */
   readonly imported?: JsonObject;
-  /** A migration fills it: nobody else writes (hold.ts). */
+  /** Its documents go when nobody used it for so long. Absent or null: they stay. */
+  readonly expires_after_days?: number | null;
+  /** When they went. */
+  readonly expired_at?: string | null;
+  /** A migration fills it and refuses other writers (hold.ts). */
   readonly hold?: { readonly migration_id: string };
-  /** The migration that made it, and whether the source said when it was made. */
+  /** The migration that created it, and whether its source knew the creation time. */
   readonly migrated?: { readonly migration_id: string; readonly created_at: "source" | "estimated" };
 }
 
 export interface FenceRecord {
   readonly kind: "fence";
-  /** PURGED is for ever: a write that comes late finds it, whatever else is gone. */
+  /** PURGED is permanent: it refuses late writes whatever else was deleted. */
   readonly status: "ACTIVE" | "ARCHIVED" | "DELETED" | "PURGED";
   readonly collection_id: string;
-  /** Until everything of the life is gone. */
+  /** Until all data of the incarnation is removed. */
   readonly held?: true;
-  /** Which vectors searches read: `<incarnation>.<generation>`. */
+  /** The vectors that searches read: `<incarnation>.<generation>`. */
   readonly generation: number;
   /** The model of that generation; that of the collection's record when absent. */
   readonly embedding_model?: string;
-  /** The generation that is being made, while all documents are cut and embedded anew. */
+  /** The generation that a re-index is preparing. */
   readonly next?: { readonly generation: number; readonly embedding_model: string } | null;
 }
 
@@ -155,11 +159,11 @@ export interface StatsRecord {
   readonly by_status: Readonly<Record<DocumentStatus, number>>;
   readonly chunk_count: number;
   readonly last_sync_at: string | null;
-  /** To within some minutes (uses.ts). Absent: never, or not since this is kept. */
+  /** Accurate to some minutes (uses.ts). Absent: never used, or not since this field exists. */
   readonly last_used_at?: string;
 }
 
-/** One set of bytes of a document. */
+/** One uploaded version of a document. */
 export interface VersionInfo {
   readonly version: number;
   readonly size_bytes: number;
@@ -168,12 +172,15 @@ export interface VersionInfo {
   readonly uploaded_by: string;
 }
 
-/** How a version is, or was, cut into passages and where these lie. */
+/** How a version was chunked, and where its chunks are stored. */
 export interface IndexedVersion extends VersionInfo {
-  /** The run that made them: part of the passages' ids. */
+  /** The run that created them: part of the chunk ids. */
   readonly run: number;
   readonly chunking_strategy: ChunkingStrategy;
-  /** What the model reads at once: no passage takes more. Absent: cut before this was heeded, so some may be longer (doctor says so). */
+  /**
+   * The model's input limit, which bounds every chunk. Absent: chunked by an earlier version that did not enforce it, so some may be longer
+   * (doctor reports that).
+   */
   readonly tokens_max?: number;
   readonly chunk_count: number;
   readonly indexed_at: string;
@@ -193,45 +200,45 @@ export interface DocumentRecord {
   readonly source: DocumentSource;
   readonly status: DocumentStatus;
   readonly error: string | null;
-  /** Tries of the ingestion under way. */
+  /** Attempts of the current run. */
   readonly attempts: number;
-  /** Tries that were interrupted and do not count as attempts: what each of them stored has a name of its own. */
+  /** Interrupted attempts, which do not count: each gets its own delta id. */
   readonly interrupted?: number;
-  /** Passages embedded so far, and of how many. */
+  /** Chunks embedded so far, of how many. */
   readonly progress: { readonly done: number; readonly total: number } | null;
-  /** The newest version's; 0 and absent until its bytes are here. */
+  /** The newest version's; 0 and absent until its bytes have arrived. */
   readonly size_bytes: number;
   readonly sha256?: string;
-  /** The highest number given so far; what is being ingested unless it is live. */
+  /** The highest number assigned so far; the version being ingested unless it is live. */
   readonly version: number;
-  /** Asked for at the upload; null: as the collection has it. */
+  /** Requested at the upload; null: the collection's. */
   readonly chunking_override: ChunkingStrategy | null;
-  /** What searches show. */
+  /** The version that searches show. */
   readonly live: IndexedVersion | null;
-  /** The same in the generation that is being made; takes the place of `live` when that becomes the collection's. */
+  /** The same in the generation being prepared; becomes `live` at the switch. */
   readonly prepared?: IndexedVersion | null;
-  /** What of it is in the graph. Absent: nothing ever was. */
+  /** Its triples in the graph. Absent: it never had any. */
   readonly graph?: DocumentGraph;
-  /** Those whose bytes are here, newest first. */
+  /** Versions whose bytes are stored, newest first. */
   readonly versions: readonly VersionInfo[];
   readonly uploaded_at: string;
   readonly uploaded_by: string;
   readonly indexed_at: string | null;
   readonly job_id: string | null;
-  /** Counts what was asked for: each ingestion, retry and re-index is a run. A worker of an earlier run changes nothing any more. */
+  /** Incremented by each ingestion, retry and re-index. A worker of an earlier run can no longer change anything. */
   readonly run: number;
-  /** Epoch milliseconds of the last sign of life, for the watchdog. */
+  /** Epoch milliseconds of the last heartbeat, for the watchdog. */
   readonly touched_at: number;
-  /** As of a collection. */
+  /** As in a collection. */
   readonly imported?: JsonObject;
-  /** Set by a repair that did not find bytes which the record names. All the rest stays as it was, until they are back (RFC 0016). */
+  /** Set by a repair that did not find bytes the record names. Everything else stays as it was, until they are back (RFC 0016). */
   readonly missing?: MissingBytes;
 }
 
 export interface MissingBytes {
   readonly versions: readonly number[];
   readonly since: string;
-  /** What the document was before. */
+  /** The document's status before the repair. */
   readonly status: DocumentStatus;
   readonly error: string | null;
 }
@@ -239,40 +246,55 @@ export interface MissingBytes {
 export interface DocumentGraph {
   /** `<run>.<generation>`: sources that may have triples, until a removal names them. */
   readonly sources: readonly string[];
-  /** Of the newest of them. */
+  /** Number of triples of the newest source. */
   readonly triples: number;
-  /** What a reader should know: that there was too much, or which passages a model could not read. */
+  /** Warnings for readers, such as a limit that was reached. */
   readonly warnings?: readonly string[];
   readonly failed_passages?: readonly { readonly chunk: number; readonly error: string }[];
 }
 
-/** What searches of this generation show of a document. */
+/** The version of a document that searches of this generation show. */
 export function shownIn({ live, prepared }: DocumentRecord, generation: number): IndexedVersion | null {
   if (live?.generation === generation) return live;
   return prepared?.generation === generation ? prepared : null;
 }
 
-/** Which document a source is. Its id makes it unique. */
+/** The document of a source. Its id makes it unique. */
 export interface SourceRecord {
   readonly kind: "source";
   readonly document_id: string;
 }
 
-/** What of a document still has to go: passages that are not shown any more, and objects. */
+/** Garbage of a document: chunks that are no longer visible, and objects. */
 export interface RemovalRecord {
   readonly kind: "removal";
   readonly document_id: string;
   readonly chunks: readonly ChunkRange[];
   readonly object_keys: readonly string[];
-  /** Of the graph: `<run>.<generation>`. */
+  /** Sources in the graph: `<run>.<generation>`. */
   readonly sources?: readonly string[];
   readonly at: string;
 }
 
-/** The document is gone and its bytes stay, because they were there before it: nobody may take them for left over. */
+/** The document was deleted but its bytes stay, because they existed before it: they must not be collected as garbage. */
 export interface KeptRecord {
   readonly kind: "kept";
   readonly document_id: string;
+}
+
+/** A file that is to become a document of the collection, or did not: gone once there is a document for it (files/attachments.ts). */
+export interface AttachmentRecord {
+  readonly kind: "attachment";
+  readonly file_id: string;
+  readonly status: "waiting" | "failed" | "cancelled";
+  readonly error: string | null;
+  readonly metadata: JsonObject;
+  readonly chunking_strategy: ChunkingStrategy | null;
+  /** Of the batch that it belongs to. */
+  readonly job_id: string;
+  /** When the batch was made: its place among the documents. */
+  readonly uploaded_at: string;
+  readonly uploaded_by: string;
 }
 
 export interface ChunkRange {
@@ -285,9 +307,9 @@ export const itemIds = Object.freeze({
   repository: "repository",
   count: "count",
   collection: (id: string) => `collection:${id}`,
-  /** "~" is in no id. */
+  /** No id contains "~". */
   displaced: (id: string, incarnation: string) => `collection:${id}~${incarnation}`,
-  /** ":" is in no tag. */
+  /** No tag contains ":". */
   tag: (tag: string, incarnation: string) => `tag:${tag}:${incarnation}`,
   fence: "fence",
   stats: "stats",
@@ -296,4 +318,5 @@ export const itemIds = Object.freeze({
   removal: (document: string, what: string) => `removal:${document}:${what}`,
   removalPrefix: "removal:",
   kept: (document: string) => `kept:${document}`,
+  attachment: (file: string) => `attachment:${file}`,
 });

@@ -1,4 +1,4 @@
-/** The counters of a collection beside what counting every document gives, and setting them right. */
+/** The counters of a collection compared with a full count, and their repair. */
 import type { CollectionUsage, DocumentCounts } from "@pinakes/client";
 import { hasCode } from "../../domain/errors.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
@@ -19,11 +19,11 @@ export async function recount(
     const before = await partition.stats();
     const recounted = await countAll(items, partition);
     const after = await partition.stats();
-    // Documents came or went while we counted: the figures are not of one moment.
+    // Documents changed during the count, so the figures are inconsistent.
     if (before?.etag !== after?.etag && attempt < attemptsMax) continue;
     const kept = pickCounted(after?.record ?? emptyStats);
     const consistent = JSON.stringify(kept) === JSON.stringify(recounted);
-    // What is not of one moment is no ground to change anything.
+    // Never repair from inconsistent figures.
     if (consistent || !repair || after === undefined || before?.etag !== after.etag)
       return { ...kept, recounted, consistent, repaired: false };
     try {
@@ -36,7 +36,7 @@ export async function recount(
   }
 }
 
-/** Reads the partition itself: an index may be late. */
+/** Reads the partition itself: an index may lag behind. */
 export async function countAll(items: ItemStore, partition: CollectionPartition): Promise<Counted> {
   const by_status = { ...emptyStats.by_status };
   let document_count = 0;

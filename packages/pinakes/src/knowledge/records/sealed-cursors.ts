@@ -1,6 +1,6 @@
 /**
- * Cursors of triples: a place in the order of a store, sealed for one tenant and one question. They are encrypted, because a place may tell
- * how much others have stored.
+ * Sealed cursors: a position in the order of a store, bound to one tenant and query. Encrypted, because a position may reveal how much
+ * others have stored.
  */
 import { randomBytes } from "node:crypto";
 import { hasCode, invalid } from "../../domain/errors.ts";
@@ -13,7 +13,7 @@ import type { KnowledgeDependencies } from "../dependencies.ts";
 
 const keyBytes = 32;
 const cursorCharsMax = 65_536;
-/** No grant has it: theirs are hashes. */
+/** No grant has this id: theirs are hashes. */
 const keyId = "triple-cursors";
 
 export class SealedCursors {
@@ -24,7 +24,7 @@ export class SealedCursors {
     this.#deps = deps;
   }
 
-  /** `question` names everything that the place belongs to. */
+  /** `question` names everything that the position belongs to. */
   async seal(scope: Scope, question: readonly JsonValue[], place: JsonValue): Promise<string> {
     return encryptToken(await this.#secret(), bindingOf(scope, question), place);
   }
@@ -33,18 +33,18 @@ export class SealedCursors {
     const opened = decryptToken(await this.#secret(), bindingOf(scope, question), cursor, { charsMax: cursorCharsMax });
     if (opened !== undefined) return opened.payload as JsonValue;
     throw invalid(
-      "cursor: is not one that this query gave you: it was changed, cut, or belongs to another one. Leave it out to begin anew.",
+      "cursor: is not one that this query returned: it was changed, truncated, or belongs to another query. Leave it out to start over.",
     );
   }
 
   #secret(): Promise<Uint8Array> {
     this.#key ??= this.#readKey();
-    // A store that was away for a moment must not spoil it for ever.
+    // A transient failure of the store must not be cached.
     this.#key.catch(() => (this.#key = undefined));
     return this.#key;
   }
 
-  /** Made once, by whoever is first, and shared by all processes over the store. */
+  /** Created once by the first process, and shared by all processes of the store. */
   async #readKey(): Promise<Uint8Array> {
     const { items, system } = this.#deps;
     const scope = system.forTenant(knowledgeTenant);

@@ -1,4 +1,4 @@
-/** Rows for tags of collections that were there before there were rows: made once for each workspace, when somebody first asks for a tag. */
+/** Backfills tag rows for collections from before there were tag rows: once per workspace, on its first query by tag. */
 import type { Scope } from "../../domain/scope.ts";
 import { knowledgeTenant } from "./work-registry.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
@@ -7,7 +7,7 @@ import { TagRows } from "./tag-rows.ts";
 
 type Dependencies = Pick<KnowledgeDependencies, "items" | "system">;
 
-/** No repository has it as its id. */
+/** Not a valid repository id. */
 const partition = "~tag-rows";
 const rememberedMax = 10_000;
 const known = new WeakMap<Dependencies["items"], Set<string>>();

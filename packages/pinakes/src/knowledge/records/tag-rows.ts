@@ -1,12 +1,12 @@
 /**
- * Which collections have a tag: one row for each tag of each collection, so that a list by tag reads what it shows and not all there is.
+ * Which collections have a tag: one row per tag of each collection, so that a list by tag reads only its matches.
  *
  *   tag:<tag>:<incarnation>   in the partition of the repository, beside the record
  *
  * Invariants
- * - a record that names a tag has its row: rows are written before the record, and taken away only in a batch that changes the record, so
- *   that whoever writes the record at the same time on condition of its etag looks again;
- * - a row proves nothing: readers look at the record. One too many (of a write that failed) costs a read.
+ * - every tag of a record has a row: rows are written before the record, and deleted only in a batch that changes the record, so that
+ *   concurrent writers of the record get an etag conflict;
+ * - a row proves nothing: readers check the record. A stale row (of a failed write) costs one read.
  */
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -14,9 +14,9 @@ import { tolerate } from "../../runtime/expected-errors.ts";
 import type { ItemStore, Operation, SessionTokens } from "../../ports/item-store.ts";
 import { collectionsContainer, itemIds, type CollectionRecord } from "./records.ts";
 
-/** Of one batch; every engine takes as many. */
+/** Per batch; every engine accepts this many. */
 const batchRowsMax = 25;
-/** Rows that go with the record in one batch; the rest of the batch is the record's. */
+/** Rows that go with the record in one batch; the rest of the batch is for the record. */
 export const removedRowsMax = 20;
 
 export interface TagRow {
@@ -34,7 +34,7 @@ export class TagRows {
     this.#items = items;
   }
 
-  /** Before the record is written. Can be repeated. */
+  /** Before the record is written. Idempotent. */
   async add(scope: Scope, record: Tagged, tags: readonly string[] = record.metadata.tags): Promise<void> {
     for (let at = 0; at < tags.length; at += batchRowsMax) {
       const operations = tags
@@ -44,7 +44,7 @@ export class TagRows {
     }
   }
 
-  /** Of the tags that a change takes away: for the batch that writes the record, in portions. */
+  /** Operations that delete the rows of removed tags, in portions that fit into the batches of the record. */
   async removing(scope: Scope, record: Tagged, tags: readonly string[]): Promise<readonly (readonly Operation[])[]> {
     const ids = tags.map((tag) => itemIds.tag(tag, record.incarnation));
     const keys = ids.map((id) => ({ partition: [record.repository_id], id }));
@@ -55,15 +55,15 @@ export class TagRows {
     return portions;
   }
 
-  /** All of a life whose record is about to go. */
+  /** Deletes all rows of an incarnation whose record is about to be deleted. */
   async end(scope: Scope, record: Tagged): Promise<void> {
     for (const portion of await this.removing(scope, record, record.metadata.tags)) {
-      // Another process is at it, too.
+      // A concurrent process deletes them, too.
       await tolerate(this.#items.batch(scope, collectionsContainer.name, [record.repository_id], portion), "NOT_FOUND");
     }
   }
 
-  /** The collections that may have it. Of one repository from the partition itself, which is never late; else by the index. */
+  /** Candidates with the tag: of one repository from the partition itself, which is never stale; else from the index. */
   async *having(
     scope: Scope,
     tag: string,

@@ -1,7 +1,7 @@
 /**
- * Nothing is acknowledged that a delete which was asked for before takes away (RFC 0007). Documents, rows and triples lie in other partitions
- * than the record of their repository, so no batch covers both: a writer asks before it writes, and once more before it answers. What was
- * acknowledged was therefore stored while nobody had asked to delete it.
+ * No write is acknowledged that an earlier delete removes (RFC 0007). Documents, rows and triples are in other partitions than their
+ * repository's record, so no batch covers both: a writer checks before it writes, and again before it answers. So whatever was acknowledged
+ * was stored before the delete began.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -17,7 +17,7 @@ export function requireTaking({ repository_id, status }: Pick<RepositoryRecord, 
   if (status !== "ACTIVE") throw beingDeleted(repository_id);
 }
 
-/** After the write, before the answer. A collection in the trash keeps what it got; one that is being purged does not. */
+/** After the write, before the response. A collection in the trash keeps its data; one that is being purged does not. */
 export async function requireStillTaking(items: ItemStore, scope: Scope, life: Life): Promise<void> {
   const catalog = new CatalogRecords(items);
   const [repository, current] = await catalog.both(scope, life.repository_id, life.collection_id);
@@ -27,10 +27,10 @@ export async function requireStillTaking(items: ItemStore, scope: Scope, life: L
   if (repository?.record.status === "ACTIVE" && !purged) return;
   noteLateWrite(items);
   if (repository?.record.status === "ACTIVE")
-    throw new PinakesError("CONFLICT", `Collection "${life.collection_id}" is being deleted; nothing was kept.`);
+    throw new PinakesError("CONFLICT", `Collection "${life.collection_id}" is being deleted; nothing was stored.`);
   throw beingDeleted(life.repository_id);
 }
 
 function beingDeleted(repository_id: string): PinakesError {
-  return new PinakesError("CONFLICT", `Repository "${repository_id}" is being deleted; it takes nothing any more.`);
+  return new PinakesError("CONFLICT", `Repository "${repository_id}" is being deleted and accepts no writes.`);
 }

@@ -1,11 +1,11 @@
-/** What is unfinished: marked before it begins, and never taken away from under somebody who relies on it. */
+/** Registry entries: marked before the work starts, and never removed while someone relies on them. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { systemScope } from "../../domain/scope.ts";
 import { openMemoryItems } from "../../drivers/memory/index.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { freshMs, KnowledgeWork, knowledgeWorkContainer, restMs, type RegisteredUnfinished } from "./work-registry.ts";
 
-const system = systemScope("tests of what is unfinished", () => {});
+const system = systemScope("tests of unfinished work", () => {});
 const scope = system.forTenant("pinakes.knowledge");
 const documents = {
   kind: "documents",
@@ -31,7 +31,7 @@ const due = (at = now) => Array.fromAsync(work.due(at));
 const first = async () => (await due(Number.MAX_SAFE_INTEGER))[0] as RegisteredUnfinished;
 
 describe("marking", () => {
-  it("an entry that this process marked a moment ago is not written again, and is when the moment is over", async () => {
+  it("an entry that this process just marked is not rewritten until the mark has aged", async () => {
     await work.mark(documents);
     const { etag } = await first();
     now += freshMs - 1;
@@ -43,7 +43,7 @@ describe("marking", () => {
     expect((await first()).etag).not.toBe(etag);
   });
 
-  it("one with a time of its own is always written, and due then and not before", async () => {
+  it("an entry with its own due time is always written, and not due before it", async () => {
     await work.mark(job, now + 10);
     await work.mark(job, now + 20);
     expect(await due(now + 19)).toEqual([]);
@@ -52,7 +52,7 @@ describe("marking", () => {
 });
 
 describe("removing", () => {
-  it("documents that were marked less than a minute ago stay: somebody may rely on it; a minute later they go", async () => {
+  it("entries of documents marked less than a minute ago stay, older ones are removed", async () => {
     await work.mark(documents);
     now += restMs - 1;
     await work.remove(await first());
@@ -62,7 +62,7 @@ describe("removing", () => {
     expect(await due()).toEqual([]);
   });
 
-  it("a job goes at once, and one that was marked again meanwhile stays", async () => {
+  it("a job entry is removed at once, but not one that was marked again in the meantime", async () => {
     await work.mark(job, 0);
     const old = await first();
     await work.mark(job, 0);
@@ -72,7 +72,7 @@ describe("removing", () => {
     expect(await due()).toEqual([]);
   });
 
-  it("what another process took away is marked again as soon as this one's mark is not fresh any more", async () => {
+  it("an entry removed by another process is marked again once this process's mark has aged", async () => {
     await work.mark(documents);
     const other = new KnowledgeWork(items, system, { now: () => now + restMs });
     await other.remove(await first());
@@ -83,7 +83,7 @@ describe("removing", () => {
   });
 });
 
-it("one that is postponed is due then, as old as it was; one that was marked meanwhile is due when that mark says", async () => {
+it("a postponed entry keeps its age; one that was marked in the meantime keeps the due time of that mark", async () => {
   const purge = { ...documents, kind: "purge" } as const;
   await work.mark(purge, now);
   const old = await first();
@@ -97,7 +97,7 @@ it("one that is postponed is due then, as old as it was; one that was marked mea
   expect(await due(now + 1)).toMatchObject([{ ...purge, marked_at: now }]);
 });
 
-it("an entry of the first version is found when it is due, is marked in the same form, and goes", async () => {
+it("an entry in the format of the first version is found when due, marked in the same format, and removed", async () => {
   const document = {
     id: "documents:acme:i1",
     shard: "3",

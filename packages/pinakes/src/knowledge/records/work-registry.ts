@@ -1,36 +1,41 @@
 /**
- * Which collections have something unfinished, for all tenants, so that the watchdog finds what a crash left behind without looking at
- * idle ones. An entry is marked again and again while documents come, and whoever marks it relies on it a moment later: two rules for
- * that are here, the rest is the common registry's.
+ * The collections with unfinished work, of all tenants, so that the watchdog finds what a crash left behind without scanning idle ones.
+ * While documents arrive an entry is marked repeatedly, and its markers rely on it shortly after: the two rules for that are here, the rest
+ * is in the shared registry.
  */
 import { WorkRegistry, workContainer, type RegisteredWork } from "../../containers/index.ts";
 import type { SystemScope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
 
-/** No caller can have it: `tenantScope` refuses names that begin so. */
+/** No caller can have this tenant: `tenantScope` refuses names with this prefix. */
 export const knowledgeTenant = "pinakes.knowledge";
-/** An entry this young is not put there again by the same process … */
+/** A process does not rewrite an entry younger than this … */
 export const freshMs = 5_000;
-/** … of which it remembers so many … */
+/** … and remembers at most this many … */
 const freshEntriesMax = 10_000;
-/** … and one younger than this is never taken away: whoever relied on it has begun by then. */
+/** … and an entry younger than this is never removed: work that relies on it has started by then. */
 export const restMs = 60_000;
 
-/** As the first version stored them: what an entry stands for is found by nothing else. */
+/** The stored format of the first version; keys derive from these fields. */
 const fields = { due: "not_before", key: "incarnation", dataBeside: true } as const;
 
 export const knowledgeWorkContainer: ContainerDefinition = workContainer("knowledge-work", fields);
 
-/** `documents`: uploads and ingestions under way; `purge`: a deleted or restored collection, whose stores follow its record, and whose time comes; `operation`: one on all stores; `job`: a job under way. */
-type UnfinishedKind = "documents" | "purge" | "operation" | "job";
+/**
+ * `documents`: uploads and ingestions in progress; `purge`: a deleted or restored collection, whose stores follow its record until it is
+ * due; `operation`: an operation on all stores; `job`: a job in progress; `file`: a file or
+ * an upload in parts that may be unfinished, or expires; `expiry`: a collection that expires when it is not used.
+ */
+type UnfinishedKind = "documents" | "purge" | "operation" | "job" | "file" | "expiry";
 
 export interface Unfinished {
   readonly kind: UnfinishedKind;
   readonly tenant: string;
+  /** Of a file its owner. */
   readonly repository_id: string;
   readonly collection_id: string;
-  /** Of the collection; of a job its id. */
+  /** Of the collection; of a job or a file its id. */
   readonly incarnation: string;
 }
 
@@ -39,7 +44,7 @@ export interface RegisteredUnfinished extends Unfinished {
   readonly marked_at: number;
 }
 
-// A type, not an interface: only so it is JSON to the compiler.
+// A type, not an interface: only a type is assignable to JSON.
 type Data = { readonly repository_id: string; readonly collection_id: string; readonly marked_at: number };
 
 export class KnowledgeWork {
@@ -74,7 +79,7 @@ export class KnowledgeWork {
     if (notBefore === undefined) this.#marked.set(name, now);
   }
 
-  /** Due at another time, unless somebody marked it since it was read. */
+  /** Changes the due time, unless the entry was marked since it was read. */
   async postpone(
     { etag, kind, tenant, incarnation, repository_id, collection_id, marked_at }: RegisteredUnfinished,
     notBefore: number,
@@ -85,7 +90,7 @@ export class KnowledgeWork {
     );
   }
 
-  /** Unless somebody renewed it since it was read, or may be about to rely on it. */
+  /** Unless it was marked since it was read, or is too young. */
   async remove(work: RegisteredUnfinished): Promise<void> {
     if (this.#clock.now() - work.marked_at < restMs && (work.kind === "documents" || work.kind === "operation")) return;
     this.#marked.delete(nameOf(work));
@@ -93,7 +98,7 @@ export class KnowledgeWork {
     await this.#registry.remove({ kind, tenant, key: incarnation, etag });
   }
 
-  /** Who has documents that are not done; a tenant may come more than once. */
+  /** Tenants with unfinished documents; a tenant may repeat. */
   async *tenantsWithDocuments(): AsyncGenerator<string> {
     for await (const { kind, tenant } of this.#registry.due(this.#clock.now())) if (kind === "documents") yield tenant;
   }

@@ -1,14 +1,14 @@
-/** The scores that callers see, for candidates in the order of the ranking: see calibration.ts. The order stays as it is. */
+/** The scores that callers see, for candidates in ranking order: see calibration.ts. The order is unchanged. */
 import type { EmbeddingModel } from "../../ports/embedder.ts";
 import { calibrated, floorOf, type Evidence } from "./calibration.ts";
 import type { Found } from "./rank-hits.ts";
 import type { CheckedSearch } from "./search-input.ts";
 
-/** What makes the scores of one question comparable with those of others. */
+/** What makes the scores of one query comparable with those of others. */
 export interface Scale {
-  /** Of all its words, by how rare they are in what was searched. */
+  /** Weight of all its words, by their rarity in what was searched. */
   readonly questionWeight: number;
-  /** How many rows were searched; Infinity where they were not counted, which is by vectors alone. */
+  /** Number of rows searched; Infinity if not counted, in a search by vectors alone. */
   readonly rows: number;
   readonly modelOf: (id: string) => Pick<EmbeddingModel, "id" | "metric">;
 }
@@ -30,7 +30,7 @@ export function absoluteScores<Candidate extends Found>(
         : lifted(calibrated(evidence, mode, scale.modelOf(candidate.model)), candidate.graph, query);
     return { ...candidate, score, evidence };
   });
-  // Whoever stands before another has at least its score: the ranking knows more than one curve does.
+  // Scores never increase down the ranking, which combines more signals than one curve.
   let least = 0;
   return own
     .toReversed()
@@ -41,7 +41,7 @@ export function absoluteScores<Candidate extends Found>(
     .toReversed();
 }
 
-/** With `min_score` those that reach it; else all, or none where even the best is too weak to be an answer. */
+/** With `min_score` the hits that reach it; else all, or none if even the best is too weak to be an answer. */
 export function strongEnough<Candidate extends Scored<Found>>(
   entries: readonly Candidate[],
   query: CheckedSearch,
@@ -49,19 +49,19 @@ export function strongEnough<Candidate extends Scored<Found>>(
 ): readonly Candidate[] {
   const { minScore } = query;
   if (minScore !== undefined) return entries.filter(({ score }) => score >= minScore);
-  // What the graph leads to was named by the question.
+  // Hits from the graph were named by the query.
   const answers = entries.some(
     (entry) => entry.graph !== undefined || entry.score >= floorOf(modeOf(entry, query), modelOf(entry.model), rows),
   );
   return answers ? entries : [];
 }
 
-/** Where vectors could not be compared, a low cosine is no evidence: words alone decide, as in a search by keywords. */
+/** If vectors could not be compared, a low cosine is no evidence: words alone decide, as in a keyword search. */
 function modeOf({ wordsOnly = false }: Found, { mode }: CheckedSearch): CheckedSearch["mode"] {
   return wordsOnly ? "keyword" : mode;
 }
 
-/** One that is not among the best by its vector is at most as near as the last of those that are. */
+/** A candidate not among the best by vector is at most as near as the last of those. */
 function evidenceOf(
   { hit: { scores } }: Found,
   mode: CheckedSearch["mode"],

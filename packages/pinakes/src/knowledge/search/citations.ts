@@ -1,11 +1,11 @@
-/** Whether what was cited stands there: the words, at their place, in the version that was cited. */
+/** Verifies citations: the quote at its position in the cited version. */
 import type { CitationCheck } from "@pinakes/client";
 import { invalid } from "../../domain/errors.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import { knowledgeLimits } from "../limits.ts";
 import type { DocumentRecord } from "../records/records.ts";
 
-/** Of a passage of a document; one of a row is verified by `row_id`. */
+/** Of a chunk of a document; a row is verified by `row_id`. */
 export interface DocumentCitationToVerify {
   readonly repository_id: string;
   readonly collection_id: string;
@@ -27,22 +27,21 @@ export type CitationToVerify = DocumentCitationToVerify | RowCitationToVerify;
 
 export type { CitationCheck };
 
-/** What verifying looks at, as the caller may see it. */
+/** Reads of what is verified, with the caller's access. */
 interface Finders {
   readonly document: (
     citation: DocumentCitationToVerify,
   ) => Promise<{ readonly record: DocumentRecord; readonly text: string | undefined }>;
-  /** The text of a row; undefined where there is none. */
+  /** The text of a row; undefined if there is no such row. */
   readonly row: (citation: RowCitationToVerify) => Promise<string | undefined>;
 }
 
-/** Of each, whether it stands. */
 export async function verifyCitations(
   citations: readonly CitationToVerify[],
   find: Finders,
 ): Promise<readonly CitationCheck[]> {
   if (citations.length > knowledgeLimits.citationsMax)
-    throw invalid(`citations: at most ${knowledgeLimits.citationsMax} at once.`);
+    throw invalid(`citations: at most ${knowledgeLimits.citationsMax} per request.`);
   return Promise.all(
     citations.map((citation) =>
       isOfRow(citation) ? verifyRow(citation, find.row) : verifyCitation(citation, find.document),
@@ -54,7 +53,7 @@ function isOfRow(citation: CitationToVerify): citation is RowCitationToVerify {
   return "row_id" in citation && citation.row_id !== undefined;
 }
 
-/** A row has no versions: what it says now is all there is to compare with. */
+/** A row has no versions: only its current text can be compared. */
 async function verifyRow(citation: RowCitationToVerify, find: Finders["row"]): Promise<CitationCheck> {
   const text = await orHidden(find(citation));
   if (text === undefined) return { valid: false, result: "row_gone", current: false };
@@ -62,7 +61,7 @@ async function verifyRow(citation: RowCitationToVerify, find: Finders["row"]): P
   return { valid, result: valid ? "exact" : "not_in_row", current: true };
 }
 
-/** A collection that the caller may not see answers as one that is not there. */
+/** A collection that the caller may not see answers like one that does not exist. */
 async function orHidden<Found>(finding: Promise<Found>): Promise<Found | undefined> {
   return tolerate(finding, "NOT_FOUND", "FORBIDDEN");
 }

@@ -25,7 +25,7 @@ async function count(name: string): Promise<TermCounts> {
 const elsewhereOf = async (...args: Parameters<typeof countEverywhere>) => (await countEverywhere(...args)).elsewhere;
 
 describe("counting words in several collections", () => {
-  it("gives each the sum of all the others", async () => {
+  it("gives each the sum of all others", async () => {
     expect(await elsewhereOf(["a", "b", "c"], count)).toEqual(
       new Map([
         ["a", counts(4, 16, { zebra: 1, drink: 1, lion: 3 })],
@@ -35,8 +35,8 @@ describe("counting words in several collections", () => {
     );
   });
 
-  it("gives one collection nothing of others, and adds nothing for an empty one or one that is not there; the sum is that of all", async () => {
-    const never = async (): Promise<TermCounts> => Promise.reject(new Error("nobody should count"));
+  it("gives a single collection nothing of others, and adds nothing for an empty or missing one; the total covers all", async () => {
+    const never = async (): Promise<TermCounts> => Promise.reject(new Error("unexpected count"));
     expect(await countEverywhere([], never)).toEqual({ all: counts(0, 0, {}), elsewhere: new Map() });
     expect(await countEverywhere(["a"], count)).toEqual({ all: library["a"], elsewhere: new Map() });
     const told = await elsewhereOf(["a", "empty", "gone"], count);
@@ -49,7 +49,7 @@ describe("counting words in several collections", () => {
     );
   });
 
-  it("leaves out a collection that cannot be counted, which its own search tells, and hands on what is wrong with the question", async () => {
+  it("leaves out a collection that cannot be counted, whose own search reports it, and rethrows errors of the query", async () => {
     const broken = async (name: string): Promise<TermCounts> => {
       if (name === "a") throw new PinakesError("CORRUPT", "The file is damaged.");
       return count(name);

@@ -1,24 +1,24 @@
 /**
  * One scale for the keyword scores of several collections.
  *
- * BM25 weighs a word by how many rows hold it. A collection that weighs by its own rows alone has a scale of its own: the only document
- * that knows zebras scores 0.6 in a collection of one, and one that shares a common word with the question scores 5 among thousands. So
- * the words are counted in all collections of a search first, and each is then searched as if the rows of the others were there too:
- * scores and order of keywords are those of one collection that holds everything. What all count together is the scale of the scores that
- * are shown (calibration.ts).
+ * BM25 weighs a word by the number of rows that contain it. A collection weighted by its own rows alone has its own scale: the only
+ * document about zebras scores 0.6 in a collection of one, and one that shares a common word with the query scores 5 among thousands. So
+ * the words are first counted in all collections of a search, and each collection is then searched as if it also contained the rows of the
+ * others: scores and order are those of a single collection with everything. The total is also the scale of the scores that callers see
+ * (calibration.ts).
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { TermCounts } from "../../vectors/index.ts";
 import { inParallel } from "../../runtime/in-parallel.ts";
 
-/** Collections that are counted at the same time. */
+/** Collections counted concurrently. */
 const atOnce = 16;
 
 type Count = (name: string) => Promise<TermCounts>;
 
 export interface Counted {
   readonly all: TermCounts;
-  /** For each of the names what all the others count together; empty where there is no other. */
+  /** By name, the sum of all other collections; empty if there is only one. */
   readonly elsewhere: ReadonlyMap<string, TermCounts>;
 }
 
@@ -32,7 +32,7 @@ export async function countEverywhere(names: readonly string[], count: Count): P
   };
 }
 
-/** Nothing where nothing was ever ingested, or where the vectors cannot be read: the search of the collection itself says what is wrong. */
+/** Undefined if nothing was ever ingested or the vectors cannot be read: the search of the collection itself reports the error. */
 async function countedOrNone(name: string, count: Count): Promise<TermCounts | undefined> {
   try {
     return await count(name);

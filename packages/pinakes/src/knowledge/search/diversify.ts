@@ -1,4 +1,4 @@
-/** Maximal marginal relevance: each next passage is the one that is relevant and least like those already chosen. */
+/** Maximal marginal relevance: each next chunk is the most relevant one that is least similar to those already chosen. */
 interface Scored {
   readonly score: number;
   readonly hit: { readonly vector?: Float32Array };

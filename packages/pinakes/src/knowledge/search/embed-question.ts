@@ -1,4 +1,4 @@
-/** The question's vector for each model among the collections. A model that cannot embed it leaves out its own collections only. */
+/** Embeds the query with each model of the collections. A failing model excludes only its own collections. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { EmbeddingModel } from "../../ports/embedder.ts";
 import type { Embedders } from "../dependencies.ts";
@@ -6,7 +6,7 @@ import type { CheckedSearch } from "./search-input.ts";
 import type { Target } from "./search-scope.ts";
 
 export interface Embedded {
-  /** By the id of the model, as is all below. */
+  /** By model id, like all below. */
   readonly vectors: ReadonlyMap<string, Float32Array>;
   readonly models: ReadonlyMap<string, EmbeddingModel>;
   readonly failures: ReadonlyMap<string, PinakesError>;
@@ -32,7 +32,7 @@ export async function embedQuestion(
         vectors.set(id, vector as Float32Array);
         models.set(id, embedder.model);
       } catch (error) {
-        // What is wrong with the question is wrong for every model.
+        // An invalid query is invalid for every model.
         if (!PinakesError.isInstance(error) || error.code === "INVALID") throw error;
         failures.set(id, error);
       }

@@ -1,10 +1,10 @@
 /**
- * From the entities of a question over the edges of the graph, hop by hop. An edge counts only while a passage that searches show states
- * it, or somebody asserted it; what only a run that is not live supports leads nowhere.
+ * Expands from the entities of a query along the edges of the graph, hop by hop. An edge counts only if a live chunk states it or it was
+ * asserted directly; edges of runs that are not live are ignored.
  *
- * A short text leads on to the entity that it names: rows of tables and fields of files name each other by text, not by IRI.
+ * A short text leads to the entity that it names: table rows and fields refer to each other by text, not by IRI.
  *
- * Scores: an edge has that of the entity it was reached from, less for each hop, and less the more edges that entity has.
+ * Scores: an edge has the score of the entity it was reached from, reduced for each hop and by the degree of that entity.
  */
 import { literal, termOf, type Quad, type TermText } from "../../domain/rdf.ts";
 import type { Support } from "../../ports/triple-store.ts";
@@ -15,14 +15,14 @@ import { inParallel } from "../../runtime/in-parallel.ts";
 
 export interface Edge {
   readonly quad: Quad;
-  /** 1: of an entity that the question names. */
+  /** 1: from an entity named by the query. */
   readonly hop: number;
   readonly score: number;
-  /** Those that are shown; none where it is asserted only. */
+  /** Live supports; empty if it was only asserted. */
   readonly supports: readonly Support[];
 }
 
-/** Which of the supports of each edge are passages that searches show; undefined: it has some, but none is. */
+/** The live supports of each edge; undefined: it has supports, but none is live. */
 export type ShownSupports = (
   supports: readonly (readonly Support[])[],
 ) => Promise<readonly (readonly Support[] | undefined)[]>;
@@ -56,7 +56,7 @@ interface Candidate {
   readonly score: number;
 }
 
-/** Out of it and into it. A class is no way from one of its members to the others. */
+/** Outgoing and incoming edges. A class does not lead from one of its members to the others. */
 async function edgesOf(
   { triples, scope, space }: GraphSpace,
   [node, score]: readonly [TermText, number],
@@ -70,7 +70,7 @@ async function edgesOf(
       .filter(({ g, p }) => g !== labelsGraph && !(into && p === rdfType))
       .slice(0, graphSearchLimits.fanOutMax);
     const rarity = 1 / Math.log2(1 + Math.max(1, real.length));
-    // Properties of an entity are about it however many it has; that many others name it makes it a place where everything meets.
+    // Properties of an entity are about it however many it has; an entity that many others refer to is a hub.
     return real.map((quad) => ({ quad, score: score * hopShare * (into ? rarity : Math.sqrt(rarity)) }));
   });
 }
@@ -97,7 +97,8 @@ async function keptEdges(
     const part = candidates.slice(at, at + supportsQuadsMax);
     const quads = part.map(({ quad }) => quad);
     const supports = await shown(await triples.supports(scope, space, quads));
-    // What only a run that nobody sees states still counts when somebody asserted it too; that is rare, so only then it is asked.
+    // A quad supported only by non-live runs still counts if it was also asserted directly. This is rare, so it is looked up only in that
+    // case.
     const unseen = quads.filter((_, i) => supports[i] === undefined);
     const asserted = unseen.length === 0 ? [] : await triples.asserted(scope, space, unseen);
     const kept = new Set(unseen.filter((_, i) => asserted[i] === true));
@@ -109,7 +110,7 @@ async function keptEdges(
   return edges;
 }
 
-/** The entities at the other ends, and those that texts at the other ends name. */
+/** The entities at the other ends, and those named by texts at the other ends. */
 async function nextFrontier(
   graph: GraphSpace,
   edges: readonly Edge[],
@@ -124,7 +125,7 @@ async function nextFrontier(
       if (end.startsWith('"')) {
         const name = nameOf(end);
         if (name === undefined || reached.has(end)) continue;
-        // The name of an entity leads to those that state it; any other text to the entity that it names.
+        // An entity's label leads to entities with that label; any other text to the entity that it names.
         if (isLabelPredicate(quad.p)) note(ends, end, score);
         else note(texts, name, score);
       } else if (!reached.has(end)) note(ends, end, score);
@@ -150,7 +151,7 @@ async function entitiesNamed({ triples, scope, space }: GraphSpace, name: string
   return [...new Set(quads.map(({ s }) => s))];
 }
 
-/** A text that may be a name: short, and words. */
+/** A literal that may be a name: short, with letters. */
 function nameOf(text: TermText): string | undefined {
   const term = termOf(text);
   if (

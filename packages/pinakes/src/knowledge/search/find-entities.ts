@@ -1,4 +1,4 @@
-/** Entities that a question names: runs of its words, looked up as names and as parts of names. No model is asked. */
+/** Entities named in a query: runs of its words, looked up as names and as parts of names. No model is used. */
 import { literal, type Quad, type TermText } from "../../domain/rdf.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { QuadPattern, TripleStore } from "../../ports/triple-store.ts";
@@ -8,9 +8,9 @@ import { inParallel } from "../../runtime/in-parallel.ts";
 
 export interface Seed {
   readonly entity: TermText;
-  /** The words of the question that it was found by. */
+  /** The words of the query that matched. */
   readonly words: string;
-  /** 0…1: how sure it is that they mean it. */
+  /** 0…1: confidence of the match. */
   readonly score: number;
 }
 
@@ -20,9 +20,9 @@ export interface GraphSpace {
   readonly space: string;
 }
 
-/** A part of a name says less than all of it. */
+/** A part of a name is weaker evidence than all of it. */
 const wordShare = 0.5;
-/** A text that triples hold as it is written in the question, of triples whose entities nobody gave names. */
+/** A literal that equals the query's text, of triples whose entities have no labels. */
 const statedShare = 0.8;
 
 export async function findEntities(graph: GraphSpace, question: string): Promise<readonly Seed[]> {
@@ -41,7 +41,7 @@ export async function findEntities(graph: GraphSpace, question: string): Promise
     .slice(0, graphSearchLimits.seedsMax);
 }
 
-/** Most words are no names: one read tells which may be, before each is asked for. */
+/** Most words are no names: one read filters those that may be, before each is looked up. */
 export async function thoseKnown<Row>(
   { triples, scope, space }: GraphSpace,
   rows: readonly Row[],
@@ -54,12 +54,12 @@ export async function thoseKnown<Row>(
 
 interface Lookup {
   readonly key: string;
-  /** As it is written. */
+  /** As written in the query. */
   readonly written: string;
   readonly words: number;
 }
 
-/** Longer runs first: they mean the least else. A run begins and ends with a word that means something. */
+/** Longest runs first: they are the most specific. A run starts and ends with a word that is no stopword. */
 export function lookupsOf(question: string): readonly Lookup[] {
   const words = [...question.matchAll(/[\p{L}\p{N}][\p{L}\p{N}\p{M}’'&.-]*[\p{L}\p{N}\p{M}]|[\p{L}\p{N}]/gu)].map(
     (match) => ({
@@ -79,7 +79,7 @@ export function lookupsOf(question: string): readonly Lookup[] {
     }
   const all = [...lookups.values()];
   if (all.length <= graphSearchLimits.lookupsMax) return all;
-  // Single words and pairs name more than runs of five do.
+  // Single words and pairs are names more often than runs of five.
   return all.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, graphSearchLimits.lookupsMax);
 }
 
@@ -111,7 +111,7 @@ function seedsIn({ written, share }: Question, quads: readonly Quad[]): readonly
         .map(({ s }) => s),
     ),
   ];
-  // The more it may mean, the less sure is each.
+  // The more candidates, the less likely is each.
   const rarity = 1 / Math.sqrt(entities.length);
   return entities
     .slice(0, graphSearchLimits.seedsPerNameMax)

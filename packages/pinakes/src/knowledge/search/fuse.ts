@@ -1,12 +1,12 @@
 /**
- * One ranking out of two or three: a convex mix of scores, each normalised over the candidates. Chosen over reciprocal ranks because it keeps
- * how much better one passage is than the next; `pinakes eval <folder> --compare` compares both.
+ * Fuses two or three rankings into one: a convex combination of scores, each normalised over the candidates. Chosen over reciprocal rank
+ * fusion because it keeps how much better one chunk is than the next; `pinakes eval <folder> --compare` compares both.
  *
- * A passage that is not among the best of a part gets 0 there. Cosine similarities are spread between the lowest and the highest
- * candidate; BM25 begins at 0 by nature.
+ * A chunk that is not among the best of a part gets 0 there. Cosine similarities are scaled between the lowest and the highest candidate;
+ * BM25 starts at 0 by nature.
  *
- * The evidence: nDCG@10 on the 300 test queries of SciFact with the local model, 100 candidates (with 200 nearly the same). Keywords
- * alone 0.692, vectors alone 0.646.
+ * The evidence: nDCG@10 on the 300 test queries of SciFact with the local model, 100 candidates (nearly the same with 200). Keywords alone
+ * 0.692, vectors alone 0.646.
  *
  *   share of the vectors             0.2    0.3    0.4    0.5    0.6    0.7
  *   lowest…highest, 0…highest       0.729  0.738  0.733  0.727  0.718  0.703   this file
@@ -16,30 +16,30 @@
  *   cosine −1…highest               0.704  0.713  0.720  0.727  0.729  0.741
  *   reciprocal ranks, constant 60          0.713  0.713  0.712  0.698  0.695
  *
- * Mixing beats ranks by 0.015 to 0.02 (p = 0.01 with 200 candidates). Among the ways that spread the scores 300 queries show no
- * difference (p > 0.2), nor between 0.4 and 0.5; 0.4 is the middle of what is flat. A fixed lowest value of the cosine is better here
- * by 0.007 (p = 0.02, with its weight chosen on the same queries), but depends on the model: many keep all their cosines between 0.7
- * and 1, and these scores squeezed into that range (simulated, no other model was tried) gave 0.718 at 0.5, and 0.704 with −1, while
- * spreading gives the same as before. z-scores would, too, but are no shares of 1, which `min_score` and people rely on.
+ * Fusing scores beats ranks by 0.015 to 0.02 (p = 0.01 with 200 candidates). Among the scalings 300 queries show no difference (p > 0.2),
+ * nor between 0.4 and 0.5; 0.4 is the middle of the plateau. A fixed lowest cosine is better here by 0.007 (p = 0.02, with its weight
+ * chosen on the same queries), but depends on the model: many have all their cosines between 0.7 and 1, and these scores squeezed into that
+ * range (simulated, no other model was tried) gave 0.718 at 0.5, and 0.704 with −1, while scaling is unaffected. So are z-scores, but they
+ * are no shares of 1, which `min_score` and people rely on.
  */
 export interface Candidate {
   readonly vector?: number;
   readonly keyword?: number;
-  /** 0…1 by nature: what stands in the way of it is not known, so it is never spread. */
+  /** 0…1 by nature, and never rescaled: its distribution is unknown. */
   readonly graph?: number;
 }
 
 export interface Fused {
   readonly score: number;
-  /** What each part added, 0…1 before its weight. */
+  /** Contribution of each part, 0…1 before its weight. */
   readonly parts: { readonly vector?: number; readonly keyword?: number; readonly graph?: number };
 }
 
 export type Fusion = "convex" | "rrf";
 
-/** The share of the vectors; keywords have the rest. */
+/** Share of the vectors; keywords have the rest. */
 export const vectorWeight = 0.4;
-/** How much of what a passage lacks the graph can give it. A passage of which the graph says nothing keeps its score. */
+/** Maximum share of a chunk's missing score that the graph can add. A chunk without graph evidence keeps its score. */
 export const graphWeight = 0.5;
 const rrfConstant = 60;
 

@@ -1,26 +1,26 @@
 /**
- * Candidates of many collections, as if one collection held everything: of each part (vectors of a model, keywords) only the best count,
- * and of their union as many as one collection would give. So the answer does not depend on how passages are spread over collections, and
- * memory stays bounded however many there are.
+ * Merges the candidates of many collections as if they were one: only the best of each part (vectors of a model, keywords) count, and of
+ * their union as many as one collection would give. So the answer does not depend on how chunks are distributed over collections, and
+ * memory stays bounded.
  */
 import type { Found } from "./rank-hits.ts";
 
-/** The constant of reciprocal ranks with which a single collection joins its parts. */
+/** The constant of reciprocal rank fusion within a single collection. */
 const rankOffset = 60;
 
 export interface Gathering {
   /** Candidates that one collection would give. */
   readonly limit: number;
-  /** Of each part, before they are joined. */
+  /** Per part, before they are merged. */
   readonly partMax: number;
 }
 
-/** What one collection of this size of answer looks at. */
+/** What a single collection reads for an answer of this size. */
 export function gatheringOf(limit: number, partMax: number): Gathering {
   return { limit, partMax: Math.min(partMax, Math.max(50, limit * 4)) };
 }
 
-/** Those that can still be among the best when more come. What the graph found stays. */
+/** Those that can still be among the best when more arrive. Hits from the graph stay. */
 export function pruned(found: readonly Found[], { partMax }: Gathering): readonly Found[] {
   if (found.length <= partMax) return found;
   const places = placesOf(found);
@@ -29,7 +29,7 @@ export function pruned(found: readonly Found[], { partMax }: Gathering): readonl
   );
 }
 
-/** The candidates of one ranking. */
+/** The candidates of the final ranking. */
 export function gathered(found: readonly Found[], gathering: Gathering): readonly Found[] {
   const kept = pruned(found, gathering);
   if (kept.length <= gathering.limit) return kept;
@@ -44,7 +44,10 @@ export function gathered(found: readonly Found[], gathering: Gathering): readonl
   return kept.filter((candidate) => candidate.graph !== undefined || best.has(candidate));
 }
 
-/** Of each candidate its place, from 1, in each part that found it. Vectors of two models cannot be compared: each has places of its own. */
+/**
+ * Rank of each candidate, from 1, in each part that found it. Vectors of different models cannot be compared, so each model has its own
+ * ranks.
+ */
 function placesOf(found: readonly Found[]): readonly (readonly number[])[] {
   const places = found.map((): number[] => []);
   for (const model of new Set(found.map((candidate) => candidate.model))) {

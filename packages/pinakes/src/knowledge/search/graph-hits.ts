@@ -1,4 +1,4 @@
-/** Joins what the graph found with what vectors and keywords did, and says where each edge stands. */
+/** Joins hits of the graph with those of vectors and keywords, and adds the sources of each edge. */
 import type { Caller } from "../../domain/caller.ts";
 import { hasCode } from "../../domain/errors.ts";
 import { compileFilter, type Filter } from "../../domain/filter.ts";
@@ -26,9 +26,9 @@ export interface Joined {
   readonly found: readonly Found[];
   readonly entities: readonly GraphEntityView[];
   readonly edges: readonly GraphEdgeView[];
-  /** Passages that only the graph found. */
+  /** Chunks that only the graph found. */
   readonly added: number;
-  /** Whether the collection has triples at all. */
+  /** Whether the collection has any triples. */
   readonly asked: boolean;
 }
 
@@ -95,7 +95,7 @@ function edgeView(
   return { ...tripleView(quad), hop, score: rounded(score), sources };
 }
 
-/** Nothing where the vectors are another generation's by now. */
+/** Empty if the generation of the vectors was replaced. */
 async function readRows(
   deps: Pick<KnowledgeDependencies, "vectors">,
   caller: Caller,

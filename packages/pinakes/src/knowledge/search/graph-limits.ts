@@ -1,26 +1,26 @@
-/** Every limit of the graph's part in a search, with its unit last. */
+/** Every limit of graph search, with its unit last. */
 export const graphSearchLimits = Object.freeze({
   hopsMax: 3,
   hopsDefault: 1,
-  /** Edges that an answer shows. */
+  /** Edges in an answer. */
   edgesShownDefault: 20,
   edgesShownMax: 100,
-  /** Passages that each of them names. */
+  /** Chunks named by each edge. */
   sourcesShownMax: 5,
-  /** Runs of words of a question that are looked up. */
+  /** Runs of words of a query that are looked up. */
   lookupsMax: 48,
-  /** Words of the longest of them. */
+  /** Words of the longest run. */
   runWordsMax: 5,
   seedsMax: 16,
-  /** Entities that one name is taken for. */
+  /** Entities matched per name. */
   seedsPerNameMax: 8,
-  /** Edges of one entity in one direction; an entity with more is known for too much to lead anywhere. */
+  /** Edges of one entity in one direction; an entity with more is a hub that leads nowhere. */
   fanOutMax: 50,
-  /** Entities from which the next hop begins. */
+  /** Entities from which the next hop starts. */
   frontierMax: 64,
-  /** In all. */
+  /** In total. */
   edgesMax: 1_000,
   passagesMax: 200,
-  /** Lookups at a time. */
+  /** Concurrent lookups. */
   atOnceMax: 16,
 });

@@ -1,15 +1,15 @@
-/** Which of the passages that the vectors found exist: the documents' records decide. */
+/** Filters chunks found by vectors: the documents' records decide which are live. */
 import type { QueryHit } from "../../vectors/index.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";
 import { shownIn, type DocumentRecord } from "../records/records.ts";
 
 interface LiveHits {
   readonly live: readonly { readonly hit: QueryHit; readonly document: DocumentRecord }[];
-  /** A document was replaced after its passages were found: those that it shows now are found by asking again. */
+  /** A document was replaced after its chunks were found: searching again finds the new ones. */
   readonly overtaken: boolean;
 }
 
-/** Those whose document shows them. In the past, of a document that is still here, what it showed last. */
+/** The live chunks. For a search in the past, those of the last run of a document that still exists. */
 export async function liveHits(
   partition: CollectionPartition,
   hits: readonly QueryHit[],

@@ -1,4 +1,3 @@
-/** Why an answer has no hits: four answers that look the same to whoever only counts them. */
 import type { SearchOutcome } from "@pinakes/client";
 import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -7,8 +6,8 @@ import { inParallel } from "../../runtime/in-parallel.ts";
 import { atOnce, type Target } from "./search-scope.ts";
 
 /**
- * `ok`: there are hits. Else, over all collections that were searched: `indexing`: some documents are on their way, so asking again may
- * help; `empty`: there is nothing to search; `no_match`: there is, and nothing of it answers the question. Of an answer without hits.
+ * Why an answer has no hits. Over all collections searched: `indexing`: some documents are being ingested, so retrying may help; `empty`:
+ * there is nothing to search; `no_match`: nothing matches the query.
  */
 export async function outcomeOf(
   deps: Pick<KnowledgeDependencies, "vectors">,

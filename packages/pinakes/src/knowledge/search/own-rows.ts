@@ -1,7 +1,6 @@
 /**
- * Rows that callers embedded themselves, as a search finds them beside the passages of documents. Their words are always compared with the
- * question's. Their vectors are only where they have the dimensions of the collection's model: then they are taken for vectors of that
- * model; others cannot be compared with the question at all.
+ * Rows that callers embedded themselves, searched beside the chunks of documents. Their text is always compared with the query. Their
+ * vectors are compared only if they have the dimensions of the collection's model, in which case they are assumed to be from that model.
  */
 import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -11,13 +10,13 @@ import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Found } from "./rank-hits.ts";
 import type { CheckedSearch } from "./search-input.ts";
 
-/** Where the rows of a collection are. */
+/** The raw rows of a collection. */
 export interface RawRows {
   readonly name: string;
   readonly dims: number;
 }
 
-/** Undefined where the collection has none: most have not, and are asked nothing more. */
+/** Undefined if the collection has none, which is the common case and costs nothing more. */
 export async function ownRowsOf(
   { vectors }: KnowledgeDependencies,
   scope: Scope,
@@ -58,7 +57,7 @@ export async function findOwnRows(
     const wordsOnly = mode !== query.mode;
     return hits.map((hit) => ({ opened, document: undefined, model, hit, ...(wordsOnly ? { wordsOnly } : {}) }));
   } catch (error) {
-    // They went meanwhile, or there were none at that time.
+    // Removed concurrently, or not yet created at that time.
     if (hasCode(error, "NOT_FOUND")) return [];
     throw error;
   }

@@ -1,6 +1,6 @@
 /**
- * Where a triple comes from: the passages that state it, each with its place in the text of a version of a document. Also as PROV-O: the
- * triple was derived from passages, these from a version of a document, which was made by whoever uploaded it.
+ * Where a triple comes from: the chunks that state it, with their position in a version of a document. Also as PROV-O: the triple is
+ * derived from chunks, these from a version of a document, which is attributed to its uploader.
  */
 import type { Provenance as ProvenanceView } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
@@ -25,7 +25,7 @@ interface Stating {
   readonly shown: IndexedVersion;
 }
 
-/** NOT_FOUND where the triple is not there, or only a run that nobody sees states it. */
+/** NOT_FOUND if the triple does not exist, or only a run that is not live states it. */
 export async function provenanceOf(
   deps: Pick<KnowledgeDependencies, "triples" | "vectors">,
   caller: Caller,
@@ -44,7 +44,7 @@ export async function provenanceOf(
   const records = new Map((await partition.readMany(ids)).map((document, i) => [ids[i] as string, document]));
   const live = sources.filter(({ documentId, run }) => shownOf(records.get(documentId), generation)?.run === run);
   if (there === 0 || (!asserted && live.length === 0))
-    throw new PinakesError("NOT_FOUND", "The collection does not hold this triple.");
+    throw new PinakesError("NOT_FOUND", "The collection does not contain this triple.");
   const chunks = live.map(({ documentId, run, part }) => chunkId(documentId, run, part));
   const rows = chunks.length === 0 ? [] : await deps.vectors.get(caller.scope, partition.vectors(generation), chunks);
   const stating = rows.flatMap((row, i): Stating[] => {

@@ -1,4 +1,4 @@
-/** One ranking of the candidates of all collections, and each of the best as callers see it. */
+/** Ranks the candidates of all collections, and builds the hits that callers see. */
 import type { QueryHit } from "../../vectors/index.ts";
 import { passageFields } from "../documents/document-metadata.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
@@ -9,17 +9,17 @@ import { fuse } from "./fuse.ts";
 import type { CheckedSearch } from "./search-input.ts";
 import type { Citation, SearchHit } from "./search-result.ts";
 
-/** A candidate with all that is known of it. */
+/** A candidate with its context. */
 export interface Found {
   readonly opened: OpenCollection;
-  /** Undefined for a row that a caller embedded itself. */
+  /** Undefined for a row that a caller embedded. */
   readonly document: DocumentRecord | undefined;
   readonly hit: QueryHit;
   /** Of the collection's vectors. */
   readonly model: string;
-  /** Its vector could not be compared with the question's: it has other dimensions than the model. */
+  /** Its vector could not be compared with the query's: its dimensions differ from the model's. */
   readonly wordsOnly?: boolean;
-  /** What the graph says for it, 0…1; absent where it says nothing. */
+  /** Score from the graph, 0…1; absent without one. */
   readonly graph?: number;
 }
 
@@ -59,7 +59,7 @@ export function rankHits(found: readonly Found[], query: CheckedSearch, scale: S
   }));
 }
 
-/** Rows of no document stand alone. */
+/** Rows form groups of one. */
 function groupOf({ opened, document, hit }: Found): string {
   return document?.document_id ?? `row ${opened.collection.incarnation} ${hit.id}`;
 }

@@ -1,5 +1,5 @@
 /**
- * The graph's part in a search of one collection (RFC 0008): entities that the question names, the edges around them, and the passages that
+ * The graph's part in a search of one collection (RFC 0008): entities that the query names, the edges around them, and the chunks that
  * state these edges. A collection without triples costs one small read.
  */
 import type { Caller } from "../../domain/caller.ts";
@@ -17,9 +17,9 @@ import { graphSearchLimits } from "./graph-limits.ts";
 export interface GraphFound {
   readonly seeds: readonly Seed[];
   readonly edges: readonly GraphEdge[];
-  /** Passages by their ids, with what the graph says for each, 0…1; the best first. */
+  /** Chunks by id with their score from the graph, 0…1; the best first. */
   readonly passages: ReadonlyMap<string, number>;
-  /** The documents of these passages. */
+  /** The documents of these chunks. */
   readonly documents: ReadonlyMap<string, DocumentRecord>;
 }
 
@@ -47,13 +47,13 @@ export async function searchGraph(
     const edges = await expandGraph(graph, seeds, hops, shownSupports(partition, generation, documents));
     return found(seeds, edges, documents);
   } catch (error) {
-    // It went into the trash meanwhile: what is left of this search decides.
+    // It was deleted concurrently: the rest of this search decides.
     if (hasCode(error, "CONFLICT")) return undefined;
     throw error;
   }
 }
 
-/** By the records of the documents, as everywhere: a support of a run that is not shown counts for nothing. */
+/** According to the documents' records: supports of runs that are not live count for nothing. */
 function shownSupports(
   partition: CollectionPartition,
   generation: number,
@@ -98,14 +98,14 @@ function found(
       const from = readSource(source);
       return from === undefined ? [] : [chunkId(from.documentId, from.run, part)];
     });
-    // Each edge is another reason; together they say no more than 1.
+    // Combines independent evidence: the sum never exceeds 1.
     for (const id of passages) missed.set(id, (missed.get(id) ?? 1) * (1 - edge.score));
     return { ...edge, passages };
   });
   const ranked = [...missed]
     .map(([id, miss]) => [id, 1 - miss] as const)
     .toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-  // What no edge that counts says anything of may be of a document that nobody sees yet, or any more.
+  // An entity without a counted edge may belong to a document that is not visible.
   const ends = new Set(edges.flatMap(({ quad }) => [quad.s, quad.o]));
   return {
     seeds: seeds.filter(({ entity }) => ends.has(entity)),

@@ -1,4 +1,4 @@
-/** What a search asks for, checked before anything is read. */
+/** Search input, validated before anything is read. */
 import type { SearchTarget } from "../collections/query-options.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import { compileFilter, type Filter } from "../../domain/filter.ts";
@@ -14,27 +14,27 @@ export interface SearchInput {
   readonly mode?: SearchMode | undefined;
   readonly limit?: number | undefined;
   readonly filter?: Filter | undefined;
-  /** 0…1: hits with a lower score are left out. Absent: an answer whose best hit is too weak to be one is empty; 0 asks for all. */
+  /** 0…1: drops hits with a lower score. Absent: an answer whose best hit is too weak is empty; 0 returns everything. */
   readonly min_score?: number | undefined;
   readonly explain?: boolean | undefined;
   readonly as_of?: string | undefined;
-  /** `document`: the best passage of each document, with the others in `more`. */
+  /** `document`: the best chunk of each document, with the others in `more`. */
   readonly group_by?: "document" | undefined;
-  /** 0…1: how much to prefer passages that say something else than those before them. */
+  /** 0…1: how strongly to prefer chunks that differ from those ranked before them. */
   readonly diversity?: number | undefined;
   readonly fusion?: Fusion | undefined;
-  /** The share of the vectors in the mix, 0…1. */
+  /** Weight of the vectors in the fusion, 0…1. */
   readonly vector_weight?: number | undefined;
-  /** Archived collections, too. */
+  /** Includes archived collections. */
   readonly archived?: boolean | undefined;
-  /** How the graph takes part, in the modes hybrid and graph. */
+  /** Use of the graph, in the modes hybrid and graph. */
   readonly graph?: GraphInput | undefined;
 }
 
 export interface GraphInput {
-  /** How far from the entities that the question names: 0 leaves the graph out. */
+  /** Distance from the entities that the query names: 0 disables the graph. */
   readonly hops?: number | undefined;
-  /** Edges that the answer shows. */
+  /** Maximum number of edges in the answer. */
   readonly limit?: number | undefined;
   /** 0…1: how much the graph can add to a score. */
   readonly weight?: number | undefined;
@@ -54,7 +54,7 @@ export interface CheckedSearch {
   readonly fusion: Fusion;
   readonly weight: number;
   readonly archived: boolean;
-  /** Undefined: the graph is not asked. */
+  /** Undefined: the graph is not used. */
   readonly graph: { readonly hops: number; readonly limit: number; readonly weight: number } | undefined;
 }
 
@@ -86,7 +86,7 @@ export function checkSearch(input: SearchInput): CheckedSearch {
     throw invalid(`group_by: must be document, got ${show(input.group_by)}.`);
   if (input.min_score !== undefined && !(input.min_score >= 0 && input.min_score <= 1))
     throw invalid(`min_score: must be a number from 0 to 1, got ${show(input.min_score)}.`);
-  // Also where there is nothing to search yet: what is wrong is wrong from the first day.
+  // Even if there is nothing to search yet.
   if (input.filter !== undefined) compileFilter(input.filter);
   if (input.as_of !== undefined && Number.isNaN(Date.parse(input.as_of)))
     throw invalid(`as_of: must be a time such as 2030-01-01T00:00:00Z, got ${show(input.as_of)}.`);
@@ -119,14 +119,12 @@ function checkGraph(mode: SearchMode, { graph, as_of }: SearchInput): CheckedSea
   if (!(weight >= 0 && weight <= 1)) throw invalid(`graph.weight: must be a number from 0 to 1, got ${show(weight)}.`);
   if (mode === "vector" || mode === "keyword") {
     if (graph !== undefined && hops > 0)
-      throw invalid(
-        `graph: takes part in the modes hybrid and graph, not in ${mode}. Leave it out, or change the mode.`,
-      );
+      throw invalid(`graph: is for the modes hybrid and graph, not for ${mode}. Leave it out, or change the mode.`);
     return undefined;
   }
-  // The graph has no past: of a time before now only vectors and keywords know.
+  // The graph has no history: only vectors and keywords can be searched in the past.
   if (as_of !== undefined) {
-    if (mode === "graph") throw invalid("as_of: the graph is known as it is now only; search with another mode.");
+    if (mode === "graph") throw invalid("as_of: the graph has no history; search with another mode.");
     return undefined;
   }
   return hops === 0 ? undefined : { hops, limit, weight };

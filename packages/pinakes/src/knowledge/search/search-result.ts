@@ -1,4 +1,4 @@
-/** What a search answers: passages, each with where it stands in its document. */
+/** Search results: chunks, each with its position in a document. */
 import type { Citation, Hit as SearchHit, SearchAnswer } from "@pinakes/client";
 
 /** `graph`: only what the graph leads to. */

@@ -1,4 +1,4 @@
-/** Which collections a search is over: those that are named, those of whole repositories, or all that the caller may read. */
+/** The collections of a search: those named, those of whole repositories, or all that the caller may read. */
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
@@ -15,16 +15,16 @@ import { ownRowsOf, type RawRows } from "./own-rows.ts";
 import type { CollectionName } from "../collections/query-options.ts";
 import type { CheckedSearch } from "./search-input.ts";
 
-/** Collections that are read at the same time. */
+/** Collections read concurrently. */
 export const atOnce = 16;
 
-/** A collection with the vectors that answer for it; without a generation nothing was ever put into it. */
+/** A collection with the vectors to search; without a generation it never had any data. */
 export interface Target {
   readonly opened: OpenCollection;
   readonly partition: CollectionPartition;
   readonly generation: number | undefined;
   readonly model: string;
-  /** Rows that callers embedded themselves; undefined where there are none. */
+  /** Rows that callers embedded themselves; undefined if there are none. */
   readonly rows: RawRows | undefined;
 }
 
@@ -35,14 +35,14 @@ export interface ScopeDependencies {
   readonly repositories: Repositories;
 }
 
-/** Which vectors of each collection answer, and of which model they are. */
+/** Which vectors of each collection to search, and their model. */
 export async function findTargets(
   services: ScopeDependencies,
   caller: Caller,
   query: CheckedSearch,
 ): Promise<readonly Target[]> {
   const opened = await openPlaces(services, caller, query);
-  // One that is named twice is searched once.
+  // Deduplicated.
   const each = new Map(opened.map((one) => [`${one.collection.repository_id}/${one.collection.incarnation}`, one]));
   return inParallel([...each.values()], atOnce, async (one) => {
     const partition = new CollectionPartition(services.deps.items, caller.scope, one.collection);
@@ -89,7 +89,7 @@ async function openNamed(
   );
 }
 
-/** Page by page, however many there are. */
+/** All pages. */
 async function listed(
   { deps, catalog }: ScopeDependencies,
   caller: Caller,

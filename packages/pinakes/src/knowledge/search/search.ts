@@ -1,11 +1,11 @@
 /**
- * Searches: one ranking over the passages of any number of collections that the caller may read.
+ * Search: one ranking over the chunks of any number of collections that the caller may read.
  *
- * The vectors find candidates; the documents' records decide which of them exist. A passage is shown only if its run is the live one
- * of its document, so a search sees the old or the new passages of a document that is replaced, never both or none.
+ * Vectors and keywords find candidates; the documents' records decide which are live. A chunk is returned only if its run is the live one
+ * of its document, so a search during a replacement sees either the old or the new chunks, never both or none.
  *
  * A collection that cannot be searched (its model is not configured, its vectors are damaged) does not fail a search of others: the answer
- * names it and the reason. A search of which nothing is left fails with the first reason.
+ * names it and the reason. If no collection can be searched, the first error is thrown.
  */
 import { setImmediate as tick } from "node:timers/promises";
 import type { Caller } from "../../domain/caller.ts";
@@ -42,20 +42,20 @@ import { isUnknownField, unknownFieldOf } from "./unknown-fields.ts";
 const candidatesMin = 100;
 const roundsMax = 5;
 
-/** The question as one collection is asked it. */
+/** The query for one collection. */
 interface Question {
   /** Of the collection's model. */
   readonly vector: Float32Array | undefined;
-  /** By the name of its vectors: what the other collections count of the question's words. */
+  /** By the name of its vectors: word counts of the other collections. */
   readonly elsewhere: ReadonlyMap<string, TermCounts>;
 }
 
-/** What all collections together gave. */
+/** The combined candidates of all collections. */
 interface Gathered {
   readonly found: readonly Found[];
   readonly graphs: readonly Joined[];
   readonly skipped: readonly Failure[];
-  /** Fields of the filter that no passage of any collection has. */
+  /** Filter fields that no chunk of any collection has. */
   readonly unknownFields: readonly string[];
 }
 
@@ -64,7 +64,7 @@ interface Failure {
   readonly error: PinakesError;
 }
 
-/** A re-index made another generation the collection's while it was searched. */
+/** A re-index switched the generation during the search. */
 class Switched extends Error {}
 
 export class Search {
@@ -89,13 +89,13 @@ export class Search {
       try {
         return await this.#search(caller, query);
       } catch (error) {
-        // The next look finds the new generation.
+        // The next round finds the new generation.
         if (!(error instanceof Switched) || round_ >= roundsMax) throw error;
       }
     }
   }
 
-  /** Where a triple of a collection comes from. */
+  /** The sources of a triple. */
   async provenance(
     caller: Caller,
     repositoryId: string,
@@ -109,11 +109,11 @@ export class Search {
   }
 
   async #search(caller: Caller, query: CheckedSearch): Promise<SearchResult> {
-    // Embedded stores answer without ever leaving this turn of the event loop: one search after the other would keep all else from its turn.
+    // Embedded stores answer within this turn of the event loop: consecutive searches would starve everything else.
     await tick();
     const began = performance.now();
     const targets = await findTargets(this.#scope, caller, query);
-    // Side by side: where the question is embedded, counting its words takes no time of its own.
+    // Concurrently: counting words takes no extra time while the query is embedded.
     const [embedded, counted] = await Promise.all([
       embedQuestion(this.#deps.embedders, query, targets),
       this.#counted(caller, query, targets),
@@ -125,7 +125,7 @@ export class Search {
       modelOf: (id) => embedded.models.get(id) ?? unknownModel(id),
     });
     const searched = targets.filter((target) => !skipped.some((one) => one.target === target));
-    // A search over everything uses those in which it found something.
+    // A search over everything counts as a use of the collections that have hits.
     const shown = new Set(hits.map(({ repository_id, collection_id }) => `${repository_id}/${collection_id}`));
     const used = searched.filter(({ partition: { place } }) =>
       shown.has(`${place.repository_id}/${place.collection_id}`),
@@ -148,7 +148,7 @@ export class Search {
     };
   }
 
-  /** A few collections at a time; of what they give only what can still be among the best is kept. */
+  /** A few collections at a time, keeping only candidates that can still be among the best. */
   async #gather(
     caller: Caller,
     query: CheckedSearch,
@@ -161,7 +161,7 @@ export class Search {
     const graphs: Joined[] = [];
     const skipped: Failure[] = [];
     const unknown: PinakesError[] = [];
-    // Passages, and rows that callers embedded themselves: each may know fields that the other does not.
+    // Chunks, and rows that callers embedded: each may know fields that the other does not.
     const units = targets.flatMap((target) => [
       { target, rows: false },
       ...(target.rows === undefined ? [] : [{ target, rows: true }]),
@@ -181,13 +181,13 @@ export class Search {
     }
     const [first] = skipped;
     if (first !== undefined && skipped.length === units.length) throw first.error;
-    // A field that no passage of one collection has may be known in another.
+    // A field that one collection lacks may exist in another.
     const everywhere = unknown.length > 0 && unknown.length + skipped.length === units.length;
     const unknownFields = everywhere ? [...new Set(unknown.flatMap((error) => unknownFieldOf(error) ?? []))] : [];
     return { found: gathered(found, gathering), graphs, skipped, unknownFields };
   }
 
-  /** One collection's answer, or why it has none. What is wrong with the question itself is thrown. */
+  /** The candidates of one collection, or its error. An invalid query is thrown. */
   async #asked(
     caller: Caller,
     target: Target,
@@ -209,7 +209,7 @@ export class Search {
     }
   }
 
-  /** What vectors and keywords found in one collection, and what the graph adds. */
+  /** The hits of vectors and keywords in one collection, joined with those of the graph. */
   async #joined(caller: Caller, target: Target, query: CheckedSearch, question: Question): Promise<Joined> {
     const { opened, partition, generation, model } = target;
     const [candidates, graph] = await Promise.all([
@@ -252,7 +252,7 @@ export class Search {
     return { found, entities: [], edges: [], added: 0, asked: false };
   }
 
-  /** What the collections count of the question's words; nothing where no words are searched. */
+  /** Counts of the query's words over all collections; nothing if words are not searched. */
   async #counted(caller: Caller, query: CheckedSearch, targets: readonly Target[]): Promise<Counted> {
     if (query.mode === "vector" || query.mode === "graph")
       return countEverywhere([], () => Promise.reject(new Error("not asked")));
@@ -264,7 +264,7 @@ export class Search {
     return countEverywhere(names, (name) => this.#deps.vectors.countTerms(caller.scope, name, text, { asOf }));
   }
 
-  /** The best of one collection. Asks for more, and anew, while some of them turn out to be of documents that changed or went. */
+  /** The best of one collection. Repeats with a higher limit while results turn out to be of documents that changed or were deleted. */
   async #candidates(
     caller: Caller,
     target: Target,
@@ -278,7 +278,7 @@ export class Search {
       const hits = await this.#query(caller, partition.vectors(generation), { ...query, limit }, question);
       const { live, overtaken } = await liveHits(partition, hits, generation, query.asOf !== undefined);
       const enough = live.length === hits.length || live.length >= query.limit || (hits.length < limit && !overtaken);
-      // Passages that are not shown, or none at all, may be those of a generation that was the collection's a moment ago.
+      // Hidden chunks, or none at all, may mean that the generation was just replaced.
       if (live.length < hits.length || hits.length === 0) await sameGeneration(target);
       if (enough || round_ >= roundsMax) return live.map(({ hit, document }) => ({ opened, hit, document, model }));
       limit = Math.min(knowledgeLimits.searchHitsMax, limit * 2);
@@ -313,13 +313,13 @@ export class Search {
       if (asOf === undefined) return [];
       throw new PinakesError(
         "NOT_FOUND",
-        `as_of: nothing is kept of ${asOf.time}; the time is too long ago, or there was nothing yet.`,
+        `as_of: no data is kept for ${asOf.time}; it is too long ago, or before the first data.`,
         { cause: error },
       );
     }
   }
 
-  /** What was searched, and what the filter left of it. */
+  /** What was searched, and how much the filter removed. */
   async #explain(caller: Caller, targets: readonly Target[], query: CheckedSearch): Promise<JsonObject> {
     const collections = await inParallel(
       targets,
@@ -349,14 +349,14 @@ export class Search {
     try {
       return await this.#deps.vectors.count(caller.scope, name, filter === undefined ? {} : { filter });
     } catch (error) {
-      // The search itself said already if no collection knows the field: here it leaves nothing of this one.
+      // The search itself has already reported a field that no collection knows: here it matches nothing.
       if (isUnknownField(error) || hasCode(error, "NOT_FOUND")) return 0;
       throw error;
     }
   }
 }
 
-/** How many candidates each collection gives, and one ranking has. */
+/** Number of candidates from each collection, and in the final ranking. */
 function candidatesOf({ limit }: CheckedSearch): number {
   return Math.min(knowledgeLimits.searchHitsMax, Math.max(candidatesMin, limit * 2));
 }
@@ -366,7 +366,7 @@ function skippedView({ target: { opened }, error }: Failure): SkippedCollection 
   return { repository_id, collection_id, code: error.code, reason: error.detail };
 }
 
-/** Of which no vectors were asked for. */
+/** For collections without vectors. */
 function unknownModel(id: string): Pick<EmbeddingModel, "id" | "metric"> {
   return { id, metric: "cosine" };
 }
@@ -384,7 +384,7 @@ function graphView(joined: readonly Joined[], query: CheckedSearch): Pick<Search
   };
 }
 
-/** What the graph had to say. */
+/** The contribution of the graph. */
 function explainGraph(joined: readonly Joined[], { graph }: CheckedSearch): JsonObject {
   if (graph === undefined) return {};
   const count = (of: (one: Joined) => number) => joined.reduce((sum, one) => sum + of(one), 0);
@@ -399,7 +399,7 @@ function explainGraph(joined: readonly Joined[], { graph }: CheckedSearch): Json
 
 async function sameGeneration({ partition, generation }: Target): Promise<void> {
   if ((await partition.fence())?.record.generation !== generation)
-    throw new Switched("the collection was re-indexed meanwhile");
+    throw new Switched("the collection was re-indexed concurrently");
 }
 
 function round(ms: number): number {

@@ -1,4 +1,4 @@
-/** What can be done with a text without storing it: cutting it, and embedding it. */
+/** Tools for texts that are not stored: chunking and embedding. */
 import type { Chunk } from "../../domain/chunking.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { chunkDocument, readChunkingStrategy } from "../chunking/index.ts";
@@ -20,7 +20,7 @@ type Tools = Pick<KnowledgeDependencies, "parser" | "embedders">;
 
 const previewBytesMax = 1_048_576;
 
-/** `tenant`: in whose share of the parsers it is. */
+/** `tenant`: whose share of the parser it uses. */
 export async function previewChunks(
   { parser, embedders }: Tools,
   tenant: string,
@@ -29,7 +29,7 @@ export async function previewChunks(
   const strategy = readChunkingStrategy(input.chunking_strategy, "chunking_strategy");
   const bytes = Buffer.from(input.text, "utf8");
   if (bytes.length > previewBytesMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `text: a preview takes at most ${previewBytesMax} bytes.`);
+    throw new PinakesError("LIMIT_EXCEEDED", `text: a preview accepts at most ${previewBytesMax} bytes.`);
   const fileType = strategy.type === "MARKDOWN" || input.markdown === true ? "md" : "txt";
   const parsed = await parser.parse({ bytes, fileType }, { share: tenant });
   const embedder = await embedders.get(embedders.defaultModel);

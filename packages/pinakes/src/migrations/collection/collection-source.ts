@@ -1,6 +1,6 @@
 /**
- * A collection that is here already goes to another id or another repository of its workspace (`migrate-collection`). Both sides are here,
- * so the place is made, taken over and given back by the knowledge side; counting, hashing and the order of the steps are as for all.
+ * Moves a collection to another id or another repository of its workspace (`migrate-collection`). Both sides are here, so the knowledge
+ * feature creates, switches and restores the target; counting, hashing and the order of the steps are shared with all sources.
  */
 import { z } from "zod";
 import { PinakesError, show } from "../../domain/errors.ts";
@@ -28,17 +28,17 @@ const name = z.string().min(1).max(256);
 
 export const CollectionSpec = z.strictObject({
   kind: z.literal("collection"),
-  /** `me` is the caller's own. */
+  /** `me` is the caller's personal repository. */
   repository: name,
   collection: name,
-  /** What is absent stays as it is. */
+  /** Absent fields stay unchanged. */
   to: z.strictObject({ repository: name.optional(), collection: name.optional() }),
-  /** Go on although a store of another process may hold something of it. */
+  /** Continue although an external store may hold data of it. */
   allow_partial: z.boolean().optional(),
 });
 export type CollectionSpec = z.infer<typeof CollectionSpec>;
 
-/** As it is stored: with ids instead of aliases, and the life that is meant. */
+/** As stored: with ids instead of aliases, and the incarnation. */
 export interface SettledSpec {
   readonly kind: "collection";
   readonly repository: string;
@@ -149,12 +149,12 @@ export class CollectionSource implements MigrationSource, EntrySides {
       yield { checkpoint: { ...step }, copied: step.copied };
   }
 
-  /** The collection is made for this, and goes as a whole. */
+  /** The collection was created by this migration, and is deleted as a whole. */
   async clear(): Promise<void> {}
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  /** Nothing is lost by it: what was written to the new one since goes to the trash with it, and only when that is said. */
+  /** Nothing is lost: later writes to the new collection go to the trash with it, and only with force. */
   async #requireBack({ migration_id, switched, force, verified, signal, progress, mine }: GivingBack): Promise<void> {
     if (!switched) return;
     const { moves } = this.#deps.intake;
@@ -168,7 +168,7 @@ export class CollectionSource implements MigrationSource, EntrySides {
         isSame(await this.measureHeld({ name: "" }, { scope, place, signal, progress }), verified)
       )
         return;
-      // Also where an earlier try held it, and died: nobody waits for a rollback that does not come.
+      // Also if an earlier attempt held it and died: writers must not wait for a rollback that never comes.
       await mine();
       await moves.releaseTarget(scope, this.#move, migration_id);
       throw new PinakesError(

@@ -1,4 +1,4 @@
-/** Objects by their stored keys and bytes. */
+/** Moves objects by their stored keys and bytes. */
 import { createHash } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
 import { ContentHash, type Measured } from "../content-hash.ts";
@@ -32,7 +32,7 @@ export async function copyObjects(
       done = page.next === undefined;
     }
   } finally {
-    // Also where it was stopped: whoever goes on does not begin anew.
+    // Also when aborted, so that the next attempt resumes.
     await record.write(part, { cursor: after, copied, done });
   }
 }
@@ -46,11 +46,11 @@ async function copyObject(
   { system, signal }: MoveOptions,
 ): Promise<void> {
   const body = await from.objects.stream(system, key, { signal });
-  // Gone since it was listed: nobody may use the store, so somebody does.
+  // Deleted since it was listed: the store is in use, although it must not be.
   if (body === undefined)
     throw new PinakesError(
       "CONFLICT",
-      `The object ${key} went while it was moved. Stop whatever uses the source, and go on.`,
+      `The object ${key} was deleted during the move. Stop whatever uses the source, and continue.`,
     );
   await to.objects.put(system, key, body, { signal });
 }
@@ -70,7 +70,7 @@ export async function measureObjects(stores: MovingStores, { system, signal }: M
   }
 }
 
-/** Documents that are too large for an item of DynamoDB: they are moved as what they are. */
+/** Documents too large for a DynamoDB item: they are moved as items. */
 function isSpilled({ spillPrefix }: MovingStores, key: string): boolean {
   return spillPrefix !== undefined && key.startsWith(spillPrefix);
 }

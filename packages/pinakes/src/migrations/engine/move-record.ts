@@ -1,10 +1,10 @@
-/** How far a move is: kept in the target, so that whoever goes on finds it where the data is. */
+/** The progress of a move, stored in the target, so that any process can resume it. */
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
 
 export const movesContainer: ContainerDefinition = Object.freeze({ name: "engine-moves", partitionKey: ["move"] });
-/** No caller can have it. */
+/** No caller can have this tenant. */
 const movesTenant = "pinakes.moves";
 const move = "move";
 

@@ -1,7 +1,7 @@
 /**
- * Everything of a store moves to another engine (RFC 0009): items of all containers and tenants as they are, objects by their bytes, triples
- * through their port. Offline: nothing may use either store meanwhile. It can end anywhere; a record in the target says what is done, and
- * doing something again changes nothing. At the end all of it is measured on both sides.
+ * Moves a whole store to another engine (RFC 0009): items of all containers and tenants as they are, objects by their bytes, triples
+ * through their port. Offline: neither store may be in use. It can stop anywhere; a record in the target has the progress, and every step
+ * is idempotent. At the end both sides are measured and compared.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { SystemScope } from "../../domain/scope.ts";
@@ -19,7 +19,7 @@ export interface MovingStores {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly triples: TripleStore;
-  /** Objects that are parts of items here, and are not moved as objects. */
+  /** Objects that are parts of items in this engine, and are not moved as objects. */
   readonly spillPrefix?: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface MoveOptions {
   readonly now: () => number;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: { readonly what: string; readonly done: number }) => void) | undefined;
-  /** Compare only. */
+  /** Only compare. */
   readonly verifyOnly?: boolean | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface MoveReport {
   readonly parts: readonly MovedPart[];
 }
 
-/** Triples that an engine keeps as items go through their port, which another engine may keep otherwise. */
+/** Triples stored as items are moved through their port, since the target may store them differently. */
 const tripleContainer = "triples";
 const queueContainer = "queues";
 const rowsPerTell = 1_000;
@@ -147,7 +147,7 @@ async function* itemsOf(
   }
 }
 
-/** Whoever has an item somewhere. */
+/** All tenants with an item. */
 async function tenantsOf(
   { archive }: MovingStores,
   containers: readonly ContainerDefinition[],
@@ -159,7 +159,7 @@ async function tenantsOf(
   return [...found].toSorted();
 }
 
-/** A message that is under way would be worked on twice, or by nobody. */
+/** A message in flight would be processed twice, or never. */
 async function requireEmptyQueue(
   { archive }: MovingStores,
   containers: readonly ContainerDefinition[],
@@ -170,7 +170,7 @@ async function requireEmptyQueue(
     if (id.startsWith("m."))
       throw new PinakesError(
         "CONFLICT",
-        `The queue ${pk} still has messages. Let the server finish its work, stop it, and move then.`,
+        `The queue ${pk} still has messages. Let the server process them, stop it, and then move.`,
       );
   }
 }

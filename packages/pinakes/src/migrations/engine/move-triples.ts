@@ -1,4 +1,4 @@
-/** Triples space by space through their port, with what supports each and whether it stays without that, and with the state of the space. */
+/** Moves triples space by space through their port, with their supports, whether they were asserted, and the state of the space. */
 import type { Quad } from "../../domain/rdf.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { SpaceInfo, Support, TripleStore } from "../../ports/triple-store.ts";
@@ -12,7 +12,7 @@ const spacesPerPage = 500;
 
 interface HeldQuad {
   readonly quad: Quad;
-  /** It may be so and have supports: then it has to outlive them in the new place, too. */
+  /** A quad can be asserted and have supports: it must then outlive them in the target, too. */
   readonly asserted: boolean;
   readonly supports: readonly Support[];
 }
@@ -31,7 +31,7 @@ export async function copyTriples(
     const scope = options.system.forTenant(tenant);
     let { copied } = place;
     for await (const space of spacesOf(from.triples, scope)) {
-      // In the order of their names: those before the cursor are done.
+      // Ordered by name: those before the cursor are done.
       if (place.cursor !== undefined && space.space <= place.cursor) continue;
       copied += await copySpace(from.triples, to.triples, scope, space, options);
       await record.write(part, { cursor: space.space, copied, done: false });
@@ -52,7 +52,7 @@ async function copySpace(
     for (let done = false; !done;) ({ done } = await to.purge(scope, space));
     return 0;
   }
-  // One that an earlier try had fenced already takes quads again, for as long as it is copied.
+  // A space that an earlier attempt had fenced accepts quads again during the copy.
   await to.unfence(scope, space).catch(() => undefined);
   await to.open(scope, space);
   let copied = 0;
@@ -95,7 +95,7 @@ export async function measureTriples(
           JSON.stringify([space.space, s, p, o, g, asserted, supports.map(({ source, part }) => [source, part])]),
         );
       }
-    // Of a quad no more than a thousand supports are told: what there is more must not get lost unseen.
+    // Only the first thousand supports of a quad are listed; the count reveals whether more were lost.
     sum.add(JSON.stringify(["supports", space.space, (await triples.usage(scope, space.space)).supports]));
   }
   return sum.measured;
@@ -110,7 +110,7 @@ async function* spacesOf(triples: TripleStore, scope: Scope): AsyncGenerator<Spa
   }
 }
 
-/** A fenced space cannot be read: it is opened while that is done, and fenced again whatever happens. */
+/** A fenced space cannot be read: it is unfenced meanwhile, and fenced again in any case. */
 async function* pagesOf(
   triples: TripleStore,
   scope: Scope,

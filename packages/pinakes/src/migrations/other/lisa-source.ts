@@ -1,7 +1,7 @@
 /**
- * Tables and buckets of LISA, as `transfer` reads them: documents without a collection go to the default one of their repository. The whole
- * folder is one unit. What is here is compared by the import itself, which takes an item for equal only when its content is: the proof is a
- * second look in which nothing is left to make and nothing is refused.
+ * Tables and buckets of LISA, as read by `transfer`: documents without a collection go to the default one of their repository. The whole
+ * folder is one unit. The import itself compares it with the target, treating an item as equal only if its content is: the proof is a
+ * second dry run that creates and refuses nothing.
  */
 import { z } from "zod";
 import { createHash } from "node:crypto";
@@ -17,7 +17,7 @@ export const LisaSpec = z.strictObject({
   kind: z.literal("lisa"),
   /** A folder with tables/<name>.jsonl and the objects of the buckets. */
   folder: z.string().min(1),
-  /** Which model stands for another. */
+  /** Maps embedding models to others. */
   models: z.record(z.string(), z.string()).optional(),
 });
 export type LisaSpec = z.infer<typeof LisaSpec>;
@@ -35,7 +35,7 @@ export class LisaSource implements MigrationSource {
     this.#reader = folderReader(folder);
   }
 
-  /** It brings its own collections; there is none to register for all of it. */
+  /** It brings its own collections; none is registered for the whole. */
   async *units(): AsyncGenerator<FoundUnit> {
     yield { name: "folder", target: { repository: "-", collection: "-" }, keep: null, whole: true };
   }
@@ -75,7 +75,7 @@ export class LisaSource implements MigrationSource {
     yield { checkpoint: { copied }, copied };
   }
 
-  /** What came with it goes: its collections to the trash, its documents out of the collections of others. The repositories stay. */
+  /** Removes what it imported: its collections to the trash, its documents from other collections. The repositories stay. */
   async clear(_: unknown, { label, force, signal }: Clearing): Promise<void> {
     await this.#deps.intake.imports.undo(this.#caller, this.#reader, { mark: label, force, signal });
   }

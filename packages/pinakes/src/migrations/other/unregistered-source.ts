@@ -1,10 +1,10 @@
 /**
- * Collections without a record: spaces of triples and vector collections that programs made below the catalogue, and those that only a
- * listing of another program names. They are registered with defaults (R-TG-92). A space is registered where it is; the rows of a vector
- * collection are copied to where a collection has its own.
+ * Collections without a record: spaces of triples and vector collections that programs created below the catalog, and those only named in
+ * another program's listing. They are registered with defaults (R-TG-92). A space is registered in place; the rows of a vector collection
+ * are copied to the vectors of the new collection.
  *
- * A name that could be an incarnation is left alone: it is a life of a collection, and one without a record is what the reconciler of the
- * lifecycle looks after. So nothing here depends on an index that may be late.
+ * Names that may be an incarnation are skipped: incarnations without a record are left to the reconciler of the lifecycle. So nothing here
+ * depends on a possibly stale index.
  */
 import { z } from "zod";
 import { invalid, PinakesError, show } from "../../domain/errors.ts";
@@ -25,16 +25,18 @@ const name = z.string().min(1).max(256);
 
 export const UnregisteredSpec = z.strictObject({
   kind: z.literal("unregistered"),
-  /** Where they are registered. */
+  /** The repository to register them in. */
   repository: name,
-  /** A file with a line for each collection: { collection, user?, repository?, created_at?, description? }. The stores are not looked at then. */
+  /**
+   * A file with one line per collection: { collection, user?, repository?, created_at?, description? }. The stores are then not scanned.
+   */
   listing: z.string().min(1).optional(),
-  /** What some of them are called from now on. */
+  /** New names for some of them. */
   collections: z.record(z.string(), name).optional(),
 });
 export type UnregisteredSpec = z.infer<typeof UnregisteredSpec>;
 
-/** What a unit is: a space, a vector collection, both, or neither. */
+/** The contents of a unit: a space, a vector collection, both, or neither. */
 type Keep = { readonly space: string | null; readonly vectors: string | null };
 
 const life = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?:\.|$)/;
@@ -89,7 +91,7 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
     if (vectors === null) return;
     const done = (checkpoint as { batches?: number } | undefined)?.batches ?? 0;
     const { dims } = (await this.#deps.vectors.stats(this.#scope, vectors)).settings;
-    // Sorted: the rows come in no order that lasts.
+    // Sorted: rows have no stable order.
     const ids: string[] = [];
     for await (const { id } of this.#deps.vectors.rows(this.#scope, vectors)) {
       if (ids.push(id) % idsPerBatch === 0) signal.throwIfAborted();
@@ -113,7 +115,7 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
     }
   }
 
-  /** Nothing is filled that was there before: a target that exists is refused. */
+  /** Existing targets are refused, so there is nothing to clear. */
   async clear(): Promise<void> {}
 
   async [Symbol.asyncDispose](): Promise<void> {}
@@ -150,7 +152,7 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
       if (line > migrationLimits.unitsMax)
         throw new PinakesError(
           "LIMIT_EXCEEDED",
-          `The listing has more than ${migrationLimits.unitsMax} lines; migrate it in deps.`,
+          `The listing has more than ${migrationLimits.unitsMax} lines; migrate it in parts.`,
         );
       if (text.trim() !== "") yield this.#line(parse(text, `line ${line}`), line);
     }
@@ -175,7 +177,7 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
         ? [
             {
               where: `line ${line}`,
-              reason: `created_at: ${show(created_at)} is no time; write ISO 8601, or leave it out.`,
+              reason: `created_at: ${show(created_at)} is not a time; write ISO 8601, or leave it out.`,
             },
           ]
         : [];

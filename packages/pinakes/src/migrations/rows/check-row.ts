@@ -1,4 +1,4 @@
-/** By the rules of the vector store, before anything is written: a row that is wrong is told with its place. */
+/** Validates a row by the rules of the vector store, before anything is written. */
 import { invalid, show } from "../../domain/errors.ts";
 import { checkJson, isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { vectorLimits } from "../../vectors/index.ts";
@@ -7,17 +7,16 @@ import type { Entry } from "../differences.ts";
 import type { CheckedRow, ForeignRow } from "./row-reader.ts";
 
 export interface RowRules {
-  /** The field of the metadata that is the text. */
+  /** The metadata field that contains the text. */
   readonly text_field?: string | undefined;
-  /** Go on where a row has something that cannot be kept. */
+  /** Continue if a row has something that cannot be stored. */
   readonly lossy?: boolean | undefined;
 }
 
-/** @param dims of the rows before; undefined for the first */
+/** @param dims of the previous rows; undefined for the first */
 export function checkRow(row: ForeignRow, dims: number | undefined, { text_field, lossy }: RowRules): CheckedRow {
   if (row.fault !== undefined) throw invalid(row.fault);
-  if (row.lost !== undefined && lossy !== true)
-    throw invalid(`${row.lost} cannot be kept; say "lossy" if that may be lost.`);
+  if (row.lost !== undefined && lossy !== true) throw invalid(`${row.lost} cannot be stored; set "lossy" to drop it.`);
   const id = checkId(row.id);
   const vector = checkVector(row.vector, dims);
   const { metadata, text } = withText(checkMetadata(row.metadata), row.text, text_field);
@@ -47,7 +46,7 @@ function checkVector(vector: unknown, dims: number | undefined): Float32Array {
     throw invalid(`values: must be a list of numbers, got ${show(vector)}.`);
   const numbers = vector as ArrayLike<unknown>;
   if (dims !== undefined && numbers.length !== dims)
-    throw invalid(`values: has ${numbers.length} numbers; those before have ${dims}.`);
+    throw invalid(`values: has ${numbers.length} numbers; the previous rows have ${dims}.`);
   if (numbers.length < dimsMin || numbers.length > dimsMax)
     throw invalid(`values: has ${numbers.length} numbers; ${dimsMin} to ${dimsMax} are allowed.`);
   const floats = new Float32Array(numbers.length);

@@ -1,4 +1,4 @@
-/** The collections of a Chroma: from its folder, or from its server by the HTTP interface of version 2. */
+/** The collections of a Chroma database: from its folder, or from its server through the HTTP API, version 2. */
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import { fetchFrom, type OutgoingAnswer } from "../../outgoing/fetch-from.ts";
@@ -13,7 +13,7 @@ const answerMsMax = 60_000;
 /** A page of rows is 500 vectors with their texts. */
 const answerBytesMax = 256 * 1024 ** 2;
 
-/** The units among the names that there are; one that is wanted and not there is told. */
+/** The units among the existing names; a missing one is reported. */
 function* unitsOf(
   spec: ChromaSpec,
   found: readonly { readonly name: string; readonly keep: string }[],
@@ -30,7 +30,7 @@ function* unitsOf(
     yield {
       name,
       target: target(id),
-      problems: [{ where: name, reason: `there is no such collection; there are: ${names}.` }],
+      problems: [{ where: name, reason: `there is no such collection; existing are: ${names}.` }],
     };
   }
 }
@@ -79,7 +79,7 @@ export class ChromaServerReader implements RowReader {
         id: string;
         name: string;
       }[];
-      if (!Array.isArray(page)) throw this.#odd("the list of collections is no list");
+      if (!Array.isArray(page)) throw this.#odd("the list of collections is not a list");
       found.push(...page.map(({ id, name }) => ({ name, keep: id })));
       if (page.length < pageCollections) break;
     }
@@ -124,7 +124,7 @@ export class ChromaServerReader implements RowReader {
       });
     } catch (error) {
       if (PinakesError.isInstance(error)) throw error;
-      throw new PinakesError("UNAVAILABLE", `${this.#root}: cannot be reached: ${(error as Error).message}.`, {
+      throw new PinakesError("UNAVAILABLE", `${this.#root}: unreachable: ${(error as Error).message}.`, {
         cause: error,
       });
     }
@@ -132,7 +132,7 @@ export class ChromaServerReader implements RowReader {
     if (status >= 300 && status < 400)
       throw new PinakesError(
         "INVALID",
-        `${this.#root}: answers ${status}, a redirect, which is not followed; name its target.`,
+        `${this.#root}: answers ${status}, a redirect, which is not followed; use its target.`,
       );
     if (status === 200) return this.#parsed(text);
     throw new PinakesError(
@@ -145,14 +145,11 @@ export class ChromaServerReader implements RowReader {
     try {
       return JSON.parse(text) as unknown;
     } catch {
-      throw this.#odd("an answer is no JSON");
+      throw this.#odd("an answer is not JSON");
     }
   }
 
   #odd(what: string): PinakesError {
-    return new PinakesError(
-      "INVALID",
-      `${this.#root}: does not answer as a Chroma with the interface of version 2 does: ${what}.`,
-    );
+    return new PinakesError("INVALID", `${this.#root}: does not answer like Chroma's API version 2: ${what}.`);
   }
 }

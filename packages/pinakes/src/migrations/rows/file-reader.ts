@@ -1,4 +1,4 @@
-/** Rows in files as Pinecone and others export them: JSON Lines or Parquet with id, values and metadata. */
+/** Rows in files as exported by Pinecone and others: JSON Lines or Parquet with id, values and metadata. */
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { PinakesError, invalid } from "../../domain/errors.ts";
@@ -43,7 +43,7 @@ export class FileReader implements RowReader {
         yield { name: this.#nameOf(file), target: target(this.#nameOf(file).replace(known, "")), keep: [file] };
   }
 
-  /** Of the files that the plan saw, in the order of their names. */
+  /** Of the planned files, ordered by name. */
   async *rows({ keep }: UnitName, signal: AbortSignal): AsyncGenerator<ForeignRow> {
     for (const file of keep as readonly string[]) {
       signal.throwIfAborted();

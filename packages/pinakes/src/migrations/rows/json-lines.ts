@@ -1,17 +1,19 @@
-/** One JSON object a line: { id, values, metadata }, or with the names that other programs give them. */
 import { createReadStream } from "node:fs";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { migrationLimits } from "../limits.ts";
 import { faultyRow, type ForeignRow } from "./row-reader.ts";
 
-/** A line that is no object is told, and those after it are read. */
+/**
+ * One JSON object per line: { id, values, metadata }, or with the names of other programs. A line that is not an object is reported, and
+ * the following lines are read.
+ */
 export async function* readJsonLines(path: string, name: string): AsyncGenerator<ForeignRow> {
   let line = 0;
   for await (const text of wholeLines(path)) {
     line += 1;
     const where = `${name} line ${line}`;
-    if (text === tooLong) yield faultyRow(where, `${tooLongWords} What comes after it was not read.`);
+    if (text === tooLong) yield faultyRow(where, `${tooLongWords} The lines after it were not read.`);
     else if (text.trim() !== "") yield rowOf(text, where);
   }
 }
@@ -21,7 +23,7 @@ function rowOf(text: string, where: string): ForeignRow {
   return typeof value === "string" ? faultyRow(where, value) : foreignRow(value, where);
 }
 
-/** The text of a file line by line. `where` is the line that is being read. */
+/** The lines of a text file. `where` names the current line. */
 export async function* linesOf(path: string, where: () => string): AsyncGenerator<string> {
   for await (const line of wholeLines(path)) {
     if (line === tooLong) throw new PinakesError("LIMIT_EXCEEDED", `${where()}: ${tooLongWords}`);
@@ -35,10 +37,10 @@ export function parse(text: string, where: string): JsonObject {
   return value;
 }
 
-const tooLong = Symbol("a line that is too long");
-const tooLongWords = `is longer than ${migrationLimits.lineCharsMax} characters; write one row a line.`;
+const tooLong = Symbol("an overlong line");
+const tooLongWords = `is longer than ${migrationLimits.lineCharsMax} characters; write one row per line.`;
 
-/** Ends after one that is too long: where the next one begins is not looked for. */
+/** Ends after an overlong line: the next one is not searched for. */
 async function* wholeLines(path: string): AsyncGenerator<string | typeof tooLong> {
   let rest = "";
   const file = createReadStream(path, { encoding: "utf8", highWaterMark: 1_048_576 });
@@ -56,7 +58,7 @@ async function* wholeLines(path: string): AsyncGenerator<string | typeof tooLong
   if (rest !== "") yield rest;
 }
 
-/** The object of a line, or what is wrong with it. */
+/** The object of a line, or its error. */
 function objectOf(text: string): JsonObject | string {
   let value: unknown;
   try {
@@ -67,7 +69,7 @@ function objectOf(text: string): JsonObject | string {
   return isJsonObject(value) ? value : "must be an object.";
 }
 
-/** By the first name that a row has. */
+/** Reads the first of several possible names. */
 export function foreignRow(value: Readonly<Record<string, unknown>>, where: string): ForeignRow {
   const sparse = value["sparse_values"] ?? value["sparseValues"] ?? undefined;
   const text = value["text"] ?? value["document"] ?? undefined;

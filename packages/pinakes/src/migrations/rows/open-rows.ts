@@ -1,4 +1,4 @@
-/** Opens exports of vector stores by where they are. */
+/** Opens exports of vector stores. */
 import { invalid } from "../../domain/errors.ts";
 import type { MigrationDependencies } from "../dependencies.ts";
 import type { AllowedSources } from "../allowed-sources.ts";

@@ -1,4 +1,4 @@
-/** Parquet files with the columns id, values (a list of numbers) and metadata (JSON text, or a structure), one group of rows at a time. */
+/** Parquet files with the columns id, values (a list of numbers) and metadata (JSON text, or a structure), one row group at a time. */
 import { stat } from "node:fs/promises";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { foreignRow } from "./json-lines.ts";
@@ -6,7 +6,7 @@ import { faultyRow, type ForeignRow } from "./row-reader.ts";
 
 const rowsPerRead = 1_000;
 
-/** A file that is none is told, in the place of its rows; so is one that is broken further on, after those before. */
+/** An invalid file is reported in place of its rows; so is one that is damaged later, after the rows before. */
 export async function* readParquet(path: string, name: string): AsyncGenerator<ForeignRow> {
   try {
     yield* rowsOf(path, name);
@@ -46,7 +46,7 @@ function asRow(row: Record<string, unknown>, where: string): ForeignRow {
   }
 }
 
-/** Structures of Parquet as JSON: whole numbers come as bigint, times as Date. */
+/** Parquet structures as JSON: integers come as bigint, times as Date. */
 function plain(value: unknown): unknown {
   if (typeof value === "bigint") return Number(value);
   if (value instanceof Date) return value.toISOString();
@@ -57,7 +57,7 @@ function plain(value: unknown): unknown {
   );
 }
 
-/** What is wrong with the file, in words that follow its name. */
+/** The error of a file, phrased to follow its name. */
 async function told<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
@@ -65,6 +65,6 @@ async function told<T>(call: Promise<T>): Promise<T> {
     const message = error instanceof Error ? error.message : String(error);
     if (/compression|codec/i.test(message))
       throw new PinakesError("NOT_SUPPORTED", `${message}; write it uncompressed or with snappy.`, { cause: error });
-    throw new PinakesError("CORRUPT", `is no Parquet file that can be read: ${message}.`, { cause: error });
+    throw new PinakesError("CORRUPT", `is not a readable Parquet file: ${message}.`, { cause: error });
   }
 }

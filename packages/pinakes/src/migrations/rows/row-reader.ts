@@ -1,28 +1,28 @@
-/** Rows with vectors as other programs export them: what each reader gives, whatever the file. */
+/** Rows with vectors as other programs export them: the common result of all readers. */
 import type { JsonObject } from "../../domain/json.ts";
 import type { FoundUnit, UnitName } from "../source.ts";
 
 export interface ForeignRow {
-  /** Where it stands, for messages. */
+  /** Its location, for messages. */
   readonly where: string;
   readonly id: unknown;
   readonly vector: unknown;
   readonly text?: unknown;
   readonly metadata?: unknown;
-  /** What cannot be kept, in words. */
+  /** Description of what cannot be stored. */
   readonly lost?: string | undefined;
-  /** Why it is no row at all, in words. */
+  /** Why it is not a row at all. */
   readonly fault?: string | undefined;
 }
 
-/** In the place of a row that cannot be read, or of all that come after it. */
+/** In place of a row that cannot be read, or of all rows after it. */
 export function faultyRow(where: string, fault: string): ForeignRow {
   return { where, fault, id: undefined, vector: undefined };
 }
 
 export interface RowReader extends AsyncDisposable {
   units(signal: AbortSignal): AsyncIterable<FoundUnit>;
-  /** In the same order, however often. What a retry may mend is thrown; what is wrong with a file is a row with a fault. */
+  /** Always in the same order. Transient errors are thrown; errors of a file become rows with a fault. */
   rows(unit: UnitName, signal: AbortSignal): AsyncIterable<ForeignRow>;
 }
 

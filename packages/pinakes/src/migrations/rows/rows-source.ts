@@ -1,4 +1,4 @@
-/** Rows of another vector store become rows of a collection that its callers embedded themselves. */
+/** Rows of another vector store become rows of a collection that callers embedded themselves. */
 import { PinakesError } from "../../domain/errors.ts";
 import { withTemporaryIds } from "./seen-ids.ts";
 import type { MigrationTarget } from "../../knowledge/index.ts";
@@ -51,7 +51,7 @@ export class RowsSource implements MigrationSource, EntrySides {
     }
   }
 
-  /** The same rows are always in the same batch: one that was appended already is known by its delta id. */
+  /** Batches are stable: one that was already appended is recognized by its delta id. */
   async *copy(
     unit: UnitName,
     { scope, place, deltas, checkpoint, signal, progress }: CopyStep,
@@ -76,7 +76,7 @@ export class RowsSource implements MigrationSource, EntrySides {
       );
       return { checkpoint: { batches: batch }, copied };
     };
-    // Those that are here already are read, too.
+    // Includes rows that are already here.
     for await (const row of told(this.#rows(unit, strictly(signal)), progress)) {
       waiting.push(row);
       chars += row.vector.length * 8 + (row.text?.length ?? 0) + JSON.stringify(row.metadata).length;
@@ -103,7 +103,7 @@ export class RowsSource implements MigrationSource, EntrySides {
     await this.#reader[Symbol.asyncDispose]();
   }
 
-  /** Those that are wrong are told and left out; so is an id that came before. */
+  /** Invalid rows are reported and skipped; so are duplicate ids. */
   async *#rows(unit: UnitName, reading: Reading): AsyncGenerator<CheckedRow> {
     let dims: number | undefined;
     await using seen = await withTemporaryIds();
@@ -115,7 +115,7 @@ export class RowsSource implements MigrationSource, EntrySides {
         if (before !== undefined)
           reading.problem({
             where: foreign.where,
-            reason: `the id ${JSON.stringify(row.id)} was at ${before} already; an id names one row.`,
+            reason: `duplicate id ${JSON.stringify(row.id)}, first at ${before}; an id names one row.`,
           });
         else {
           dims = row.vector.length;

@@ -1,4 +1,4 @@
-/** Which ids came by, on the disk: files have more of them than memory should hold. */
+/** The ids seen so far, on disk: files may have more than fit in memory. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 const idsPerTransaction = 10_000;
 
 export interface SeenIds extends AsyncDisposable {
-  /** Where it was before; undefined for one that is new. */
+  /** Its first location; undefined if it is new. */
   add(id: string, where: string): string | undefined;
 }
 

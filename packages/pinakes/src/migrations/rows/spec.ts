@@ -3,12 +3,12 @@ import { z } from "zod";
 
 const name = z.string().min(1).max(256);
 const common = {
-  /** Where the collections go: a repository, or a user's own. */
+  /** The target of the collections: a repository, or a user's personal one. */
   repository: name.optional(),
   user: name.optional(),
-  /** The field of the metadata that is the text of a row. */
+  /** The metadata field with the text of a row. */
   text_field: name.optional(),
-  /** What has no place here, such as sparse vectors, may be lost. */
+  /** Drop what cannot be stored, such as sparse vectors. */
   lossy: z.boolean().optional(),
 };
 
@@ -16,7 +16,7 @@ export const RowsSpec = z.strictObject({
   kind: z.literal("rows"),
   /** A file, or a folder of files: .jsonl, .ndjson, .parquet. */
   path: z.string().min(1),
-  /** All files together make this collection; each makes its own, named as the file, when absent. */
+  /** All files together make this collection; each makes its own, named after the file, when absent. */
   collection: name.optional(),
   ...common,
 });
@@ -24,13 +24,13 @@ export type RowsSpec = z.infer<typeof RowsSpec>;
 
 export const ChromaSpec = z.strictObject({
   kind: z.literal("chroma"),
-  /** The folder in which Chroma keeps its data … */
+  /** Chroma's data folder … */
   folder: z.string().min(1).optional(),
   /** … or the address of its server. */
   server: z.string().min(1).optional(),
   tenant: name.optional(),
   database: name.optional(),
-  /** Which collections, and what they are called here; all of them when absent. */
+  /** Which collections, with their new names; all when absent. */
   collections: z.record(z.string(), name).optional(),
   ...common,
 });

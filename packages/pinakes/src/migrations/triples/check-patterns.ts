@@ -1,15 +1,15 @@
 /**
- * Proves the schema of what was migrated (R-TG-95): for some triples of the source, each of the eight patterns gives exactly what reading
- * the whole source gives, and examines no more rows than it returns and a constant (R-TG-81).
+ * Verifies the schema after a migration (R-TG-95): for some triples of the source, each of the eight patterns must return exactly what a
+ * full scan of the source gives, and examine no more rows than it returns plus a constant (R-TG-81).
  */
 import type { Quad } from "../../domain/rdf.ts";
 import type { QuadPattern, TripleStore } from "../../ports/triple-store.ts";
 import { ContentHash, isSame, type Measured } from "../content-hash.ts";
 import type { Held } from "../source.ts";
 
-/** Spread over the source; each is asked for in seven ways, and all of it once. */
+/** Spread over the source; each is queried in seven ways, and the whole once. */
 const samples = 3;
-/** Of a page: rows that an index may look at beyond those it returns. */
+/** Rows that an index may examine per page beyond those it returns. */
 const examinedMoreMax = 8;
 const quadsPerPage = 5_000;
 
@@ -48,7 +48,7 @@ export async function checkPatterns(
   return wrong;
 }
 
-/** The first, and others as they come by ever further apart: every part of the source has a chance. */
+/** The first triple, and others at growing distances: every part of the source has a chance. */
 async function sample(quads: AsyncIterable<Quad>): Promise<readonly Quad[]> {
   const taken: Quad[] = [];
   let at = 0;

@@ -1,6 +1,6 @@
 /**
- * Tables of triples as CSV files, one a table: what `cqlsh COPY … TO` writes of a Cassandra. Each file is read into a table on the local
- * disk, so that doubled rows are one and any order can be read; the files themselves are never changed.
+ * Tables of triples as CSV files, one per table: the output of `cqlsh COPY … TO` from Cassandra. Each file is loaded into a table on the
+ * local disk, for deduplication and sorting; the files themselves are never changed.
  */
 import { createReadStream } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
@@ -22,7 +22,7 @@ interface Loaded {
   readonly faults: readonly { readonly at: number; readonly reason: string }[];
 }
 
-/** Of a file that is full of them. */
+/** Maximum number of faults listed per file. */
 const faultsMax = 100;
 const rowsPerTransaction = 10_000;
 
@@ -39,11 +39,9 @@ export class CsvTables implements LegacyTables {
 
   async tables(): Promise<readonly string[]> {
     const names = await readdir(this.place).catch((error: unknown) => {
-      throw new PinakesError(
-        "NOT_FOUND",
-        `${this.place}: is no folder that can be read: ${(error as Error).message}.`,
-        { cause: error },
-      );
+      throw new PinakesError("NOT_FOUND", `${this.place}: is not a readable folder: ${(error as Error).message}.`, {
+        cause: error,
+      });
     });
     const found = names.filter((name) => name.endsWith(".csv")).map((name) => name.slice(0, -4));
     if (found.length === 0) throw invalid(`${this.place}: has no file that ends in .csv.`);
@@ -112,7 +110,7 @@ export class CsvTables implements LegacyTables {
       }
       db.exec("COMMIT");
       const collection = columns === undefined ? undefined : collectionColumn(this.#spec, columns);
-      // Each collection is read by itself: without an index each would read the whole file.
+      // Each collection is read separately: without an index each read would scan the whole file.
       if (collection !== undefined)
         db.exec(`CREATE INDEX ${quoted(`${table} by collection`)} ON ${quoted(table)} (${quoted(collection)})`);
     } catch (error) {
@@ -143,7 +141,7 @@ export class CsvTables implements LegacyTables {
   }
 }
 
-/** The number of the record is its row id: problems are told by it. */
+/** The record number is its row id, which problems refer to. */
 function makeTable(db: DatabaseSync, table: string, columns: readonly string[]) {
   if (new Set(columns.map((name) => name.toLowerCase())).size !== columns.length)
     throw invalid(`${table}.csv: two columns have the same name (${columns.join(", ")}).`);
@@ -153,7 +151,7 @@ function makeTable(db: DatabaseSync, table: string, columns: readonly string[]) 
   );
 }
 
-/** The parser's own limit keeps its memory small, and is not exact. */
+/** The parser's own limit bounds its memory, but is not exact. */
 function requireShort(record: readonly string[], where: string): void {
   if (record.reduce((chars, cell) => chars + cell.length, 0) <= migrationLimits.lineCharsMax) return;
   throw new PinakesError(

@@ -1,4 +1,3 @@
-/** Opens tables of triples by where they are. */
 import { invalid } from "../../domain/errors.ts";
 import type { MigrationDependencies } from "../dependencies.ts";
 import type { AllowedSources } from "../allowed-sources.ts";

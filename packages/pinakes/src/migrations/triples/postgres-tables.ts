@@ -1,4 +1,4 @@
-/** Tables of triples in a schema of a PostgreSQL. */
+/** Tables of triples in a PostgreSQL schema. */
 import type { Client } from "pg";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
@@ -121,7 +121,7 @@ export class PostgresTables implements LegacyTables {
     } catch (error) {
       throw this.#told(error);
     } finally {
-      // Ends the transaction, too: what was not committed is undone.
+      // Also ends the transaction: what was not committed is rolled back.
       await client.end();
     }
   }
@@ -150,7 +150,7 @@ export class PostgresTables implements LegacyTables {
       application_name: "pinakes migration",
       connectionTimeoutMillis: connectMsMax,
     });
-    // One that breaks while idle would end the process; the next query tells.
+    // An error on an idle connection would end the process; the next query reports it.
     client.on("error", () => undefined);
     try {
       await client.connect();
@@ -158,7 +158,7 @@ export class PostgresTables implements LegacyTables {
       // A server that asked for a password and got none still holds the connection.
       client.connection.stream.destroy();
       if (PinakesError.isInstance(error)) throw error;
-      throw new PinakesError("UNAVAILABLE", `${this.place}: cannot be reached: ${(error as Error).message}.`, {
+      throw new PinakesError("UNAVAILABLE", `${this.place}: unreachable: ${(error as Error).message}.`, {
         cause: error,
       });
     }
@@ -178,7 +178,7 @@ export class PostgresTables implements LegacyTables {
   }
 }
 
-/** `first`: values that come before those of the part. Of text, a cast changes nothing, and an index on the column is used. */
+/** `first`: values before those of the part. On text columns the cast is a no-op, so an index is used. */
 function conditions(
   { only }: TablePart,
   first?: { readonly sql: string; readonly values: readonly string[] },
@@ -194,7 +194,7 @@ function conditions(
   };
 }
 
-/** The table is named as SQL names it. */
+/** `part.table` is a quoted SQL name. */
 async function* fetched(
   client: Client,
   part: TablePart,
@@ -206,7 +206,7 @@ async function* fetched(
     part,
     after === undefined ? undefined : { sql: `(${names.join(", ")}) > ($1, $2, $3)`, values: after },
   );
-  // A cursor takes no parameters where it is declared with a name that is used again: each reading has its own.
+  // Cursor names must be unique: each read gets its own.
   const cursor = `pinakes_${(cursors += 1)}`;
   await client.query(
     `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT DISTINCT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o FROM ${part.table} ${where} ORDER BY 1, 2, 3`,

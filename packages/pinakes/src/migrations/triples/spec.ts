@@ -1,4 +1,4 @@
-/** Triples in tables of their own for each collection: where they are, whose each table is, and what is an IRI in them. */
+/** Triples in a table per collection: the location, the owner of each table, and which texts are IRIs. */
 import { z } from "zod";
 import type { TargetAddress } from "../../knowledge/index.ts";
 
@@ -8,22 +8,22 @@ export const TriplesSpec = z.strictObject({
   kind: z.literal("triples"),
   /** A SQLite file. */
   sqlite: z.string().min(1).optional(),
-  /** An address without a password: the operator names that together with the server. */
+  /** An address without a password: the operator configures that together with the server. */
   postgres: z.string().min(1).optional(),
-  /** Of PostgreSQL; `public` when absent. */
+  /** PostgreSQL schema; `public` when absent. */
   schema: name.optional(),
-  /** A folder of files <table>.csv, as `cqlsh COPY … TO` writes them. */
+  /** A folder of files <table>.csv, as written by `cqlsh COPY … TO`. */
   csv: z.string().min(1).optional(),
-  /** The columns of the CSV files in their order, where no first line names them. */
+  /** The columns of CSV files without a header line, in order. */
   csv_columns: z.array(name).max(64).optional(),
-  /** What stands before a quote inside of quotes: a backslash as cqlsh writes it, or another quote. */
+  /** Escapes a quote inside quotes: a backslash, as cqlsh does, or another quote. */
   csv_escape: z.enum(["\\", '"']).optional(),
-  /** Whose the tables are that nothing else tells of. */
+  /** The owner of tables without any other. */
   user: name.optional(),
   repository: name.optional(),
-  /** Between user and collection in the name of a table: with "__", ann__papers is Ann's collection papers. */
+  /** Between user and collection in a table name: with "__", ann__papers is Ann's collection papers. */
   separator: z.string().min(1).max(16).optional(),
-  /** Tables that are called otherwise, or are to be left out; "<table>/<value>" is one collection of a table that holds several. */
+  /** Tables to rename or skip; "<table>/<value>" is one collection of a table that contains several. */
   tables: z
     .record(
       z.string(),
@@ -35,7 +35,7 @@ export const TriplesSpec = z.strictObject({
       }),
     )
     .optional(),
-  /** `collection`: in tables that have it, each of its values is a collection. */
+  /** `collection`: in tables with this column, each of its values is a collection. */
   columns: z
     .strictObject({
       s: name.optional(),
@@ -45,17 +45,17 @@ export const TriplesSpec = z.strictObject({
       collection: name.optional(),
     })
     .optional(),
-  /** Columns that may be lost. */
+  /** Columns that may be dropped. */
   ignore_columns: z.array(name).max(64).optional(),
   objects: z.enum(["literal", "iri", "absolute"]),
-  /** With `absolute`: what an IRI begins with; http, https and urn when absent. */
+  /** With `absolute`: schemes of IRIs; http, https and urn when absent. */
   iri_schemes: z
     .array(z.string().regex(/^[A-Za-z][A-Za-z0-9+.-]*$/))
     .max(64)
     .optional(),
-  /** With `absolute`: whose objects are words all the same. */
+  /** With `absolute`: predicates whose objects are always literals. */
   literal_predicates: z.array(z.string()).max(10_000).optional(),
-  /** Subjects and predicates that are no IRIs become IRIs below this one. */
+  /** Subjects and predicates that are not IRIs become IRIs with this prefix. */
   iri_base: z.string().min(1).max(1_024).optional(),
 });
 export type TriplesSpec = z.infer<typeof TriplesSpec>;
@@ -84,12 +84,12 @@ export function collectionColumn(spec: TriplesSpec, columns: readonly string[]):
   return isOther || !columns.includes(column) ? undefined : column;
 }
 
-/** What a table, or one collection of it, is called as a unit. */
+/** The unit name of a table, or of one collection in it. */
 export function unitName(table: string, value: string | undefined): string {
   return value === undefined ? table : `${table}/${value}`;
 }
 
-/** Undefined where nothing says whose it is. `value`: of the column that names the collection. */
+/** Undefined without any owner. `value`: of the column that names the collection. */
 export function targetOf(
   { user, repository, separator, tables }: TriplesSpec,
   table: string,
@@ -99,7 +99,7 @@ export function targetOf(
   const named = splitName(value ?? table, separator);
   const collection = own?.collection ?? named?.collection ?? value ?? table;
   const given = [own, ofTable].find((one) => one?.repository !== undefined || one?.user !== undefined);
-  // A repository that is given for this table is meant rather than a user that its name seems to have.
+  // A repository configured for this table takes precedence over a user parsed from its name.
   if (given?.repository !== undefined) return { repository: given.repository, collection };
   const owner = given?.user ?? named?.user ?? splitName(table, separator)?.user ?? user;
   if (owner !== undefined) return { user: owner, collection };

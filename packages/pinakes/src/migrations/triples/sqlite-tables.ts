@@ -14,7 +14,7 @@ import {
 } from "./tables.ts";
 import type { TableColumns } from "./spec.ts";
 
-/** Whoever reads must not keep everybody else waiting. */
+/** Rows per turn of the event loop, so that a long read does not block it. */
 const rowsPerTurn = 2_000;
 const busyMs = 10_000;
 
@@ -73,7 +73,7 @@ export class SqliteTables implements LegacyTables {
     return told(this.place, () => distinctRows(this.#db, part, columns, after));
   }
 
-  /** On a connection of its own, so that nothing else runs inside of the transaction. */
+  /** On its own connection, so that nothing else runs inside the transaction. */
   async change<T>(table: string, work: (locked: LockedTable) => Promise<T>): Promise<T> {
     const db = told(this.place, () => new DatabaseSync(this.#path, { timeout: busyMs }));
     try {
@@ -95,7 +95,7 @@ export class SqliteTables implements LegacyTables {
       db.exec("COMMIT");
       return result;
     } finally {
-      // What was not committed is undone.
+      // Uncommitted changes are rolled back.
       db.close();
     }
   }
@@ -111,7 +111,7 @@ async function* distinctRows(
   { s, p, o }: TableColumns,
   after?: RowKey,
 ): AsyncGenerator<LegacyRow> {
-  // By bytes, whatever the columns say: two texts that differ in case are two.
+  // Binary, whatever the collation of the columns: texts that differ in case are different.
   const names = [s, p, o].map((name) => `${quoted(name)} COLLATE BINARY`);
   const { where, values } = conditions(
     part,
@@ -133,7 +133,7 @@ async function* distinctRows(
   }
 }
 
-/** Of a part, the bare column, so that an index on it is used. */
+/** The bare column of a part, so that an index on it is used. */
 function conditions(
   { only }: TablePart,
   more?: { readonly sql: string; readonly values: readonly string[] },
@@ -152,7 +152,7 @@ function conditions(
   };
 }
 
-/** SQLite's own errors: not there, not readable, or no database at all. */
+/** Translates SQLite errors: missing, unreadable, or not a database. */
 function told<T>(place: string, call: () => T): T {
   try {
     return call();
@@ -160,11 +160,11 @@ function told<T>(place: string, call: () => T): T {
     if (PinakesError.isInstance(error)) throw error;
     const { message } = error as Error;
     if (/unable to open/.test(message))
-      throw new PinakesError("NOT_FOUND", `${place}: cannot be opened; check the path, and that it may be read.`, {
+      throw new PinakesError("NOT_FOUND", `${place}: cannot be opened; check the path and its permissions.`, {
         cause: error,
       });
     if (/locked|busy/.test(message))
       throw new PinakesError("UNAVAILABLE", `${place}: another program is writing to it; try again.`, { cause: error });
-    throw invalid(`${place}: is no SQLite database that can be read: ${message}.`, { cause: error });
+    throw invalid(`${place}: is not a readable SQLite database: ${message}.`, { cause: error });
   }
 }

@@ -1,43 +1,43 @@
-/** Tables of triples as an engine keeps them: what is read of them, and the one transaction in which the old form is changed. */
+/** Tables of triples in an engine: reads, and the single transaction that changes the old form. */
 import type { JsonValue } from "../../domain/json.ts";
 import type { TableColumns } from "./spec.ts";
 import type { TextRow } from "./term-rules.ts";
 
 export interface LegacyRow extends TextRow {
-  /** Where it is, where the engine can tell; the first of those that are equal. */
+  /** Its location, if the engine knows it; the first one of duplicates. */
   readonly at?: number | undefined;
 }
 
 export interface TableInfo {
   readonly columns: readonly string[];
-  /** Statements that make the table and its indexes again. */
+  /** Statements that recreate the table and its indexes. */
   readonly ddl: readonly string[];
 }
 
-/** A table, or the rows of one collection of it where a column names the collection of each row. */
+/** A table, or the rows of one collection if a column names the collection of each row. */
 export interface TablePart {
   readonly table: string;
-  /** Rows without a value belong to the empty text. */
+  /** Rows without a value belong to the empty string. */
   readonly only?: { readonly column: string; readonly value: string } | undefined;
 }
 
 export type RowKey = readonly [s: string, p: string, o: string];
 
 export interface LegacyTables extends AsyncDisposable {
-  /** What messages call it. */
+  /** Name for messages. */
   readonly place: string;
   tables(): Promise<readonly string[]>;
   info(table: string): Promise<TableInfo>;
-  /** The distinct values of the column as texts, in the order of their bytes; no more of them than `max`. */
+  /** The distinct values of the column as text, in byte order; at most `max`. */
   values(table: string, column: string, max: number): Promise<readonly string[]>;
   rowCount(part: TablePart): Promise<number>;
   /** The smallest value of the column. */
   oldest(part: TablePart, column: string): Promise<JsonValue | undefined>;
-  /** Distinct, in the order of their bytes, of one state of the table; after the key where one is given. */
+  /** Distinct, in byte order, of one snapshot of the table; after the key if given. */
   rows(part: TablePart, columns: TableColumns, after?: RowKey): AsyncIterable<LegacyRow>;
-  /** What is wrong with the file or table as a whole, by row, before it can be read as a table. */
+  /** Faults of the file or table by row, found before it can be read as a table. */
   faults?(table: string): Promise<readonly { readonly at: number; readonly reason: string }[]>;
-  /** One transaction that nobody else writes in; undone when it throws. Absent where nothing may be changed. */
+  /** An exclusive transaction; rolled back if it throws. Absent if nothing may be changed. */
   change?<T>(table: string, work: (locked: LockedTable) => Promise<T>): Promise<T>;
 }
 
@@ -49,7 +49,7 @@ export interface LockedTable {
   insert(columns: readonly string[], rows: readonly (readonly (string | null)[])[]): Promise<void>;
 }
 
-/** For SQL: a name is data here, whatever it is called. */
+/** Quotes an SQL identifier. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

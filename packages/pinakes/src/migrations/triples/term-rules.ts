@@ -1,6 +1,6 @@
 /**
- * What the texts of a table are as terms, by rules that somebody wrote down: never by a guess. Each rule can be undone, which is checked for
- * every row, so that the table can be made again from the terms.
+ * Maps the texts of a table to terms by explicit rules, never by guessing. Every rule is reversible, which is checked for each row, so that
+ * the table can be restored from the terms.
  */
 import { invalid, PinakesError, show } from "../../domain/errors.ts";
 import { defaultGraph, iri, literal, termOf, type Quad, type TermText } from "../../domain/rdf.ts";
@@ -12,7 +12,7 @@ export interface TextRow {
   readonly o: unknown;
 }
 
-/** As IRIs may be written; what is inside is checked by the store. */
+/** Syntax of IRIs; the store checks the details. */
 const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:[^\p{Cc} <>"{}|^`\\]+$/u;
 const blankLabel = /^_:[\p{L}\p{N}_](?:[\p{L}\p{N}._-]*[\p{L}\p{N}_-])?$/u;
 const termBytesMax = 32_768;
@@ -32,7 +32,7 @@ export class TermRules {
     this.#base = iri_base;
   }
 
-  /** INVALID says which column is wrong, and why. */
+  /** INVALID names the wrong column and the reason. */
   quadOf(row: TextRow): Quad {
     const [s, p, o] = [textOf(row.s, "s"), textOf(row.p, "p"), textOf(row.o, "o")];
     if (p.startsWith("_:")) throw invalid(`p: ${show(p)} is a blank node, which cannot be a predicate.`);
@@ -45,7 +45,7 @@ export class TermRules {
     return quad;
   }
 
-  /** CONFLICT for what the old form has no way to write, or would read as something else. */
+  /** CONFLICT for what the old form cannot represent, or would read differently. */
   rowOf(quad: Quad): { readonly s: string; readonly p: string; readonly o: string } {
     if (quad.g !== defaultGraph) throw this.#cannotHold(quad, "it is in a named graph");
     const p = this.#nodeText(quad.p);
@@ -60,7 +60,7 @@ export class TermRules {
     if (blankLabel.test(text)) return text;
     if (this.#base !== undefined && text !== "") return iri(this.#base + encodeURIComponent(text));
     throw invalid(
-      `${column}: ${show(text)} is no absolute IRI and no blank node; give "iri_base" to make IRIs of such words.`,
+      `${column}: ${show(text)} is neither an absolute IRI nor a blank node; give "iri_base" to make IRIs of such texts.`,
     );
   }
 
@@ -93,7 +93,7 @@ export class TermRules {
   #cannotHold({ s, p, o }: Quad, why: string): PinakesError {
     return new PinakesError(
       "CONFLICT",
-      `A table of texts cannot hold ${show([s, p, o])}: ${why}. Remove that triple, or keep the new form.`,
+      `A table of texts cannot represent ${show([s, p, o])}: ${why}. Remove that triple, or keep the new form.`,
     );
   }
 }
@@ -103,7 +103,7 @@ function textOf(value: unknown, column: string): string {
     throw invalid(
       `${column}: is ${value === null || value === undefined ? "empty (NULL)" : `a ${typeof value}`}, not a text.`,
     );
-  if (value.includes("\0")) throw invalid(`${column}: holds a NUL character.`);
+  if (value.includes("\0")) throw invalid(`${column}: contains a NUL character.`);
   if (!value.isWellFormed()) throw invalid(`${column}: is not well-formed Unicode.`);
   if (Buffer.byteLength(value, "utf8") > termBytesMax - 2)
     throw invalid(`${column}: is longer than ${termBytesMax - 2} bytes.`);

@@ -1,6 +1,6 @@
 /**
- * One table a collection becomes one space of the triple store a collection (R-TG-94), and back (R-TG-97). A table with a column that names the
- * collection of each row is one unit for each of its values; it is never changed, since others may use it for other collections.
+ * Migrates tables of triples to spaces of the triple store, one per collection (R-TG-94), and back (R-TG-97). A table with a column that
+ * names the collection of each row is one unit per value; it is never changed, since others may use it for other collections.
  */
 import { PinakesError, show } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
@@ -111,7 +111,7 @@ export class TriplesSource implements MigrationSource, EntrySides {
     yield await flush();
   }
 
-  /** The eight patterns answer as the table does, each from an index (R-TG-95). */
+  /** The eight patterns answer like the table, each from an index (R-TG-95). */
   async check(unit: UnitName, held: Held): Promise<readonly string[]> {
     return checkPatterns(this.#triples, held, () => told(this.#allQuads(unit, held.signal), held.progress));
   }
@@ -128,7 +128,7 @@ export class TriplesSource implements MigrationSource, EntrySides {
     const { table, only } = part;
     const name = unitName(table, only?.value);
     const target = targetOf(this.#spec, table, only?.value);
-    const unowned = 'nothing says whose it is; give "user", "repository", "separator", or name it in "tables".';
+    const unowned = 'has no owner; give "user", "repository", "separator", or name it in "tables".';
     const wrong = this.#wrongColumns(columns);
     const { created_at } = this.#columns;
     const created =
@@ -146,7 +146,7 @@ export class TriplesSource implements MigrationSource, EntrySides {
     };
   }
 
-  /** What is wrong with the table as a whole is one unit, and told once. */
+  /** An invalid table is a single unit, reported once. */
   async *#parts(table: string, column: string, info: TableInfo): AsyncGenerator<FoundUnit> {
     const problems = await this.#wrongTable(table, info);
     const readable = problems.length === 0;
@@ -160,9 +160,9 @@ export class TriplesSource implements MigrationSource, EntrySides {
     let rows = 0;
     for (const part of parts) rows += await this.#tables.rowCount(part);
     const all = readable ? await this.#tables.rowCount({ table }) : 0;
-    // Values that are no texts, or equal without being the same: rows would be lost, or be in two collections.
+    // Values that are not text, or equal without being identical: rows would be lost, or be in two collections.
     if (rows !== all) {
-      const reason = `has ${all} rows, and ${rows} by the values of "${column}": these must be texts that are told apart by their bytes. If others write to it, plan again.`;
+      const reason = `has ${all} rows, but ${rows} by the values of "${column}", which must be texts that differ by their bytes. If others write to it, plan again.`;
       problems.push({ where: table, reason });
     }
     if (problems.length > 0) yield { name: table, target: { repository: "unknown", collection: table }, problems };
@@ -174,7 +174,7 @@ export class TriplesSource implements MigrationSource, EntrySides {
   async #wrongTable(table: string, { columns }: TableInfo): Promise<Problem[]> {
     const wrong = this.#wrongColumns(columns);
     const collection = this.#spec.tables?.[table]?.collection;
-    const several = `holds several collections; instead of ${show(collection)} for the table, name one for each as ${show(`${table}/<value>`)}.`;
+    const several = `contains several collections; instead of ${show(collection)} for the table, name each as ${show(`${table}/<value>`)}.`;
     return [
       ...[wrong, collection === undefined ? undefined : several]
         .filter((reason) => reason !== undefined)
@@ -199,7 +199,7 @@ export class TriplesSource implements MigrationSource, EntrySides {
     const more = columns.filter((name) => !known.has(name));
     return more.length === 0
       ? undefined
-      : `has the columns ${show(more)}, which would be lost; name them in "ignore_columns" if they may be.`;
+      : `has the columns ${show(more)}, which would be lost; name them in "ignore_columns" to drop them.`;
   }
 
   async #faults(table: string): Promise<readonly Problem[]> {
@@ -269,7 +269,7 @@ export class TriplesSource implements MigrationSource, EntrySides {
   async #fill(table: LockedTable, { scope, place, signal }: Held, dated: boolean): Promise<void> {
     const { s, p, o, created_at } = this.#columns;
     const columns = dated ? [s, p, o, created_at] : [s, p, o];
-    // When each triple was made is not kept here: they are as old as the table is new.
+    // The creation time of triples is not stored: they get the current time.
     const now = new Date().toISOString();
     let rows: (readonly string[])[] = [];
     for await (const quad of heldQuads(this.#triples, scope, place.incarnation, signal)) {
@@ -293,7 +293,7 @@ export class TriplesSource implements MigrationSource, EntrySides {
   }
 }
 
-/** From what the unit keeps: a name with a "/" may be the name of a table. */
+/** From the stored `keep`: a name with a "/" may also be a table's name. */
 function partOf({ name, keep }: UnitName): TablePart {
   const part = (
     keep as
@@ -309,7 +309,7 @@ function entryOf({ s, p, o, g }: Quad): Entry {
   return { key: text, text };
 }
 
-/** A time as tables have it: ISO 8601, or seconds, milliseconds or microseconds since 1970. */
+/** Times as found in tables: ISO 8601, or seconds, milliseconds or microseconds since 1970. */
 function timeOf(value: JsonValue | undefined): string | undefined {
   const number =
     typeof value === "number"

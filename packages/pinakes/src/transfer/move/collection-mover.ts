@@ -1,11 +1,11 @@
 /**
- * A collection goes to another id or another repository of its workspace (RFC 0009, "Collections"). What belongs to it is copied into a
- * new life, which is held until it is proved equal; so is the old one, from the first row copied. Then the old one goes to the trash and
- * the new one has its name. Everything here can be repeated, by anybody, from what the records say.
+ * Moves a collection to another id or another repository of its workspace (RFC 0009, "Collections"). Its data is copied into a new
+ * incarnation, which is held until it is proved equal; the old one is held from the first copied row. Then the old one goes to the trash
+ * and the new one gets its name. Every step is idempotent and derived from the records, so any process can run it.
  *
  * Invariants
- * - the old life is in the trash only when the new one holds the same;
- * - a target is touched only where its record says that this migration made it.
+ * - the old incarnation is in the trash only once the new one holds the same data;
+ * - a target is changed only if its record says that this migration created it.
  */
 import type { Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, show } from "../../domain/errors.ts";
@@ -48,7 +48,7 @@ export interface MoveOptions {
   readonly beat?: Beat | undefined;
 }
 
-/** Throws where another process has the work by now. */
+/** Throws if another process has taken over the work. */
 export type Mine = () => Promise<void>;
 
 export interface MoveTarget {
@@ -64,7 +64,7 @@ export class CollectionMover {
     this.#services = services;
   }
 
-  /** What the caller means; NOT_FOUND and FORBIDDEN as everywhere. */
+  /** Resolves a caller's request; NOT_FOUND and FORBIDDEN as everywhere. */
   async resolve(caller: Caller, wanted: WantedMove): Promise<Move> {
     return resolveMove(this.#services, caller, wanted);
   }
@@ -73,12 +73,12 @@ export class CollectionMover {
     await requireMayMove(this.#services, caller, move, options);
   }
 
-  /** How long the old life can be had back. */
+  /** How long the old incarnation can be restored. */
   get trashMs(): number {
     return this.#services.deletion.trashMs;
   }
 
-  /** The old life as it is, and why it cannot go there; in words for the plan. */
+  /** The old incarnation, and why it cannot be moved, for the plan. */
   async inspect(
     scope: Scope,
     move: Move,
@@ -91,7 +91,7 @@ export class CollectionMover {
     };
   }
 
-  /** What the new life has to hold, whether there is one or not. */
+  /** The expected contents of the new incarnation, whether or not it exists. */
   async *wanted(
     { scope, move, signal, beat }: MoveOptions,
     problem?: (where: string, reason: string) => void,
@@ -117,12 +117,12 @@ export class CollectionMover {
     if (found === undefined)
       throw new PinakesError(
         "NOT_FOUND",
-        `Collection ${show(place.collection_id)} is not there any more; roll the migration back.`,
+        `Collection ${show(place.collection_id)} no longer exists; roll the migration back.`,
       );
     yield* lifeRows(this.#services.deps, { scope, record: found.record, signal, beat });
   }
 
-  /** Holds both; what was under way in the old one has come to its end before the first row is read. UNAVAILABLE until then. */
+  /** Holds both; work in progress in the old one has ended before the first row is read. UNAVAILABLE until then. */
   async register({ scope, move, signal }: MoveOptions, migration_id: string, mine: Mine): Promise<MoveTarget> {
     await this.#source(scope, move);
     const record = await this.#hold(scope, move.from, migration_id, mine);
@@ -132,7 +132,7 @@ export class CollectionMover {
         `Collection ${show(record.collection_id)} was deleted; roll the migration back.`,
       );
     await this.#quiet(scope, record, signal);
-    // Read again: it has the model of a re-index that was settled just now.
+    // Read again: it may have the model of a re-index that was just settled.
     const { record: source } = await this.#source(scope, move);
     return makeTarget(this.#services, scope, { move, source, migration_id, mine });
   }
@@ -149,30 +149,30 @@ export class CollectionMover {
     yield* copyLife(this.#services.deps, { scope, from: record, to, names, label, signal, beat }, from);
   }
 
-  /** The old life goes to the trash, then the new one has its name and takes writes. */
+  /** Moves the old incarnation to the trash; then the new one gets its name and accepts writes. */
   async takeOver(scope: Scope, move: Move, to: MoveTarget, migration_id: string): Promise<void> {
     const { deletion, catalog, deps, pipelines } = this.#services;
     const held = async () => {
       const record = (await catalog.life(scope, to))?.record;
       return record !== undefined && isLive(record) && record.hold?.migration_id === migration_id ? record : undefined;
     };
-    // Done already: the old one may have been restored since, and the new one changed. They are somebody else's now.
+    // Already done: the old one may have been restored since, and the new one changed. They no longer belong to this migration.
     if ((await held()) === undefined) return;
     const old = (await catalog.life(scope, move.from))?.record;
     if (old !== undefined && (await deletion.trashHeld(scope, move.from, migration_id)))
       await this.#release(scope, move.from, migration_id);
-    // A rollback that has overtaken this one took the new one away before it gave the old one free.
+    // A rollback that overtook this step removed the new one before it released the old one.
     const target = await held();
     if (target === undefined) return;
     await pipelines.register(scope, target);
     const archived = old?.status === "ARCHIVED" || old?.status_before === "ARCHIVED";
     if (archived) await new CollectionPartition(deps.items, scope, to).setStatus("ARCHIVED");
-    // The last one is the one it has: there is always one that is free.
+    // The last one is its current name, so one of them is always free.
     for (const name of [...(old === undefined ? [] : [nameOf(old, to.collection_id)]), to.collection_id, target.name])
       if (await this.#open(scope, to, migration_id, { name, status: archived ? "ARCHIVED" : "ACTIVE" })) return;
   }
 
-  /** Before anything changes: GONE where the old life is, CONFLICT where its id is somebody else's now. What an earlier try hid is shown again. */
+  /** Before any change: GONE if the old incarnation is, CONFLICT if its id was reused. What an earlier attempt hid is shown again. */
   async requireWayBack(scope: Scope, { from, to }: Move, migration_id: string, mine: Mine): Promise<void> {
     try {
       await this.#requireWayBack(scope, from);
@@ -189,24 +189,24 @@ export class CollectionMover {
     if (found === undefined || found.record.status !== "DELETED")
       throw new PinakesError(
         "GONE",
-        `Collection ${show(from.collection_id)} was removed for good. Migrate the new one back, which is a migration of its own.`,
+        `Collection ${show(from.collection_id)} was purged. Move the new one back with another migration.`,
       );
     deletion.requireRestorable(found.record);
     const current = await catalog.collection(scope, from.repository_id, from.collection_id);
     if (current !== undefined && isLive(current.record))
       throw new PinakesError(
         "CONFLICT",
-        `Another collection has the id ${show(from.collection_id)} now. Delete it, then roll back.`,
+        `Another collection now has the id ${show(from.collection_id)}. Delete it, then roll back.`,
       );
   }
 
-  /** The new life; undefined where it is gone. */
+  /** The new incarnation; undefined if it is gone. */
   async findTarget(scope: Scope, { to }: Move, migration_id: string): Promise<MoveTarget | undefined> {
     const found = await this.#target(scope, to, migration_id);
     return found !== undefined && isLive(found.record) ? lifeOf(found.record) : undefined;
   }
 
-  /** From here on nobody else writes to it. CONFLICT where another migration holds it. */
+  /** Stops all other writers. CONFLICT if another migration holds it. */
   async holdTarget(scope: Scope, move: Move, migration_id: string, mine: Mine): Promise<void> {
     const life = await this.findTarget(scope, move, migration_id);
     if (life !== undefined) await this.#hold(scope, life, migration_id, mine);
@@ -218,8 +218,8 @@ export class CollectionMover {
   }
 
   /**
-   * The new life to the trash; the old one out of it, where the switch put it there. The new one is held until the end, also in the trash: by
-   * that another try knows that it was put there for this. Who was overtaken undoes nothing that came after.
+   * Moves the new incarnation to the trash, and restores the old one if the switch had deleted it. The new one is held to the end, also in
+   * the trash: this tells a later attempt why it is there. An overtaken process undoes nothing that came after it.
    */
   async giveBack(
     scope: Scope,
@@ -237,13 +237,13 @@ export class CollectionMover {
     for (let free = false; !free;) {
       const old = await catalog.life(scope, from);
       if (switched && old?.record.status === "DELETED") await this.#restore(scope, { from, to }, migration_id, mine);
-      // On what was read: a switch that was overtaken may be hiding it only now.
+      // Conditional on what was read: an overtaken switch may be hiding it just now.
       else free = old === undefined || (await this.#free(scope, old, migration_id));
     }
     if (target !== undefined) await this.#release(scope, lifeOf(target.record), migration_id);
   }
 
-  /** After a rollback: what a copy that was overtaken by it made or held since. What is not held by this migration is somebody else's. */
+  /** After a rollback: removes what an overtaken copy created or held since. What this migration does not hold belongs to others. */
   async leave(scope: Scope, { from, to }: Move, migration_id: string): Promise<void> {
     const target = await this.#target(scope, to, migration_id);
     if (target !== undefined && target.record.hold?.migration_id === migration_id) {
@@ -254,13 +254,13 @@ export class CollectionMover {
     await this.#release(scope, from, migration_id);
   }
 
-  /** When a life in the trash goes for good; null where it is not in the trash. */
+  /** When an incarnation in the trash is purged; null if it is not in the trash. */
   async trashedUntil(scope: Scope, life: MoveTarget): Promise<string | null> {
     const record = (await this.#services.catalog.life(scope, life))?.record;
     return record?.status === "DELETED" ? record.purge_at : null;
   }
 
-  /** For good, now. What is gone already is. */
+  /** Purges it now. Idempotent. */
   async remove({ scope, move: { from }, signal, beat }: MoveOptions, createdBy: string): Promise<void> {
     const { deletion, lifecycle, catalog } = this.#services;
     if ((await catalog.life(scope, from)) === undefined) return;
@@ -271,11 +271,11 @@ export class CollectionMover {
     if (operation !== undefined && operation.status !== "done")
       throw new PinakesError(
         "UNAVAILABLE",
-        `Collection ${show(from.collection_id)} is being removed (operation ${operation.operation_id}); finish again later.`,
+        `Collection ${show(from.collection_id)} is being purged (operation ${operation.operation_id}); finish again later.`,
       );
   }
 
-  /** Where the old one cannot come back after all, the new one stays. */
+  /** If the old one cannot be restored after all, the new one stays. */
   async #restore(scope: Scope, { from, to }: Move, migration_id: string, mine: Mine): Promise<void> {
     try {
       await this.#services.deletion.restore(scope, from, mine);
@@ -285,7 +285,7 @@ export class CollectionMover {
     }
   }
 
-  /** The new life as it was before the rollback: not in the trash, and open. */
+  /** Restores the new incarnation as before the rollback: not in the trash, and open. */
   async #keep(scope: Scope, to: Move["to"], migration_id: string, mine: Mine): Promise<void> {
     const target = await this.#target(scope, to, migration_id);
     if (target === undefined) return;
@@ -295,13 +295,16 @@ export class CollectionMover {
     await this.#release(scope, life, migration_id);
   }
 
-  /** A live one is written also where it is not held: a copy that was overtaken may be about to hold it as it was. False: it is not any more what was read. */
+  /**
+   * Writes a live record even if it is not held: an overtaken copy may be about to hold it conditionally. False: it has changed since it
+   * was read.
+   */
   async #free(scope: Scope, { record, etag }: Stored<CollectionRecord>, migration_id: string): Promise<boolean> {
     const freed = freedBy(record, migration_id) ?? (isLive(record) ? record : undefined);
     return freed === undefined || (await this.#replace(scope, freed, record, etag)) !== undefined;
   }
 
-  /** False where somebody has the name. */
+  /** False if the name is taken. */
   async #open(
     scope: Scope,
     to: MoveTarget,
@@ -316,7 +319,10 @@ export class CollectionMover {
     );
   }
 
-  /** While it is live. `mine` is asked between the read and the write: who ends a hold changes the record, so one that was overtaken holds nothing. */
+  /**
+   * If it is live. `mine` is called between the read and the write: whoever ends a hold changes the record, so an overtaken process holds
+   * nothing.
+   */
   async #hold(scope: Scope, life: MoveTarget, migration_id: string, mine: Mine): Promise<CollectionRecord> {
     const { record } = await this.#change(scope, life, async (before) => {
       const held = isLive(before) ? heldBy(before, migration_id) : undefined;
@@ -326,13 +332,13 @@ export class CollectionMover {
     return record;
   }
 
-  /** Also in the trash. Nothing happens where it is gone, or held by another. */
+  /** Also in the trash. Does nothing if it is gone, or held by another migration. */
   async #release(scope: Scope, life: MoveTarget, migration_id: string): Promise<void> {
     if ((await this.#services.catalog.life(scope, life)) === undefined) return;
     await this.#change(scope, life, (record) => freedBy(record, migration_id));
   }
 
-  /** Documents that are being taken in, and a collection that is being indexed anew, are waited for; what has to go goes. */
+  /** Waits for uploads, ingestions and a re-index; executes pending removals. */
   async #quiet(scope: Scope, record: CollectionRecord, signal: AbortSignal): Promise<void> {
     const { deps } = this.#services;
     const partition = new CollectionPartition(deps.items, scope, record);
@@ -340,19 +346,18 @@ export class CollectionMover {
     const wait = (what: string) =>
       new PinakesError(
         "UNAVAILABLE",
-        `Collection ${show(record.collection_id)} ${what}; the migration goes on when that is done.`,
+        `Collection ${show(record.collection_id)} ${what}; the migration continues when that is done.`,
       );
     if (uploading + pending + indexing > 0)
-      throw wait(`has ${uploading + pending + indexing} documents that are being taken in`);
+      throw wait(`has ${uploading + pending + indexing} documents that are being ingested`);
     const fence = (await partition.fence())?.record;
-    if ((fence?.next ?? null) !== null) throw wait("is being indexed anew");
-    // What a re-index has still to do after its switch: its job may come when the copy is made, and finds nothing to do then.
+    if ((fence?.next ?? null) !== null) throw wait("is being re-indexed");
+    // Completes a re-index after its switch: its job may come after the copy, and then finds nothing to do.
     if (fence === undefined) await removeLeftovers(deps, partition, signal);
     else await settleReindex(this.#services, partition, fence, signal);
-    // What a re-index prepared in vain goes now: the records of it are not moved, and nobody could find it in the new place.
+    // Removes what a re-index prepared in vain: these records are not moved, and could not be found in the new incarnation.
     const abandoned = await removeAbandoned(deps, partition, { begunBefore: deps.clock.now(), signal });
-    if (abandoned > 0 || (await partition.removals(1)).length > 0)
-      throw wait("has something that is still to be removed");
+    if (abandoned > 0 || (await partition.removals(1)).length > 0) throw wait("has unfinished removals");
   }
 
   async #source(scope: Scope, { from }: Move): Promise<Stored<CollectionRecord>> {
@@ -360,11 +365,11 @@ export class CollectionMover {
     if (found !== undefined && isLive(found.record)) return found;
     throw new PinakesError(
       "NOT_FOUND",
-      `There is no collection "${from.collection_id}" in repository "${from.repository_id}" any more; roll the migration back.`,
+      `There is no collection "${from.collection_id}" in repository "${from.repository_id}"; roll the migration back.`,
     );
   }
 
-  /** The life that this migration made, while it is live, or in the trash and still held: then a rollback put it there. */
+  /** The incarnation that this migration created, if it is live, or in the trash and still held, which a rollback does. */
   async #target(
     scope: Scope,
     { repository_id, collection_id }: Move["to"],
@@ -385,7 +390,7 @@ export class CollectionMover {
     return found.record;
   }
 
-  /** Read, change, write back; again when somebody else was faster. Of any life, also one in the trash. */
+  /** Read, change, write back; repeated after a conflict. Of any incarnation, also one in the trash. */
   async #change(
     scope: Scope,
     life: MoveTarget,
@@ -393,8 +398,7 @@ export class CollectionMover {
   ): Promise<Stored<CollectionRecord>> {
     for (;;) {
       const found = await this.#services.catalog.life(scope, life);
-      if (found === undefined)
-        throw new PinakesError("NOT_FOUND", `There is no collection "${life.collection_id}" any more.`);
+      if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no collection "${life.collection_id}".`);
       const next = await change(found.record);
       if (next === undefined) return found;
       const changed = await this.#replace(scope, next, found.record, found.etag);
@@ -402,7 +406,7 @@ export class CollectionMover {
     }
   }
 
-  /** Undefined: somebody else was faster. */
+  /** Undefined: changed concurrently. */
   async #replace(
     scope: Scope,
     next: CollectionRecord,

@@ -1,6 +1,6 @@
 /**
- * Copies what a life of a collection holds into another life, store by store, the records last. Each step can be repeated: objects and
- * records are written over with the same, rows and quads are sets. A copier that was overtaken is stopped by the fence of the new life.
+ * Copies the contents of an incarnation into another one, store by store, the records last. Each step is idempotent: objects and records
+ * are overwritten with the same, rows and quads are sets. The fence of the new incarnation stops an overtaken copier.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Quad } from "../../domain/rdf.ts";
@@ -17,7 +17,7 @@ import type { MovedNames } from "./moved-names.ts";
 const phases = ["objects", "passages", "rows", "triples", "items"] as const;
 type Phase = (typeof phases)[number];
 
-/** How far a copy is: everything of the phases before, and of this one up to a place that only this phase understands. */
+/** Progress of a copy: all earlier phases, and this one up to a phase-specific cursor. */
 export interface CopyProgress {
   readonly phase: Phase | "done";
   readonly after?: string;
@@ -38,10 +38,10 @@ export interface IncarnationToCopy {
 const objectsPerStep = 100;
 const rowsPerStep = 500;
 const quadsPerStep = 1_000;
-/** With the check of the fence one less than every engine takes in one batch. */
+/** One less than the batch limit of every engine, for the check of the fence. */
 const itemsPerBatch = 20;
 
-/** Without a place: the last one of its phase. */
+/** Without a cursor: the last one of its phase. */
 type Step = { readonly after?: string | undefined; readonly copied: number };
 
 export async function* copyLife(
@@ -92,7 +92,7 @@ async function* copyObjects(
     for (const { key } of page.keys) {
       const body = await objects.stream(scope, key, { signal });
       if (body === undefined)
-        throw new PinakesError("CONFLICT", `The object ${key} went while it was copied; copy again.`);
+        throw new PinakesError("CONFLICT", `The object ${key} was deleted while it was copied; copy again.`);
       await objects.put(scope, target + key.slice(source.length), alive(body, beat), { signal });
     }
     after = page.next;
@@ -119,7 +119,7 @@ async function* copyPassages(
   );
 }
 
-/** In the order of their ids: the rows come in no order that lasts. */
+/** Ordered by id: rows have no stable order. */
 async function* copyVectors(
   parts: IncarnationStores,
   { scope, names, label, signal, beat }: IncarnationToCopy,
@@ -156,7 +156,7 @@ async function* copyQuads(
       const supports = await triples.supports(scope, from.incarnation, page.quads);
       await triples.open(scope, to.incarnation);
       const moved = page.quads.map((quad) => names.quad(quad));
-      // Also those that have supports besides: they outlive these in the new place, too.
+      // Asserted quads with supports are asserted in the target, too: they outlive their supports.
       const alone = await triples.asserted(scope, from.incarnation, page.quads);
       const asserted = moved.filter((_, i) => alone[i] === true);
       if (asserted.length > 0) await triples.write(scope, to.incarnation, { insert: asserted });

@@ -1,6 +1,6 @@
 /**
- * Everything that a life of a collection holds, row by row, for comparing two of them: settings, counters, records, bytes, passages, rows
- * of callers' own, quads with what supports them and whether they stay without it. With `names` the rows are told as they would be in another place.
+ * All contents of an incarnation, row by row, for comparing two of them: settings, counters, records, bytes, chunks, callers' own rows,
+ * quads with their supports and whether they were asserted. With `names` the rows are mapped to the target.
  */
 import { createHash } from "node:crypto";
 import { hasCode } from "../../domain/errors.ts";
@@ -13,7 +13,7 @@ import { ownVectorsName } from "../../knowledge/records/raw-vectors-name.ts";
 import type { KnowledgeDependencies } from "../../knowledge/dependencies.ts";
 import type { MovedNames } from "./moved-names.ts";
 
-/** A sign of life, for who waits: called often, also while one row takes long. Waited for where there is something to wait for. */
+/** A heartbeat, called often, also during a single long row. Its result, if any, must be awaited. */
 export type Beat = () => Promise<void> | undefined;
 
 export interface IncarnationRow {
@@ -24,11 +24,11 @@ export interface IncarnationRow {
 export interface IncarnationToRead {
   readonly scope: Scope;
   readonly record: CollectionRecord;
-  /** Absent: as it is. */
+  /** Absent: unmapped. */
   readonly names?: MovedNames | undefined;
   readonly signal: AbortSignal;
   readonly beat?: Beat | undefined;
-  /** Of rows that could not be told from others in the new place. */
+  /** Reports rows that would be ambiguous in the target. */
   readonly problem?: ((where: string, reason: string) => void) | undefined;
 }
 
@@ -36,9 +36,9 @@ export type IncarnationStores = Pick<KnowledgeDependencies, "items" | "objects" 
 
 const itemsPerPage = 100;
 const quadsPerPage = 1_000;
-/** Of a quad no more are told (ports/triple-store.ts). */
+/** The store lists at most this many supports of a quad (ports/triple-store.ts). */
 const supportsOfQuadMax = 1_000;
-/** Fences and counters are made, removals and what was prepared in vain are carried out before: none of them is moved. */
+/** Fences and counters are created; removals and abandoned preparations are executed before: none of them is moved. */
 const movedKinds: ReadonlySet<unknown> = new Set(["document", "source", "kept"]);
 
 export async function* lifeRows(deps: IncarnationStores, life: IncarnationToRead): AsyncGenerator<IncarnationRow> {
@@ -57,7 +57,7 @@ export async function* lifeRows(deps: IncarnationStores, life: IncarnationToRead
   yield* quadRows(deps, life);
 }
 
-/** What is moved of the partition of a life, in the order of the ids. */
+/** The moved items of an incarnation's partition, ordered by id. */
 export async function* lifeItems(
   { items }: Pick<IncarnationStores, "items">,
   { scope, record, signal }: IncarnationToRead,
@@ -78,7 +78,7 @@ export async function* lifeItems(
   }
 }
 
-/** What a collection is set to, wherever it is; its name may have to wait until the old one is out of the way. */
+/** The settings of a collection, independent of its location; its name may have to wait until the old one is gone. */
 export function settingsOf(record: CollectionRecord): Partial<CollectionRecord> {
   return {
     description: record.description,
@@ -132,7 +132,7 @@ async function* objectRows(
 
 async function* noPieces(): AsyncGenerator<Uint8Array> {}
 
-/** Pieces of an object, or rows, each of which is a sign of life: all of them may take longer than anybody waits. */
+/** Chunks of an object, or rows, with a heartbeat each: all of them may take longer than a lease. */
 export async function* alive<Piece>(services: AsyncIterable<Piece>, beat: Beat | undefined): AsyncGenerator<Piece> {
   for await (const piece of services) {
     yield piece;
@@ -160,12 +160,12 @@ async function* vectorRows(
       const floats = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString("base64");
       yield { key: `${kind} ${id}`, value: [floats, text ?? null, told] };
     }
-    // Vectors that never held a row, or hold none any more, are as good as none.
+    // Vectors without rows count as none.
     if (rows > 0) yield { key: `${kind}s`, value: { ...settings } };
   }
 }
 
-/** Undefined where there are none. */
+/** Undefined if there are none. */
 export async function settingsOfVectors({ vectors }: Pick<IncarnationStores, "vectors">, scope: Scope, name: string) {
   try {
     return (await vectors.stats(scope, name)).settings;
@@ -190,8 +190,7 @@ async function* quadRows(
     for (const [i, quad] of page.quads.entries()) {
       const { s, p, o, g } = names?.quad(quad) ?? quad;
       const key = JSON.stringify([s, p, o, g]);
-      if (names?.isOfTarget(quad) === true)
-        problem?.(key, "names something of the place that the collection goes to; choose another id.");
+      if (names?.isOfTarget(quad) === true) problem?.(key, "refers to an entity of the target; choose another id.");
       const own = supports[i] ?? [];
       told += own.length;
       if (own.length === supportsOfQuadMax) full ??= key;
@@ -200,12 +199,12 @@ async function* quadRows(
     cursor = page.cursor;
     if (cursor === undefined) break;
   }
-  // What there is more of the supports of a quad must not get lost unseen.
+  // More supports than can be listed must not be lost silently.
   const { quads, supports } = await triples.usage(scope, space);
   if (full !== undefined && told < supports)
     problem?.(
       full,
-      `has more than ${supportsOfQuadMax} sources and deps that support it, which cannot be moved; remove it, or some of the documents.`,
+      `has more than ${supportsOfQuadMax} supporting sources, which cannot be moved; remove it, or some of the documents.`,
     );
   yield { key: "triples", value: { quads, supports } };
 }

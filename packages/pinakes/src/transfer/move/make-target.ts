@@ -1,4 +1,6 @@
-/** The new life of a collection that is moved: its record with the settings of the old one, held, and a fence of the same generation. */
+/**
+ * Creates the new incarnation of a moved collection: its record with the settings of the old one, held, and a fence of the same generation.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { PinakesError, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -21,12 +23,12 @@ export interface NewTarget {
   readonly mine: Mine;
 }
 
-/** The name it has; a collection that is named as its id is named as its new one. */
+/** Its name; a collection named like its id gets its new id as its name. */
 export function nameOf(source: CollectionRecord, collectionId: string): string {
   return source.name === source.collection_id ? collectionId : source.name;
 }
 
-/** The one that this migration made, where it did already. CONFLICT where the id or the name is somebody else's. */
+/** Returns the existing one if this migration already created it. CONFLICT if the id or the name is taken. */
 export async function makeTarget(services: MoverDependencies, scope: Scope, input: NewTarget): Promise<MoveTarget> {
   const { catalog, deps } = services;
   const { move, source, migration_id } = input;
@@ -40,7 +42,7 @@ export async function makeTarget(services: MoverDependencies, scope: Scope, inpu
       if (found.record.migrated?.migration_id !== migration_id)
         throw new PinakesError(
           "CONFLICT",
-          `A collection ${show(move.to.collection_id)} exists in repository ${show(move.to.repository_id)} now. Delete it, or roll back.`,
+          `A collection ${show(move.to.collection_id)} now exists in repository ${show(move.to.repository_id)}. Delete it, or roll back.`,
         );
       const place = { ...move.to, incarnation: found.record.incarnation };
       await makeFence(deps, scope, place, source);
@@ -58,14 +60,14 @@ export async function makeTarget(services: MoverDependencies, scope: Scope, inpu
   }
 }
 
-/** Whom the repositories let in may have changed since it was made. False: somebody else changed it meanwhile. */
+/** The groups that the repositories admit may have changed since it was created. False: it was changed concurrently. */
 async function isSetAnew(
   { catalog, deps }: MoverDependencies,
   scope: Scope,
   { record, etag }: Stored<CollectionRecord>,
   settings: Partial<CollectionRecord>,
 ): Promise<boolean> {
-  // One that is released is its owner's to set.
+  // After the release its owner decides.
   if (
     record.hold?.migration_id !== record.migrated?.migration_id ||
     isDeepStrictEqual({ ...record, ...settings }, { graph: null, ...record })
@@ -79,10 +81,13 @@ async function isSetAnew(
 }
 
 export function noRepository(repositoryId: string): PinakesError {
-  return new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}" any more; roll the migration back.`);
+  return new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}"; roll the migration back.`);
 }
 
-/** Made by ourselves in a try whose answer was lost, or changed by somebody else: the next look tells. All else is said in words. */
+/**
+ * Returns if the create should be retried: created by an attempt whose response was lost, or changed concurrently. Throws a clear error
+ * otherwise.
+ */
 async function requireRaced({ catalog }: MoverDependencies, scope: Scope, { to }: Move, error: unknown): Promise<void> {
   if (!PinakesError.isInstance(error)) throw error;
   const index = error.context.batch?.index;
@@ -95,7 +100,7 @@ async function requireRaced({ catalog }: MoverDependencies, scope: Scope, { to }
   if (index === 2)
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `Repository ${show(to.repository_id)} has as many collections as it may. Delete one first.`,
+      `Repository ${show(to.repository_id)} has reached its maximum number of collections. Delete one first.`,
       { cause: error },
     );
   if (error.code === "PRECONDITION_FAILED" || error.code === "NOT_FOUND") return;
@@ -104,7 +109,7 @@ async function requireRaced({ catalog }: MoverDependencies, scope: Scope, { to }
   if (error.code === "CONFLICT" && index === 1)
     throw new PinakesError(
       "CONFLICT",
-      `Another collection of repository ${show(to.repository_id)} has the name of this one. Rename one of them.`,
+      `Another collection of repository ${show(to.repository_id)} has the same name. Rename one of them.`,
       {
         cause: error,
       },
@@ -112,7 +117,7 @@ async function requireRaced({ catalog }: MoverDependencies, scope: Scope, { to }
   throw error;
 }
 
-/** While the old one is in the same repository it has the name; until the switch the new one is called by its migration. */
+/** If both are in the same repository the old one still has the name; until the switch the new one is named by its migration. */
 function recordOf(
   { clock, newId }: KnowledgeDependencies,
   repositories: Repositories,
@@ -137,7 +142,7 @@ function recordOf(
   });
 }
 
-/** With the generation and the model that the passages have, so that nothing below has to be numbered anew. */
+/** With the generation and the model of the chunks, so that nothing needs renumbering. */
 async function makeFence(
   deps: KnowledgeDependencies,
   scope: Scope,

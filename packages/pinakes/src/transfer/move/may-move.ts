@@ -1,6 +1,6 @@
 /**
- * Who may move a collection, and what exactly is moved: whoever may delete it where it is and make one where it goes. What the caller may
- * not see answers as what is not there, on both sides.
+ * Who may move a collection, and what is moved: callers who may delete it at its origin and create one at its target. What the caller may
+ * not see does not exist, on both sides.
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid } from "../../domain/errors.ts";
@@ -13,11 +13,11 @@ import { checkId } from "../../knowledge/records/names.ts";
 import type { RepositoryRecord } from "../../knowledge/records/records.ts";
 import type { Repositories } from "../../knowledge/collections/repositories.ts";
 
-/** As a caller says it. */
+/** As requested. */
 export interface WantedMove {
   readonly repository: string;
   readonly collection: string;
-  /** What is absent stays as it is. */
+  /** Absent fields stay unchanged. */
   readonly to: { readonly repository?: string | undefined; readonly collection?: string | undefined };
 }
 
@@ -32,7 +32,7 @@ export interface MayMoveDependencies {
   readonly repositories: Repositories;
 }
 
-/** With ids instead of aliases, and the life that is meant. */
+/** With ids instead of aliases, and the incarnation. */
 export async function resolveMove(
   { collections, repositories }: MayMoveDependencies,
   caller: Caller,
@@ -43,7 +43,7 @@ export async function resolveMove(
   requireLevel(decision, "ADMIN", `collection "${wanted.collection}"`, "Migrating");
   if (collection.is_default)
     throw invalid(
-      "The default collection cannot be migrated: its repository is never without it. Its documents can be uploaded elsewhere.",
+      "The default collection cannot be migrated, since every repository has one. Upload its documents elsewhere.",
     );
   const target =
     wanted.to.repository === undefined ? repository : (await repositories.get(caller, wanted.to.repository)).record;
@@ -53,13 +53,13 @@ export async function resolveMove(
     collection_id: checkId(wanted.to.collection ?? collection.collection_id, "to.collection"),
   };
   if (to.repository_id === collection.repository_id && to.collection_id === collection.collection_id)
-    throw invalid("to: is where the collection is already; name another repository, another collection id, or both.");
+    throw invalid("to: is the current location; name another repository, another collection id, or both.");
   return { from: lifeOf(collection), to };
 }
 
 /**
- * Asked anew before every step, also of one that goes on by itself, which has the groups that its asker had: a right that was taken away is
- * gone. What is removed for good needs none on what it was.
+ * Checked again before every step, also for an automatic migration, with its requester's groups: revoked rights take effect. A purged
+ * collection needs no rights at its origin.
  */
 export async function requireMayMove(
   { catalog, collections, repositories }: MayMoveDependencies,
@@ -95,5 +95,5 @@ export async function requireMayMove(
 
 function requireMayCreate({ role }: Caller, { owner, allow_user_collections, repository_id }: RepositoryRecord): void {
   if (owner === null && role === "user" && !allow_user_collections)
-    throw new PinakesError("FORBIDDEN", `Only admins make collections in repository "${repository_id}".`);
+    throw new PinakesError("FORBIDDEN", `Only admins can create collections in repository "${repository_id}".`);
 }

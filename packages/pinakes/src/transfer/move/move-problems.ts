@@ -1,4 +1,4 @@
-/** Why a collection cannot go where it should, as far as it can be known before anything is changed. */
+/** Why a collection cannot be moved, as far as can be known before any change. */
 import { PinakesError, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { CollectionPartition } from "../../knowledge/records/collection-partition.ts";
@@ -13,7 +13,7 @@ export interface MoveToCheck {
   readonly scope: Scope;
   readonly move: Move;
   readonly record: CollectionRecord;
-  /** Go on although a store of another process may hold something of the collection. */
+  /** Continue although an external store may hold data of the collection. */
   readonly allowPartial: boolean;
 }
 
@@ -23,20 +23,20 @@ export async function problemsOf(services: MoverDependencies, check: MoveToCheck
   const { to } = move;
   const [repository, there] = await catalog.both(scope, to.repository_id, to.collection_id);
   const from = await catalog.repository(scope, move.from.repository_id);
-  if (from === undefined) return [`is in repository ${show(move.from.repository_id)}, which does not exist any more.`];
+  if (from === undefined) return [`is in repository ${show(move.from.repository_id)}, which no longer exists.`];
   if (repository === undefined) return [`goes to repository ${show(to.repository_id)}, which does not exist.`];
   const where = `collection ${show(to.collection_id)} of repository ${show(to.repository_id)}`;
   const documents = (await new CollectionPartition(deps.items, scope, record).stats())?.record.document_count ?? 0;
   const { documentsPerCatalogMax, documentsPerCollectionMax } = deps.quotas;
   const documentsMax = repository.record.owner === null ? documentsPerCollectionMax : documentsPerCatalogMax;
   return [
-    ...(there !== undefined && isLive(there.record) ? [`goes to ${where}, which exists; name another one.`] : []),
+    ...(there !== undefined && isLive(there.record) ? [`goes to ${where}, which exists; choose another name.`] : []),
     ...(record.hold === undefined
       ? []
-      : [`is held by migration ${show(record.hold.migration_id)}; finish that one or roll it back.`]),
+      : [`is held by migration ${show(record.hold.migration_id)}; finish or roll back that migration.`]),
     ...(documents > documentsMax
       ? [
-          `has ${documents} documents; repository ${show(to.repository_id)} takes at most ${documentsMax} in a collection.`,
+          `has ${documents} documents; repository ${show(to.repository_id)} allows at most ${documentsMax} per collection.`,
         ]
       : []),
     ...accessProblems({ from: from.record, to: repository.record }, record),
@@ -55,12 +55,12 @@ function tagProblems(repository: RepositoryRecord, { metadata }: CollectionRecor
   }
 }
 
-/** A store of another process is asked to delete and to archive, and to nothing else: what it holds would stay behind (RFC 0007). */
+/** An external store supports only delete and archive: its data would stay behind (RFC 0007). */
 async function storeProblems({ lifecycle, stores }: MoverDependencies): Promise<readonly string[]> {
   const own = new Set(stores.map(({ store }) => store));
   const others = (await lifecycle.participants.list()).map(({ store }) => store).filter((store) => !own.has(store));
   return others.map(
     (store) =>
-      `store_cannot_migrate: what the store ${show(store)} holds of it is not copied, and goes with the old life. With allow_partial the others are.`,
+      `store_cannot_migrate: data in the store ${show(store)} is not copied, and is deleted with the old incarnation. With allow_partial the other stores are copied.`,
   );
 }

@@ -1,7 +1,7 @@
 /**
- * What of a collection names its place, and what that becomes elsewhere: ids in records, `catalog_id` and `user_id` of passages, and the
- * IRIs that extraction made (`urn:pinakes:<repository>:<collection>:…`). A document that is read again in the new place finds the names
- * it had. What callers wrote themselves stays as it is, unless it is such a name.
+ * Maps what depends on a collection's location: ids in records, `catalog_id` and `user_id` of chunks, and the IRIs made by extraction
+ * (`urn:pinakes:<repository>:<collection>:…`). So a document extracted again in the target gets the same names. Callers' own data is
+ * unchanged, unless it uses such a name.
  */
 import type { JsonObject } from "../../domain/json.ts";
 import type { Quad, TermText } from "../../domain/rdf.ts";
@@ -14,7 +14,7 @@ interface PlaceIds {
 
 export class MovedNames {
   readonly #to: PlaceIds & { readonly incarnation: string };
-  /** Of the repository that it goes to, where that is a user's own. */
+  /** Owner of the target repository, if it is personal. */
   readonly #owner: string | null;
   readonly #base: string;
   readonly #newBase: string;
@@ -30,12 +30,12 @@ export class MovedNames {
     return { s: this.#term(s), p: this.#term(p), o: this.#term(o), g: this.#term(g) };
   }
 
-  /** Whether it says something of the new place already, which could not be told from what is moved there. */
+  /** Whether it already refers to the target, and would be ambiguous after the move. */
   isOfTarget({ s, p, o, g }: Quad): boolean {
     return this.#base !== this.#newBase && [s, p, o, g].some((term) => term.startsWith(this.#newBase));
   }
 
-  /** Fields that the ingestion wrote; those of the caller's own rows are none of these. */
+  /** Fields written by ingestion; callers' own rows are not mapped. */
   passage(metadata: JsonObject): JsonObject {
     return {
       ...metadata,
@@ -44,7 +44,7 @@ export class MovedNames {
     };
   }
 
-  /** Of the partition of a life: a document, a source or a mark. The item it was imported from is of another place, and stays behind. */
+  /** A document, source or mark of an incarnation's partition. The item it was imported from belongs to the origin, and is dropped. */
   item(document: JsonObject): JsonObject & { readonly id: string } {
     const { imported: _, ...rest } = document as JsonObject & { readonly id: string; readonly imported?: JsonObject };
     const named = document["kind"] === "document" ? { collection_id: this.#to.collection_id } : {};

@@ -1,12 +1,12 @@
 /**
- * What the new life of a collection is set to. Nobody sees more in the new place than in the old one: a collection without groups of its
- * own is open to whom its repository lets in, so where the new repository lets in others, those groups become its own.
+ * The settings of the new incarnation of a collection. The move never widens access: a collection without its own groups is open to
+ * everyone its repository admits, so if the new repository admits others, the old repository's groups become its own.
  */
 import { show } from "../../domain/errors.ts";
 import type { CollectionRecord, RepositoryRecord } from "../../knowledge/records/records.ts";
 import { settingsOf } from "./life-rows.ts";
 
-/** The repositories of the old and the new life; the same one where only the id changes. */
+/** The repositories of the old and the new incarnation; the same one if only the id changes. */
 export interface Repositories {
   readonly from: RepositoryRecord;
   readonly to: RepositoryRecord;
@@ -18,31 +18,31 @@ export function targetSettings({ from, to }: Repositories, source: CollectionRec
   return owner === null ? settings : { ...settings, created_by: owner, private: true };
 }
 
-/** A collection is never open to somebody whom its repository does not let in. */
+/** A collection cannot admit groups that its repository excludes. */
 export function accessProblems({ from, to }: Repositories, source: CollectionRecord): readonly string[] {
   if (to.owner !== null) return [];
   const groups = targetGroups({ from, to }, source);
   if (groups?.length === 0)
     return [
-      `is open only to who is in a group of its own and in another one of repository ${show(from.repository_id)}; change its allowed_groups.`,
+      `is open only to members of both one of its own groups and another one of repository ${show(from.repository_id)}; change its allowed_groups.`,
     ];
   const outside =
     to.allowed_groups === null ? [] : (groups ?? []).filter((group) => to.allowed_groups?.includes(group) === false);
   return outside.length === 0
     ? []
     : [
-        `is open to ${outside.join(", ")}, whom repository ${show(to.repository_id)} does not let in; change allowed_groups of either.`,
+        `is open to ${outside.join(", ")}, which repository ${show(to.repository_id)} excludes; change allowed_groups of either.`,
       ];
 }
 
-/** In a user's own repository nobody but that user sees anything, whatever the records say; outside of it they have to. */
+/** In a personal repository only its owner sees anything, whatever the records say; elsewhere the records must say so. */
 function ownerOf({ from, to }: Repositories): string | null {
   return to.owner ?? (from.repository_id === to.repository_id ? null : from.owner);
 }
 
 /**
- * null: whomever the new repository lets in. Of a private one nobody but its maker sees anything, whatever its groups are: those that the
- * new repository does not let in are left out.
+ * null: everyone the new repository admits. Only the creator sees a private collection, whatever its groups: groups excluded by the new
+ * repository are dropped.
  */
 function targetGroups(repositories: Repositories, source: CollectionRecord): readonly string[] | null {
   const { from, to } = repositories;
@@ -53,7 +53,7 @@ function targetGroups(repositories: Repositories, source: CollectionRecord): rea
   return within.length === 0 ? null : within;
 }
 
-/** Those to whom it is open where it is. */
+/** The groups that can access it at its origin. */
 function sameGroups({ from, to }: Repositories, { allowed_groups }: CollectionRecord): readonly string[] | null {
   const parent = from.allowed_groups;
   if (allowed_groups !== null)

@@ -1,6 +1,6 @@
 /**
- * A whole Pinakes with documents, rows and triples in it, whose time is moved by hand, and audits of it. What is planted is put straight
- * into the stores, past everything that would keep them right.
+ * A complete Pinakes with documents, rows and triples and a manual clock, and audits of it. Damage is planted directly in the stores,
+ * bypassing everything that would prevent it.
  */
 import { expect } from "vitest";
 import type { OpenOptions } from "../../../src/open.ts";
@@ -38,7 +38,7 @@ export class Audited implements AsyncDisposable {
     return this.test.admin.scope;
   }
 
-  /** A collection with two documents that are indexed, rows of one's own and triples of one's own. */
+  /** A collection with two indexed documents, own rows and own triples. */
   async place(name = "Papers"): Promise<Filled> {
     const { knowledge, admin } = this.test;
     const repository = `r-${Math.random().toString(36).slice(2, 10)}`;
@@ -70,14 +70,14 @@ export class Audited implements AsyncDisposable {
     return job.result as unknown as AuditReport;
   }
 
-  /** What is found, in one line each. */
+  /** The findings, one line each. */
   async kinds(input: FsckInput = {}): Promise<readonly string[]> {
     return (await this.fsck(input)).findings
       .map(({ kind, repaired }) => (repaired ? `${kind} repaired` : kind))
       .toSorted();
   }
 
-  /** Until every document of a place is indexed or failed. */
+  /** Waits until every document of a collection is indexed or failed. */
   async rest({ knowledge, caller, repository, collection }: Place): Promise<void> {
     await until(async () => {
       const { items } = await knowledge.documents.list(caller, repository, collection, { limit: 100 });
@@ -85,7 +85,7 @@ export class Audited implements AsyncDisposable {
     });
   }
 
-  /** Everything of a life that an audit could touch, so that "as it was" can be said. */
+  /** Everything of an incarnation that an audit could change, to prove that it did not. */
   async state({ repository, incarnation }: Filled): Promise<unknown> {
     const { items, objects, triples, vectors } = this.test.pinakes;
     const documents = await items.query(this.scope, "documents", {

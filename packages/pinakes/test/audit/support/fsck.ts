@@ -1,4 +1,4 @@
-/** An audit of a world whose time stands still, to its end. */
+/** Runs an audit in a world with a stopped clock, to its end. */
 import { expect } from "vitest";
 import type { AuditReport, FsckInput } from "../../../src/knowledge/index.ts";
 import type { Process, World } from "../../lifecycle/support/world.ts";

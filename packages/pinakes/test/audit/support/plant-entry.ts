@@ -1,4 +1,4 @@
-/** An entry of the quarantine as a repair leaves it. */
+/** A quarantine entry as a repair leaves it. */
 import type { Scope } from "../../../src/domain/scope.ts";
 import { keysOf, newEntry, writeEntry } from "../../../src/audit/quarantine/entry.ts";
 import type { Incarnation } from "../../../src/lifecycle/index.ts";

@@ -1,4 +1,4 @@
-/** A real server that speaks OpenAI's chat protocol. It reads "X predicate Y." out of a passage; what it does next can be said beforehand: fail, lie. */
+/** A real server of OpenAI's chat protocol. It reads "X predicate Y." out of a chunk; tests can make it fail or lie. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,7 +19,7 @@ export type ChatBehaviour = (response: ServerResponse, request: ChatRequest) => 
 export interface ChatServer extends AsyncDisposable {
   readonly url: string;
   readonly seen: ChatRequest[];
-  /** Asked before each good answer; undefined: it is good. */
+  /** Called before each good answer; undefined: answer correctly. */
   behave: (request: ChatRequest) => ChatBehaviour | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What a graph should hold, made anew from the passages that documents show, and what it does hold. */
+/** The expected contents of a graph, derived from the live chunks, and its actual contents. */
 import type { Caller } from "../../../src/domain/caller.ts";
 import type { Chunk } from "../../../src/domain/chunking.ts";
 import type { Quad } from "../../../src/domain/rdf.ts";
@@ -23,7 +23,7 @@ export interface GraphPlace {
   readonly collection: string;
 }
 
-/** One line for each quad, source and part. */
+/** One line per quad, source and part. */
 export async function expectedSupports(stores: GraphStores, place: GraphPlace): Promise<string[]> {
   const { record, documents, settings } = await readPlace(stores, place);
   const lines: string[] = [];
@@ -71,7 +71,7 @@ export async function actualSupports(stores: GraphStores, place: GraphPlace): Pr
   return lines.toSorted();
 }
 
-/** Without those that are there to find entities. */
+/** Without labels. */
 export async function triplesOf(stores: GraphStores, place: GraphPlace): Promise<string[]> {
   const { record } = await readPlace(stores, place);
   const quads = await allQuads(stores.triples, place.caller, record.incarnation);

@@ -1,4 +1,4 @@
-/** A collection whose graph is loaded and asked by one caller. */
+/** A collection whose graph one caller loads and queries. */
 import type { Caller } from "../../../src/domain/caller.ts";
 import { termText } from "../../../src/domain/rdf.ts";
 import type { LoadInput, LoadResult, SparqlInput, TripleQuery, TripleView } from "../../../src/knowledge/index.ts";

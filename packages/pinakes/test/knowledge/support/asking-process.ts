@@ -1,4 +1,4 @@
-/** A process of its own over the stores it is told: for each message it reads and searches a collection, and answers with what it saw. */
+/** A separate process over the given stores: for each message it reads and searches a collection, and answers with what it saw. */
 import { open, type OpenOptions } from "../../../src/open.ts";
 
 export interface Question {
@@ -9,7 +9,7 @@ export interface Question {
   readonly query: string;
 }
 
-/** Names of what was read, or the code of the refusal. */
+/** Names of what was read, or the error code. */
 export interface Answer {
   readonly read: string;
   readonly listed: readonly string[] | string;

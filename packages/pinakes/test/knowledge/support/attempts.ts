@@ -1,4 +1,4 @@
-/** Every method of the knowledge side as an attempt on somebody's things. A method that is missing here fails the suite. */
+/** Every method of the knowledge feature as an attempt on another user's resources. A missing method fails the suite. */
 import type { Caller } from "../../../src/domain/caller.ts";
 import type { Knowledge } from "../../../src/knowledge/index.ts";
 import { body } from "./test-pinakes.ts";
@@ -12,13 +12,13 @@ export interface Target {
   readonly operation: string;
   readonly evaluation: string;
   readonly pipeline: string;
-  /** What the quarantine holds. */
+  /** The contents of the quarantine. */
   readonly quarantined: string;
 }
 
 type Attempt = (knowledge: Knowledge, caller: Caller, target: Target) => Promise<unknown>;
 
-/** Names a repository: refused as a missing one is. */
+/** Names a repository: refused like a missing one. */
 export const onRepository: Readonly<Record<string, Attempt>> = {
   "repositories.get": (k, caller, t) => k.repositories.get(caller, t.repository),
   "repositories.update": (k, caller, t) => k.repositories.update(caller, t.repository, { description: "mine now" }),
@@ -29,7 +29,7 @@ export const onRepository: Readonly<Record<string, Attempt>> = {
   "access.explain to a repository": (k, caller, t) => k.access.explain(caller, t.repository),
 };
 
-/** Names a collection, or what is in it: refused as a missing one is. */
+/** Names a collection, or something in it: refused like a missing one. */
 export const onCollection: Readonly<Record<string, Attempt>> = {
   "collections.get": (k, caller, t) => k.collections.get(caller, t.repository, t.collection),
   "collections.get, deleted": (k, caller, t) => k.collections.get(caller, t.repository, t.deleted, { deleted: true }),
@@ -72,6 +72,23 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
     k.search.provenance(caller, t.repository, t.collection, { s: "urn:s", p: "urn:p", o: "urn:o" }),
   "search.run of one": (k, caller, t) =>
     k.search.run(caller, { query: "tangerine", collections: [{ repository: t.repository, collection: t.collection }] }),
+  "answers.ask of one": (k, caller, t) =>
+    k.answers.ask(caller, {
+      question: "tangerine",
+      collections: [{ repository: t.repository, collection: t.collection }],
+    }),
+  "answers.begin of one": (k, caller, t) =>
+    k.answers.begin(caller, {
+      question: "tangerine",
+      collections: [{ repository: t.repository, collection: t.collection }],
+    }),
+  "answers.stream of one": (k, caller, t) =>
+    Array.fromAsync(
+      k.answers.stream(caller, {
+        question: "tangerine",
+        collections: [{ repository: t.repository, collection: t.collection }],
+      }),
+    ),
   "evaluations.create": (k, caller, t) =>
     k.evaluations.create(caller, {
       name: "Intruder",
@@ -130,12 +147,15 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
   "evaluations.run": (k, caller, t) => k.evaluations.run(caller, t.evaluation),
 };
 
-/** Names nothing: answers without a trace of what is not the caller's, or not at all. */
+/** Names nothing: answers without a trace of others' resources, or refuses. */
 export const onEverything: Readonly<Record<string, Attempt>> = {
   "repositories.list": (k, caller) => k.repositories.list(caller, { limit: 100 }),
   "collections.list": (k, caller) => k.collections.list(caller, { limit: 100, status: "all" }),
   "collections.count": (k, caller) => k.collections.count(caller, { q: "Secret" }),
   "search.run": (k, caller) => k.search.run(caller, { query: "tangerine", explain: true }),
+  "answers.ask": (k, caller) => k.answers.ask(caller, { question: "tangerine", include_hits: true }),
+  "answers.stream": (k, caller) => Array.fromAsync(k.answers.stream(caller, { question: "tangerine" })),
+  "answers.begin": async (k, caller) => Array.fromAsync((await k.answers.begin(caller, { question: "tangerine" }))()),
   "operations.list": (k, caller) => k.operations.list(caller, { limit: 100 }),
   "operations.list of one": (k, caller, t) =>
     k.operations.list(caller, { repository: t.repository, collection: t.collection }),
@@ -168,7 +188,7 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
     ]),
 };
 
-/** Names an entry of the quarantine: for admins, and to those of another workspace as if there was none. */
+/** Names a quarantine entry: for admins, and missing for those of other workspaces. */
 export const onQuarantine: Readonly<Record<string, Attempt>> = {
   "quarantine.list of one": (k, caller, t) =>
     k.quarantine.list(caller, { repository: t.repository, collection: t.collection }),
@@ -177,7 +197,7 @@ export const onQuarantine: Readonly<Record<string, Attempt>> = {
   "quarantine.drop": (k, caller, t) => k.quarantine.drop(caller, t.quarantined),
 };
 
-/** Touches nothing of anybody. */
+/** Touches nobody's resources. */
 export const harmless: readonly string[] = [
   "models",
   "trashDays",
@@ -188,7 +208,7 @@ export const harmless: readonly string[] = [
   "transfer.import",
   "events",
 ];
-/** Needs a token, which is a credential of its own; or nobody can call it from outside; or it only words an error. */
+/** Needs a token, which is a credential of its own; or is internal; or only formats an error. */
 export const withoutCaller: readonly string[] = [
   "quarantine.sweep",
   "grants.useUpload",

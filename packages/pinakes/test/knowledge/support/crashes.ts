@@ -1,4 +1,4 @@
-/** A machine whose processes fail or die at one of their calls, and what comes after. */
+/** A machine whose processes fail or die at one of their calls, and the recovery. */
 import type { NewRepository } from "../../../src/knowledge/index.ts";
 import type { FaultKind } from "../../vectors/support/calls.ts";
 import type { Machine, Process } from "./machine.ts";
@@ -16,7 +16,7 @@ export class Crashes {
     this.#repository = { repository_id: "crashes", ...repository };
   }
 
-  /** A collection in which nothing has happened yet. */
+  /** A new, empty collection. */
   async freshPlace(): Promise<Place> {
     const { knowledge } = await this.#machine.process();
     const caller = this.#machine.admin;
@@ -26,7 +26,7 @@ export class Crashes {
     return { knowledge, caller, repository: "crashes", collection: collection_id };
   }
 
-  /** What a new process does, with a fault at its n-th call: the name of that call, or undefined when there were fewer. */
+  /** Runs a new process with a fault at its n-th call: returns the name of that call, or undefined if there were fewer. */
   async faultAt(n: number, kind: FaultKind, run: (process: Process) => Promise<void>): Promise<string | undefined> {
     const process = await this.#machine.process();
     process.calls.add({ at: n, kind });
@@ -36,7 +36,7 @@ export class Crashes {
     return name;
   }
 
-  /** Another process comes, and time passes. */
+  /** Another process takes over, and time passes. */
   async recover(): Promise<void> {
     const other = await this.#machine.process();
     for (let round = 0; round < 8; round += 1) {

@@ -1,6 +1,6 @@
 /**
- * The engines that people run, each beside the objects that go with it: SQLite with a folder, PostgreSQL and DynamoDB with a bucket. The
- * servers are started once for a file; every open has a database, tables and a prefix of its own.
+ * The engines of deployments, each with its objects: SQLite with a folder, PostgreSQL and DynamoDB with a bucket. The servers are started
+ * once per file; every open has its own database, tables and prefix.
  */
 import { afterAll, beforeAll } from "vitest";
 import { startS3, type S3Server } from "../../../src/drivers/s3/test-server.ts";

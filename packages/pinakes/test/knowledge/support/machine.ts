@@ -1,6 +1,6 @@
 /**
- * Stores in memory that outlive the processes over them. Every call of a process to a store, the queue or the vectors is in the
- * test's hands: it can fail, or the process can die there. Time is moved by hand.
+ * In-memory stores that outlive the processes over them. Every call of a process to a store, the queue or the vectors is under the test's
+ * control: it can fail, or the process can die there. Time is moved manually.
  */
 import { randomUUID } from "node:crypto";
 import { makeCaller, type Caller } from "../../../src/domain/caller.ts";
@@ -26,13 +26,13 @@ export class Machine implements AsyncDisposable {
   now = Date.UTC(2030, 0, 1);
   readonly admin: Caller = makeCaller({ tenant: "acme", userId: "root", role: "admin" });
   readonly lines: string[] = [];
-  /** Every change of a document's status that was written, as "from → to". */
+  /** Every written change of a document's status, as "from → to". */
   readonly moves = new Set<string>();
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly vectors: OpenedVectors;
   readonly triples: TripleStore;
-  /** Called after each of them, before whoever wrote it goes on. */
+  /** Called after each change, before its writer continues. */
   onMove: ((id: string, status: string) => Promise<void>) | undefined;
   readonly #statuses = new Map<string, string>();
   readonly #models: OpenedModels;
@@ -103,7 +103,7 @@ export class Machine implements AsyncDisposable {
     await this.#parser.close();
   }
 
-  /** Notes what the batches that went through made of documents. */
+  /** Records what successful batches did to documents. */
   #recording(items: ItemStore): ItemStore {
     const batch: ItemStore["batch"] = async (scope, container, partition, operations) => {
       const result = await items.batch(scope, container, partition, operations);
@@ -136,7 +136,7 @@ export class Process {
     this.calls = calls;
   }
 
-  /** Until there is no message that can be had now. */
+  /** Until no message is available. */
   async work(): Promise<void> {
     const stop = new AbortController();
     await this.#opened.work(stop.signal, (found) => {
@@ -153,7 +153,7 @@ export class Process {
   }
 }
 
-/** A read says of what. The list of what is unfinished is read again and again, before anything is begun: it does not count. */
+/** Reads include their target. The list of unfinished work is polled before anything starts: it does not count. */
 function watched<Port extends object>(label: string, port: Port, calls: Calls): Port {
   const nameOf = (method: string, given: readonly unknown[]) => {
     if (method === "query" && given[1] === knowledgeWorkContainer.name) return undefined;

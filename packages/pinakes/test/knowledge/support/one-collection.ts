@@ -1,4 +1,4 @@
-/** A machine with one process and one collection: what most tests with every call in their hands begin with. */
+/** A machine with one process and one collection: the start of most tests that control every call. */
 import { Machine, type Process } from "./machine.ts";
 import { body, type Place } from "./test-pinakes.ts";
 

@@ -1,4 +1,4 @@
-/** A whole Pinakes on the stores that people run, with its background work, the real local model and the real parsers. */
+/** A complete Pinakes on the stores of deployments, with its background work, the real local model and the real parsers. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,20 +15,20 @@ export interface TestPinakes extends AsyncDisposable {
   readonly pinakes: Pinakes;
   readonly knowledge: Knowledge;
   readonly admin: Caller;
-  /** Where SQLite and the folder of objects lie. */
+  /** The folder of SQLite and of the objects. */
   readonly dir: string;
   readonly lines: readonly string[];
   /** How another process opens the same data. */
   readonly stores: Pick<OpenOptions, "dir" | "items" | "objects" | "database">;
-  /** Of the workspace `acme`, a plain user unless said otherwise. */
+  /** Of the workspace `acme`, by default a plain user. */
   as(userId: string, who?: Partial<CallerInput>): Caller;
 }
 
-/** Memory beside memory, or SQLite beside a folder; other stores by their addresses. */
+/** Memory for both, or SQLite with a folder; other stores by their addresses. */
 export async function openTestPinakes(engine: Engine | "elsewhere", options: OpenOptions = {}): Promise<TestPinakes> {
   const dir = await mkdtemp(join(tmpdir(), "pinakes-knowledge-"));
   const lines: string[] = [];
-  // Each opening of a shared server is a store of its own, with objects of its own.
+  // Each open of a shared server is a separate store, with its own objects.
   const own = { objects: `file:${join(dir, "objects")}`, database: `test-${randomUUID()}` };
   const stores = engine === "memory" ? { items: "memory:", objects: "memory:" } : engine === "elsewhere" ? own : {};
   const names = ["items", "objects", "database"] as const;
@@ -52,13 +52,13 @@ export async function openTestPinakes(engine: Engine | "elsewhere", options: Ope
   };
 }
 
-/** Bytes in pieces, as they come over a network. */
+/** Bytes in chunks, as they arrive over a network. */
 export async function* body(content: string | Uint8Array, pieceBytes = 65_536): AsyncGenerator<Uint8Array> {
   const bytes = typeof content === "string" ? Buffer.from(content, "utf8") : content;
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
-/** One place: a caller and a collection. */
+/** A caller and a collection. */
 export interface Place {
   readonly knowledge: Knowledge;
   readonly caller: Caller;
@@ -108,7 +108,7 @@ export async function texts(place: Place, query: string, more: object = {}): Pro
   return hits.map(({ text }) => text);
 }
 
-/** What the counters say against what the documents are. */
+/** The counters, and the counts of the documents. */
 export async function recount(place: Place): Promise<{ told: object; counted: object }> {
   const { knowledge, caller, repository, collection } = place;
   const documents: DocumentView[] = [];

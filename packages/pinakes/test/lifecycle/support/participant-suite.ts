@@ -1,4 +1,4 @@
-/** What every store that holds data of collections must keep (RFC 0007), on the engine it is given. */
+/** The contract of every store that holds data of collections (RFC 0007), on the given engine. */
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { tenantScope, type Scope } from "../../../src/domain/scope.ts";
@@ -6,7 +6,7 @@ import type { Incarnation, Participant } from "../../../src/lifecycle/index.ts";
 
 export interface SuiteStore {
   readonly participant: Participant;
-  /** Puts about `rows` rows of a life there, as its data handler does; false where writes are refused. */
+  /** Writes about `rows` rows of an incarnation, as its data handler does; false if writes are refused. */
   readonly put: (scope: Scope, life: Incarnation, rows: number) => Promise<boolean>;
   /** Whether its data can be read. */
   readonly reads: (scope: Scope, life: Incarnation) => Promise<boolean>;
@@ -47,7 +47,7 @@ async function held({ participant }: SuiteStore, of: Scope = scope): Promise<str
 
 /** `own`: whether it fences and refuses writes itself; the objects' fence is that of their documents. */
 export function participantSuite(open: () => SuiteStore, { own }: { readonly own: boolean }): void {
-  it("R-TG-66 R-TG-67 R-TG-69 R-TG-70 the first write makes it; a delete removes everything in bounded steps, and tells how much", async () => {
+  it("R-TG-66 R-TG-67 R-TG-69 R-TG-70 the first write creates it; a delete removes everything in bounded steps, and reports how much", async () => {
     const store = open();
     const life = newLife();
     expect(await store.participant.count(scope, life)).toBe(0);
@@ -61,7 +61,7 @@ export function participantSuite(open: () => SuiteStore, { own }: { readonly own
     expect(await store.reads(scope, life)).toBe(false);
   });
 
-  it("R-TG-68 a life that never was is a success with 0, again and again", async () => {
+  it("R-TG-68 an unknown incarnation is a success with 0, repeatedly", async () => {
     const store = open();
     const life = newLife();
     for (let i = 0; i < 3; i += 1) {
@@ -70,7 +70,7 @@ export function participantSuite(open: () => SuiteStore, { own }: { readonly own
     }
   });
 
-  it("R-TG-47 after a delete no write of that life gets in, also of one that had nothing", async () => {
+  it("R-TG-47 after a delete every write of that incarnation is refused, even if it had no data", async () => {
     const store = open();
     for (const rows of [0, 4]) {
       const life = newLife();
@@ -83,7 +83,7 @@ export function participantSuite(open: () => SuiteStore, { own }: { readonly own
     }
   });
 
-  it("R-TG-30 another life, another tenant's and one whose name begins alike stay whole", async () => {
+  it("R-TG-30 another incarnation, another tenant's and one with a common name prefix stay complete", async () => {
     const store = open();
     const life = newLife();
     const other = newLife();
@@ -97,7 +97,7 @@ export function participantSuite(open: () => SuiteStore, { own }: { readonly own
     expect([await store.reads(scope, other), await store.reads(foreign, life)]).toEqual([true, true]);
   });
 
-  it("R-TG-53 a fence keeps every byte and can be taken back; a delete cannot", async () => {
+  it("R-TG-53 a fence keeps every byte and can be undone; a delete cannot", async () => {
     const store = open();
     const life = newLife();
     await store.put(scope, life, 6);
@@ -117,7 +117,7 @@ export function participantSuite(open: () => SuiteStore, { own }: { readonly own
     expect(await store.participant.count(scope, life)).toBe(0);
   });
 
-  it("R-TG-59 two that delete one life at once leave nothing", async () => {
+  it("R-TG-59 two concurrent deletes of one incarnation leave nothing", async () => {
     const store = open();
     const life = newLife();
     await store.put(scope, life, 60);
@@ -126,7 +126,7 @@ export function participantSuite(open: () => SuiteStore, { own }: { readonly own
     expect(await store.participant.count(scope, life)).toBe(0);
   });
 
-  it("R-TG-70 lists the lives it holds, in pages, and not those that are gone", async () => {
+  it("R-TG-70 lists the incarnations it holds, in pages, and not purged ones", async () => {
     const store = open();
     const lives = Array.from({ length: 7 }, () => newLife());
     for (const life of lives) await store.put(scope, life, 1);
@@ -151,7 +151,7 @@ export function participantSuite(open: () => SuiteStore, { own }: { readonly own
     });
   });
 
-  it("R-TG-63 archiving tells what there is and removes nothing", async () => {
+  it("R-TG-63 archiving reports the count and removes nothing", async () => {
     const store = open();
     const life = newLife();
     await store.put(scope, life, 3);

@@ -1,4 +1,4 @@
-/** Removes a collection for good, in a process that the test kills in the middle of it. */
+/** Purges a collection, in a process that the test kills. */
 import { open } from "../../../src/index.ts";
 
 const [dir, collection] = process.argv.slice(2) as [string, string];
@@ -9,5 +9,5 @@ const { job_id } = await pinakes.knowledge.collections.delete(caller, "kb", coll
   confirm: collection,
 });
 process.stdout.write(`begun ${job_id}\n`);
-// Its own work goes on until it is killed.
+// Its own work continues until it is killed.
 setInterval(() => {}, 1_000);

@@ -1,6 +1,6 @@
 /**
- * A store in a process of its own: what it holds lies in a file, one line for each row, and it takes part by answering messages alone.
- * Called with the addresses of items and objects, the folder of the stores, and its file.
+ * An external store: its contents are a file, one line per row, and it takes part only by answering messages. Arguments: the addresses of
+ * items and objects, the folder of the stores, and its file.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { open, serveParticipant } from "../../../src/index.ts";

@@ -1,7 +1,7 @@
 /**
- * Stores that outlive the processes over them, for tests of the lifecycle: documents, files and rows of one's own are put in without any
- * model, so that hundreds of collections can live and die in a test. Every call of a process to a store is in the test's hands, and time is
- * moved by hand.
+ * Stores that outlive the processes over them, for tests of the lifecycle: documents, files and own rows are written without a model, so
+ * that a test can create and delete hundreds of collections. Every call of a process to a store is under the test's control, and time is
+ * moved manually.
  */
 import { randomUUID } from "node:crypto";
 import { makeCaller, type Caller } from "../../../src/domain/caller.ts";
@@ -37,7 +37,7 @@ export const lifecycleScope = system.forTenant("pinakes.lifecycle");
 export interface WorldOptions {
   readonly trashMs?: number;
   readonly topicPrefix?: string;
-  /** Another item store than memory; it must use the clock it is given. */
+  /** Another item store than memory; it must use the given clock. */
   readonly items?: (clock: { now: () => number }) => Promise<ItemStore>;
 }
 
@@ -85,7 +85,7 @@ export class World implements AsyncDisposable {
     return later.world;
   }
 
-  /** A process over the stores. Only calls after it was opened are counted. */
+  /** A process over the stores. Only calls after its opening are counted. */
   async process(more: Pick<OpenKnowledgeOptions, "workspaces"> = {}): Promise<Process> {
     const calls = new Calls();
     const clock = { now: () => this.now };
@@ -118,7 +118,7 @@ export class World implements AsyncDisposable {
     return new Process(opened, calls, queue, this);
   }
 
-  /** Files, records and rows; each of them in every store that has one. */
+  /** Files, records and rows; something in every store. */
   async fill(
     process: Process,
     caller: Caller,
@@ -149,7 +149,7 @@ export class World implements AsyncDisposable {
     await this.triples.write(scope, incarnation, { insert });
   }
 
-  /** What is in the stores of a life, counted without any code of the lifecycle. */
+  /** The remaining contents of an incarnation, counted without any code of the lifecycle. */
   async left({ repository_id, incarnation }: Place, scope: Scope = this.admin.scope): Promise<typeof nothing> {
     const documents = await this.items.query(scope, "documents", {
       equals: { repository_id, incarnation },
@@ -199,14 +199,14 @@ export class Process {
     });
   }
 
-  /** One look at what is unfinished; what fails is what the next one is for. */
+  /** One sweep; failures are left to the next one. */
   async sweep(): Promise<void> {
     await this.opened.sweep(new AbortController().signal).catch((error: unknown) => {
       if (!PinakesError.isInstance(error)) throw error;
     });
   }
 
-  /** Time passes, in steps that are longer than every wait. */
+  /** Time passes, in steps longer than every wait. */
   async pass(rounds = 6): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {
       this.#world.now += 301_000;

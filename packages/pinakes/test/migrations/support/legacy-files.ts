@@ -1,4 +1,4 @@
-/** Files of the legacy layout of triples, how a migration names them, and what became of them. */
+/** Files of the legacy layout of triples, their name in a migration, and their later state. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeCaller, type Caller } from "../../../src/domain/caller.ts";
@@ -37,7 +37,7 @@ export const source = (sqlite: string, more: object = {}) => ({
 
 export const makeUser = (userId: string): Caller => makeCaller({ tenant: "acme", userId });
 
-/** The triples of a user's own collection. */
+/** The triples of a collection in a user's personal repository. */
 export async function triplesOf({ knowledge }: Process, user: string, collection: string) {
   return (await knowledge.graph.matchTriples(makeUser(user), "me", collection, { limit: 10_000 })).items;
 }

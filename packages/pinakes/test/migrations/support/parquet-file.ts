@@ -1,4 +1,6 @@
-/** A small Parquet file, written by hand: id as text, values as a repeated float, metadata as JSON text; one group, plain and uncompressed. */
+/**
+ * A small Parquet file, written manually: id as text, values as a repeated float, metadata as JSON text; one group, plain and uncompressed.
+ */
 export function parquetFile(
   rows: readonly { readonly id: string; readonly values: readonly number[]; readonly metadata?: string }[],
 ): Uint8Array {
@@ -90,7 +92,7 @@ function footerOf(rows: number, columns: readonly Column[]): Buffer {
   return struct([i32(1, 1), [2, 9, list(12, [root, ...schema])], i64(3, rows), [4, 9, list(12, [group])]]);
 }
 
-/** Thrift's compact protocol, as far as it is needed. */
+/** Thrift's compact protocol, as far as needed. */
 type Field = readonly [id: number, type: number, bytes: Buffer];
 const i32 = (id: number, value: number): Field => [id, 5, zigzag(value)];
 const i64 = (id: number, value: number): Field => [id, 6, zigzag(value)];

@@ -1,4 +1,4 @@
-/** A collection with something in every store, put there below the ingestion: two documents with versions, passages, rows, quads. */
+/** A collection with something in every store, written below the ingestion: two documents with versions, chunks, rows, quads. */
 import { hash } from "node:crypto";
 import { CollectionPartition } from "../../../src/knowledge/records/collection-partition.ts";
 import { itemIds, type DocumentRecord } from "../../../src/knowledge/records/records.ts";
@@ -84,7 +84,7 @@ export async function plant(
   return made;
 }
 
-/** All that a life holds, as it is. */
+/** All contents of an incarnation. */
 export async function contentsOf(world: World, repository: string, collection: string): Promise<IncarnationRow[]> {
   const found = await new CatalogRecords(world.items).collection(world.admin.scope, repository, collection);
   if (found === undefined) return [];

@@ -1,4 +1,4 @@
-/** Stores for the tests of one file, and a process over them in which nothing goes wrong. */
+/** Stores for the tests of one file, and a process over them without faults. */
 import { afterAll } from "vitest";
 import { World, type Process } from "./world.ts";
 

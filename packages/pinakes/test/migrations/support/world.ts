@@ -1,4 +1,4 @@
-/** Stores that outlive the processes over them, for tests of migrations: every call of a process to a store is in the test's hands. */
+/** Stores that outlive the processes over them, for tests of migrations: every call of a process to a store is under the test's control. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ import { Calls } from "../../vectors/support/calls.ts";
 
 const system = systemScope("tests of migrations", () => {});
 
-/** What is absent is in memory, and quads are on the items. */
+/** Absent ones are in memory, and quads are on the items. */
 export interface WorldStores {
   readonly items?: (options: { readonly clock: Clock }) => Promise<ItemStore>;
   readonly triples?: () => Promise<TripleStore>;
@@ -124,7 +124,7 @@ interface ProcessParts {
   readonly lifecycle: Lifecycle;
   readonly migrations: Migrations;
   readonly calls: Calls;
-  /** One round over what is unfinished of collections. */
+  /** One round over the unfinished work of collections. */
   readonly sweep: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -135,7 +135,7 @@ export class Process implements ProcessParts {
   readonly lifecycle: Lifecycle;
   readonly migrations: Migrations;
   readonly calls: Calls;
-  /** One round over what is unfinished of collections. */
+  /** One round over the unfinished work of collections. */
   readonly sweep: () => Promise<void>;
   readonly close: () => Promise<void>;
 
@@ -158,7 +158,7 @@ export class Process implements ProcessParts {
     return this.migrations.drive(this.world.admin, id);
   }
 
-  /** Asks for one step after the other, and does each. */
+  /** Requests one step after the other, and executes each. */
   async run(
     id: string,
     ...steps: readonly ("plan" | "copy" | "validate" | "cutover" | "rollback")[]
@@ -180,7 +180,7 @@ export class Process implements ProcessParts {
   }
 }
 
-/** A legacy file: one table a collection, with texts only. */
+/** A legacy file: one table per collection, with texts only. */
 export function legacyFile(
   path: string,
   tables: Readonly<Record<string, readonly (readonly (string | null)[])[]>>,

@@ -1,4 +1,4 @@
-/** The stores of the knowledge side as participants of the lifecycle (RFC 0007). */
+/** The stores of the knowledge feature as participants of the lifecycle (RFC 0007). */
 import type { Participant } from "../../../lifecycle/index.ts";
 import type { KnowledgeDependencies } from "../../dependencies.ts";
 import { DocumentsStore } from "./documents-store.ts";
@@ -8,12 +8,12 @@ import { VectorsStore } from "./vectors-store.ts";
 
 export type Stores = Pick<KnowledgeDependencies, "items" | "objects" | "vectors" | "triples">;
 
-/** The documents first: their fence is what stops all writers, and what the vectors' names are read from. */
+/** The documents first: their fence stops all writers, and names the vector collections. */
 export function builtInStores(deps: Stores): readonly Participant[] {
   return [new DocumentsStore(deps), new VectorsStore(deps), new ObjectsStore(deps), new TriplesStore(deps.triples)];
 }
 
-/** Ids as incarnations have them: data under another name was put there by somebody else, and is no business of ours. */
+/** Incarnations are UUIDs; data under other names belongs to another feature. */
 export function isIncarnation(name: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(name);
 }

@@ -1,6 +1,6 @@
 /**
- * The records of a life: documents, sources, counters, removals. The fence stays when all of them are gone: it is what refuses a write
- * that comes late, for ever.
+ * The records of an incarnation: documents, sources, counters, removals. The fence remains after a purge and refuses late writes
+ * permanently.
  */
 import { PinakesError } from "../../../domain/errors.ts";
 import type { Scope } from "../../../domain/scope.ts";
@@ -10,7 +10,7 @@ import { CollectionPartition } from "../../records/collection-partition.ts";
 import { collectionsContainer, documentsContainer, itemIds } from "../../records/records.ts";
 import { type Stores } from "./built-in.ts";
 
-/** Of one batch; every engine takes as many. */
+/** Per batch; every engine accepts this many. */
 const batchItemsMax = 25;
 
 export class DocumentsStore implements Participant {
@@ -44,7 +44,7 @@ export class DocumentsStore implements Participant {
     });
     const ids = items.map(({ id }) => id).filter((id) => id !== itemIds.fence);
     for (let at = 0; at < ids.length; at += batchItemsMax) {
-      // NOT_FOUND: somebody else is at it too; what is left is found by the next step.
+      // NOT_FOUND: a concurrent step deleted it; the next step finds what remains.
       const operations = ids.slice(at, at + batchItemsMax).map((id) => ({ op: "delete" as const, id }));
       if ((await ifMissing(partition.clean(operations))) === undefined) return { deleted: at, done: false };
     }
@@ -61,8 +61,8 @@ export class DocumentsStore implements Participant {
   }
 
   /**
-   * Sets the fence where the process that archived died before it could. The operation is looked at after the fence was read: who makes the
-   * collection active again ends the operation first and writes the fence then, so one of the two is noticed.
+   * Sets the fence if the archiving process died before it could. The operation is read after the fence: unarchiving deletes the operation
+   * first and writes the fence then, so one of the two is noticed.
    */
   async archive(scope: Scope, life: Incarnation): Promise<{ count: number }> {
     const partition = this.#partition(scope, life);
@@ -95,7 +95,7 @@ export class DocumentsStore implements Participant {
     return { lives, cursor: page.cursor };
   }
 
-  /** Not listed any more. */
+  /** Removes it from the list of held incarnations. */
   async #letGo(partition: CollectionPartition): Promise<void> {
     if ((await partition.fence())?.record.held === undefined) return;
     await partition.clean([{ op: "patch", id: itemIds.fence, patch: [{ op: "remove", path: "/held" }] }]);

@@ -1,10 +1,13 @@
-/** The files of a life and what was made of them: every object under its prefix, also those of uploads that never ended, and what the quarantine holds of it. */
+/**
+ * The files of an incarnation and everything derived from them: every object under its prefix, including those of unfinished uploads, and
+ * its quarantine.
+ */
 import type { Scope } from "../../../domain/scope.ts";
 import type { HeldLives, Incarnation, Participant } from "../../../lifecycle/index.ts";
 import { isIncarnation, type Stores } from "./built-in.ts";
 
 const root = "knowledge/";
-/** Of what repairs took away (RFC 0016). */
+/** Objects that repairs removed (RFC 0016). */
 export const quarantineRoot = "quarantine/";
 const pageKeys = 1_000;
 
@@ -18,7 +21,7 @@ export class ObjectsStore implements Participant {
     this.#deps = deps;
   }
 
-  /** Nothing reads or writes an object whose document cannot be: the fence of the documents is theirs. */
+  /** Objects need no fence of their own: the documents' fence stops their readers and writers. */
   async fence(): Promise<void> {}
 
   async unfence(): Promise<void> {}
@@ -60,7 +63,7 @@ export class ObjectsStore implements Participant {
     return { count: await this.count(scope, life) };
   }
 
-  /** One key of each life, then on behind all of its keys. */
+  /** Reads one key of each incarnation, then skips the rest of its keys. */
   async incarnations(
     scope: Scope,
     { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
@@ -75,7 +78,7 @@ export class ObjectsStore implements Participant {
       const incarnation = keys[0]?.key.slice(root.length).split("/")[0];
       if (incarnation === undefined) return { lives };
       if (isIncarnation(incarnation)) lives.push({ incarnation, repository_id: "" });
-      // "0" comes right after "/": behind everything of this life, before any other.
+      // "0" follows "/" directly: after every key of this incarnation, before any other.
       after = `${root}${incarnation}0`;
     }
     return { lives, cursor: after };

@@ -1,4 +1,4 @@
-/** The quads of a life: its space, all graphs, all orders, the words. */
+/** The quads of an incarnation: its space with all graphs, indexes and terms. */
 import type { Scope } from "../../../domain/scope.ts";
 import { ifMissing } from "../../../runtime/expected-errors.ts";
 import type { HeldLives, Incarnation, Participant } from "../../../lifecycle/index.ts";
@@ -20,7 +20,7 @@ export class TriplesStore implements Participant {
   }
 
   async unfence(scope: Scope, { incarnation }: Incarnation): Promise<void> {
-    // NOT_FOUND: it was deleted where triples were not told, by an import or before there were any.
+    // NOT_FOUND: the delete did not fence the triples, as of an import or of an earlier version.
     await ifMissing(this.#triples.unfence(scope, incarnation));
   }
 
@@ -37,7 +37,7 @@ export class TriplesStore implements Participant {
     return quads + supports + terms;
   }
 
-  /** Every write passes the collection's record, which says ARCHIVED. */
+  /** Every write checks the collection's record, which is ARCHIVED. */
   async archive(scope: Scope, { incarnation }: Incarnation): Promise<{ count: number }> {
     return { count: (await this.#triples.usage(scope, incarnation)).quads };
   }

@@ -1,6 +1,6 @@
 /**
- * The passages of a life, of all its generations and models, with their indexes; and the rows that callers embedded themselves. A name
- * that never held a row is given up too, so that an ingestion which comes late cannot begin with it.
+ * The chunks of an incarnation, of all its generations and models, with their indexes; and the rows that callers embedded. Names that never
+ * held a row are retired too, so that a late ingestion cannot create them.
  */
 import type { Scope } from "../../../domain/scope.ts";
 import { ifMissing, tolerate } from "../../../runtime/expected-errors.ts";
@@ -28,18 +28,18 @@ export class VectorsStore implements Participant {
   }
 
   async unfence(scope: Scope, life: Incarnation): Promise<void> {
-    // CONFLICT: these are back already.
+    // CONFLICT: already restored.
     for (const name of await this.#names(scope, life))
       await tolerate(this.#deps.vectors.undelete(scope, name), "NOT_FOUND", "CONFLICT");
   }
 
-  /** One vector collection a step. */
+  /** One vector collection per step. */
   async deleteStep(scope: Scope, life: Incarnation): Promise<{ deleted: number; done: boolean }> {
     const { vectors } = this.#deps;
     for (const name of await this.#names(scope, life)) {
       const { status, left } = await vectors.remains(scope, name);
       if (status === "deleted" && left === 0) continue;
-      // CONFLICT: a writer was faster; then there is something to purge.
+      // CONFLICT: a concurrent writer created it; then there is something to purge.
       if (status === "absent") await tolerate(vectors.create(scope, name, { dims: vectorLimits.dimsMin }), "CONFLICT");
       const { objects, items } = await vectors.purge(scope, name);
       return { deleted: status === "absent" ? 0 : objects + items, done: false };
@@ -53,7 +53,7 @@ export class VectorsStore implements Participant {
     return count;
   }
 
-  /** Every write passes the collection's record, which says ARCHIVED. */
+  /** Every write checks the collection's record, which is ARCHIVED. */
   async archive(scope: Scope, life: Incarnation): Promise<{ count: number }> {
     let count = 0;
     for (const name of await this.#names(scope, life))
@@ -70,7 +70,7 @@ export class VectorsStore implements Participant {
     return { lives: [...new Set(found)].map((incarnation) => ({ incarnation, repository_id: "" })), cursor };
   }
 
-  /** One more than there is: a re-index may have begun with it. */
+  /** One generation more than the record names: a re-index may have started it. */
   async #names(scope: Scope, life: Incarnation): Promise<readonly string[]> {
     const partition = new CollectionPartition(this.#deps.items, scope, life);
     const { generation } = (await partition.fence())?.record ?? { generation: 1 };
