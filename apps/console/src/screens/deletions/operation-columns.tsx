@@ -57,7 +57,7 @@ export const operationColumns = (nameOf: CollectionName): readonly Column<Operat
     align: "right",
     cell: ({ stores }) => <RemainingCell of={remainingOf(stores)} />,
   },
-  { id: "begun", header: s.columns.started, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
+  { id: "started", header: s.columns.started, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
   {
     id: "took",
     header: s.columns.took,

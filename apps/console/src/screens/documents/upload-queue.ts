@@ -95,7 +95,7 @@ function failureOf(error: unknown, signal: AbortSignal): Partial<Upload> {
 }
 
 async function indexAgain({ id, rid, cid }: Upload, did: string): Promise<void> {
-  changeUpload(id, { state: "indexing", reason: undefined, progress: null, begun: false });
+  changeUpload(id, { state: "indexing", reason: undefined, progress: null, started: false });
   try {
     await reindexDocument({ rid, cid, did });
     followUploads();
