@@ -3,7 +3,6 @@ import type {
   ContainerInfo,
   IndexState,
   JsonObject,
-  Page,
   PartitionKeyValue,
   QueryPage,
   QueryPlan,

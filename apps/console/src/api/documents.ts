@@ -1,4 +1,4 @@
-import type { ChunkingStrategy, Document } from "@pinakes/client";
+import type { Document } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { collectionPath, type CollectionId } from "./collections.ts";
 import { pagedOptions } from "./page.ts";

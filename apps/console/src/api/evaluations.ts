@@ -1,8 +1,7 @@
-import type { Evaluation, Fusion, Job, RunConfiguration, RunQuestion } from "@pinakes/client";
+import type { Evaluation, Job, RunConfiguration, RunQuestion } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";
 import { get, path, post, request } from "./request.ts";
-import type { SearchQuestion } from "./search.ts";
 
 export interface NewEvaluation {
   readonly name: string;

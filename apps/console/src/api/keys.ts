@@ -1,4 +1,4 @@
-import type { CreatedKey, Key, NewKey, Role } from "@pinakes/client";
+import type { CreatedKey, Key, NewKey } from "@pinakes/client";
 import { pagedOptions } from "./page.ts";
 import { path, post, request } from "./request.ts";
 

@@ -3,7 +3,7 @@ import type { Page } from "@pinakes/client";
 import { infiniteQueryOptions, type QueryKey } from "@tanstack/react-query";
 import { get, type RequestOptions } from "./request.ts";
 
-/** How single pages of a list are refetched, and how rows are identified (renew.ts). */
+/** How single pages of a list are refetched, and how rows are identified (refetch.ts). */
 export interface ListMeta {
   readonly read: (cursor: string | undefined) => Promise<Page<unknown>>;
   readonly idOf: (row: unknown) => string;

@@ -4,8 +4,8 @@ import { onHealed } from "../api/connection.ts";
 import { onEvent, onMissed, type ServerEvent } from "../api/events.ts";
 import { collectionRowId } from "../api/collections.ts";
 import { ProblemError, UnreachableError } from "../api/problem.ts";
-import { renew, renewAll } from "../api/renew.ts";
-import { inTurns } from "../lib/in-turns.ts";
+import { refetchChanged, refetchAll } from "../api/refetch.ts";
+import { throttle } from "../lib/throttle.ts";
 
 const triesMax = 2;
 /** Indexing a thousand files causes thousands of events: stale data is refetched at most this often. */
@@ -37,28 +37,28 @@ function mayPass(error: unknown): boolean {
   return !(error instanceof ProblemError) || error.problem.retryable === true;
 }
 
-const readStale = inTurns(async () => {
+const readStale = throttle(async () => {
   const all = [...stale.values()];
   stale.clear();
   await Promise.all(
     all.map(async ({ queryKey, rows }) => {
-      if (await renew(queryClient, queryKey, rows)) renewSoon(queryKey);
+      if (await refetchChanged(queryClient, queryKey, rows)) refetchSoon(queryKey);
     }),
   );
 }, turns);
 
 /** Schedules one refetch of all queries below this key; later events join it. */
-export function renewSoon(queryKey: readonly string[], rows: Iterable<string> = []): void {
+export function refetchSoon(queryKey: readonly string[], rows: Iterable<string> = []): void {
   const key = JSON.stringify(queryKey);
   const known = stale.get(key)?.rows ?? [];
   stale.set(key, { queryKey, rows: new Set([...known, ...rows]) });
   readStale();
 }
 
-onHealed(() => void renewAll(queryClient));
-onMissed(() => void renewAll(queryClient));
+onHealed(() => void refetchAll(queryClient));
+onMissed(() => void refetchAll(queryClient));
 onEvent((event) => {
-  for (const { queryKey, rows } of staleOf(event)) renewSoon(queryKey, rows);
+  for (const { queryKey, rows } of staleOf(event)) refetchSoon(queryKey, rows);
 });
 
 const onTheWay: readonly unknown[] = ["uploading", "pending", "indexing"];

@@ -11,7 +11,7 @@ import { Panel } from "../../ui/panel.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
 import { AccessAnswer } from "./access-answer.tsx";
 import { groupsOf } from "./groups-text.ts";
-import { PlaceFields } from "./place-fields.tsx";
+import { ResourceFields } from "./resource-fields.tsx";
 import type { AccessSearch } from "./routes.ts";
 
 const s = accessStrings.test;
@@ -100,7 +100,7 @@ function Form({ isAdmin, asking, onAgain }: FormProps) {
           <p className="text-xs text-soft">{s.role}</p>
         </>
       )}
-      <PlaceFields
+      <ResourceFields
         repository={draft.repository}
         collection={draft.collection}
         document={draft.document}

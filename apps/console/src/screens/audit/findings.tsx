@@ -67,7 +67,7 @@ const columns: readonly Column<Row>[] = [
     id: "where",
     header: s.columns.where,
     width: "minmax(9rem,1fr)",
-    cell: (finding) => <Cut text={placeOf(finding)} />,
+    cell: (finding) => <Cut text={labelOf(finding)} />,
   },
   { id: "store", header: s.columns.store, width: "7rem", cell: ({ store }) => store },
   { id: "detail", header: s.columns.detail, width: "minmax(11rem,1.5fr)", cell: ({ detail }) => <Cut text={detail} /> },
@@ -79,7 +79,7 @@ const columns: readonly Column<Row>[] = [
   },
 ];
 
-function placeOf({ repository_id, collection_id, document_id, key }: Finding): string {
+function labelOf({ repository_id, collection_id, document_id, key }: Finding): string {
   return [repository_id, collection_id, document_id, key].filter((part) => part !== undefined).join(" / ");
 }
 

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, FileX, Pencil, RefreshCw, Search, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { showBegunWork } from "../../api/begun-work.ts";
+import { refreshWork } from "../../api/refresh-work.ts";
 import { archiveCollection } from "../../api/collection-changes.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -93,7 +93,7 @@ function ArchiveDialog({ collection, onClose }: { readonly collection: Collectio
     // Closes on errors, too: the page shows what has changed.
     onSettled: () =>
       Promise.all([
-        showBegunWork(client),
+        refreshWork(client),
         ...[["collection", rid, cid], ["collections"]].map((queryKey) => client.invalidateQueries({ queryKey })),
       ]),
   });

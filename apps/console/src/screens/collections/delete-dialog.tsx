@@ -2,7 +2,7 @@
 import type { Collection } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { showBegunWork } from "../../api/begun-work.ts";
+import { refreshWork } from "../../api/refresh-work.ts";
 import { deleteCollection } from "../../api/collection-changes.ts";
 import { infoOptions } from "../../api/health.ts";
 import { meOptions } from "../../api/identity.ts";
@@ -34,7 +34,7 @@ export function DeleteDialog({ collection, onClose, onStarted }: Props) {
       // Clears the cache, so that the page shows the new state.
       void client.resetQueries({ queryKey: ["collection", rid, cid], exact: true });
       void client.invalidateQueries({ queryKey: ["collections"] });
-      void showBegunWork(client);
+      void refreshWork(client);
     },
     // Closes on errors, too: the page shows what has changed.
     onError: () => client.invalidateQueries({ queryKey: ["collection", rid, cid], exact: true }),

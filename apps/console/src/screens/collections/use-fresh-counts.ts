@@ -2,7 +2,7 @@
 import type { Collection } from "@pinakes/client";
 import { collectionRowId } from "../../api/collections.ts";
 import { useEvents } from "../../api/events.ts";
-import { renewSoon } from "../../app/query-client.ts";
+import { refetchSoon } from "../../app/query-client.ts";
 
 export function useFreshCounts(): void {
   useEvents(({ type, resource: { repository_id, collection_id } }) => {
@@ -12,5 +12,5 @@ export function useFreshCounts(): void {
 }
 
 export function renewCounts(of: Pick<Collection, "repository_id" | "collection_id">): void {
-  renewSoon(["collections"], [collectionRowId(of)]);
+  refetchSoon(["collections"], [collectionRowId(of)]);
 }

@@ -6,7 +6,7 @@ import { isOperation } from "../../api/jobs.ts";
 import { operationListKey, operationListOptions, readOperation } from "../../api/operations.ts";
 import { moreOf } from "../../api/page.ts";
 import { itemsInPages, replaceInPages } from "../../api/pages-cache.ts";
-import { usePlaceName } from "../../api/place-names.ts";
+import { useCollectionName } from "../../api/collection-names.ts";
 import { deletionStrings as s } from "../../strings/deletions.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Select } from "../../ui/field.tsx";
@@ -25,7 +25,7 @@ export function DeletionsPage() {
   const navigate = route.useNavigate();
   const set = (next: DeletionSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   const list = useInfiniteQuery(operationListOptions({ status, collection }));
-  const nameOf = usePlaceName();
+  const nameOf = useCollectionName();
   useLiveOperations();
   const narrowed = status !== undefined || collection !== undefined;
   return (

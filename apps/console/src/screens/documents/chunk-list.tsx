@@ -7,15 +7,15 @@ import { formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { MoreError } from "../../ui/more-error.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
-import type { Place } from "./use-place.ts";
+import type { Selection } from "./use-selection.ts";
 
 const s = documentStrings.chunks;
 const rowHeight = 76;
 const nearEndRows = 20;
 const previewChars = 160;
 
-export function ChunkList({ place }: { readonly place: Place }) {
-  const { items, error, retry, more } = place.chunks;
+export function ChunkList({ selection }: { readonly selection: Selection }) {
+  const { items, error, retry, more } = selection.chunks;
   return (
     <section aria-label={s.title} className="flex min-w-0 flex-col overflow-hidden rounded-lg border bg-panel">
       <h2 className="border-b px-4 py-2.5 text-sm font-semibold">{s.title}</h2>
@@ -28,7 +28,7 @@ export function ChunkList({ place }: { readonly place: Place }) {
       ) : items.length === 0 ? (
         <Empty title={s.nothing}>{s.nothingText}</Empty>
       ) : (
-        <Rows place={place} items={items} />
+        <Rows selection={selection} items={items} />
       )}
       <MoreError more={more} />
       {items !== undefined && items.length > 0 && (
@@ -42,9 +42,9 @@ export function ChunkList({ place }: { readonly place: Place }) {
   );
 }
 
-function Rows({ place, items }: { readonly place: Place; readonly items: readonly Chunk[] }) {
-  const { chosen, choose } = place;
-  const { has, loading, load } = place.chunks.more;
+function Rows({ selection, items }: { readonly selection: Selection; readonly items: readonly Chunk[] }) {
+  const { chosen, choose } = selection;
+  const { has, loading, load } = selection.chunks.more;
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: items.length,

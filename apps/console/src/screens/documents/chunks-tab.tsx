@@ -2,7 +2,7 @@ import type { Chunk } from "@pinakes/client";
 import { documentStrings } from "../../strings/documents.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/states.tsx";
-import type { Place } from "./use-place.ts";
+import type { Selection } from "./use-selection.ts";
 
 const s = documentStrings.chunks;
 const previewChars = 300;
@@ -35,7 +35,7 @@ const columns: readonly Column<Chunk>[] = [
 ];
 
 /** A row opens the text at its chunk. */
-export function ChunksTab({ place: { chunks, choose } }: { readonly place: Place }) {
+export function ChunksTab({ selection: { chunks, choose } }: { readonly selection: Selection }) {
   return (
     <DataTable
       label={s.label}

@@ -9,7 +9,7 @@ import { MetadataTab } from "./metadata-tab.tsx";
 import { ChunksTab } from "./chunks-tab.tsx";
 import { TextTab } from "./text-tab.tsx";
 import { TriplesTab } from "./triples-tab.tsx";
-import { usePlace } from "./use-place.ts";
+import { useSelection } from "./use-selection.ts";
 import { VersionsTab } from "./versions-tab.tsx";
 
 const { page: s, chunks: words } = documentStrings;
@@ -43,7 +43,7 @@ export function DocumentTabs({ id, document }: DocumentTabsProps) {
           value: "text",
           label: s.text,
           content: live ? (
-            <WithPlace id={id} document={document} tab="text" />
+            <WithSelection id={id} document={document} tab="text" />
           ) : document.status === "failed" ? (
             <FailedText id={id} document={document} />
           ) : (
@@ -53,7 +53,7 @@ export function DocumentTabs({ id, document }: DocumentTabsProps) {
         {
           value: "chunks",
           label: s.chunks,
-          content: live ? <WithPlace id={id} document={document} tab="chunks" /> : none,
+          content: live ? <WithSelection id={id} document={document} tab="chunks" /> : none,
         },
         { value: "triples", label: s.triples, content: live ? <TriplesTab id={id} document={document} /> : none },
         { value: "versions", label: s.versions, content: <VersionsTab id={id} document={document} /> },
@@ -63,7 +63,11 @@ export function DocumentTabs({ id, document }: DocumentTabsProps) {
   );
 }
 
-function WithPlace({ id, document, tab }: DocumentTabsProps & { readonly tab: "text" | "chunks" }) {
-  const place = usePlace(id, document);
-  return tab === "text" ? <TextTab id={id} document={document} place={place} /> : <ChunksTab place={place} />;
+function WithSelection({ id, document, tab }: DocumentTabsProps & { readonly tab: "text" | "chunks" }) {
+  const selection = useSelection(id, document);
+  return tab === "text" ? (
+    <TextTab id={id} document={document} selection={selection} />
+  ) : (
+    <ChunksTab selection={selection} />
+  );
 }

@@ -14,7 +14,7 @@ import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
 import { bestPlaceOf } from "../search/excerpt.ts";
 import { partsOf } from "../search/found-words.ts";
 import { piecesOf, type Piece, type Span } from "./text-marks.ts";
-import type { Place } from "./use-place.ts";
+import type { Selection } from "./use-selection.ts";
 
 const s = documentStrings.text;
 /** Characters of a chunk that are visible without scrolling. */
@@ -23,11 +23,11 @@ const seenChars = 400;
 interface DocumentTextProps {
   readonly id: DocumentId;
   readonly document: Document;
-  readonly place: Place;
+  readonly selection: Selection;
 }
 
-export function DocumentText({ id, document, place }: DocumentTextProps) {
-  const { span } = place;
+export function DocumentText({ id, document, selection }: DocumentTextProps) {
+  const { span } = selection;
   const [first, setFirst] = useState(() => windowOf(span));
   const text = useInfiniteQuery(textOptions(id, document, first));
   const windows = text.data?.pages;
@@ -57,7 +57,7 @@ export function DocumentText({ id, document, place }: DocumentTextProps) {
         </p>
       )}
       <div className="overflow-hidden rounded-lg border bg-panel">
-        <Scroller place={place} windows={windows} text={text} />
+        <Scroller selection={selection} windows={windows} text={text} />
         {text.error !== null && !isFetching && (
           <div className="border-t p-2">
             <ErrorBox error={text.error} />
@@ -68,7 +68,7 @@ export function DocumentText({ id, document, place }: DocumentTextProps) {
           <p>{s.marked}</p>
         </div>
       </div>
-      <GoToPage windows={windows} onGo={place.chooseSpan} />
+      <GoToPage windows={windows} onGo={selection.chooseSpan} />
     </>
   );
 }
@@ -76,7 +76,7 @@ export function DocumentText({ id, document, place }: DocumentTextProps) {
 type TextQuery = ReturnType<typeof useInfiniteQuery<DocumentText>>;
 
 interface ScrollerProps {
-  readonly place: Place;
+  readonly selection: Selection;
   readonly windows: readonly DocumentText[];
   readonly text: Pick<TextQuery, "hasNextPage" | "hasPreviousPage" | "isFetching"> & {
     readonly fetchNextPage: () => unknown;
@@ -84,7 +84,7 @@ interface ScrollerProps {
   };
 }
 
-function Scroller({ place: { span, chunks, words }, windows, text }: ScrollerProps) {
+function Scroller({ selection: { span, chunks, words }, windows, text }: ScrollerProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const mark = useRef<HTMLElement>(null);
   const whole = windows.map((one) => one.text).join("");

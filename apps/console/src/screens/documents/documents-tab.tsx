@@ -28,8 +28,7 @@ export function DocumentsTab({ rid, cid }: CollectionId) {
   const actions = useDocumentActions();
   const why = useWhyClosed({ rid, cid });
   const repository = useQuery(repositoryOptions(rid)).data;
-  const limits =
-    repository === undefined || repository.personal === true ? undefined : documentStrings.drop.limitsShared;
+  const limits = repository === undefined || repository.personal ? undefined : documentStrings.drop.limitsShared;
   const list = useInfiniteQuery(
     documentsOptions({ rid, cid }, { q: name, status: documentStatus, order, include_total: "true" }),
   );

@@ -7,7 +7,7 @@ import { Facts, Panel } from "../../ui/panel.tsx";
 const s = documentStrings.metadata;
 
 export function MetadataTab({ document }: { readonly document: Document }) {
-  const { metadata = {}, chunking_strategy: cut, source, indexed_at, graph } = document;
+  const { metadata, chunking_strategy: cut, source, indexed_at, graph } = document;
   return (
     <div className="grid min-w-0 gap-4 lg:grid-cols-2">
       <Panel title={s.title}>

@@ -50,7 +50,7 @@ type Told = Pick<Document, "status" | "error" | "progress">;
 function told({ id, rid, cid }: Upload, { status, error, progress }: Told): void {
   if (status === "indexed") changeUpload(id, { state: "indexed", progress: null });
   else if (status === "failed") changeUpload(id, { state: "failed", reason: error ?? undefined });
-  else changeUpload(id, { progress, begun: status === "indexing" });
+  else changeUpload(id, { progress, started: status === "indexing" });
   // In case the event was missed, refreshes the collection's counts.
   if (status === "indexed" || status === "failed") renewCounts({ repository_id: rid, collection_id: cid });
 }

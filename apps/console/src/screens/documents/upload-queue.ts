@@ -4,7 +4,7 @@ import { onHealed } from "../../api/connection.ts";
 import { reindexDocument } from "../../api/document-parts.ts";
 import { isProblem as isAnswer, UnreachableError } from "../../api/problem.ts";
 import { askWhetherTaken, uploadFile } from "../../api/upload.ts";
-import { renewSoon } from "../../app/query-client.ts";
+import { refetchSoon } from "../../app/query-client.ts";
 import { messageOf } from "../../ui/states.tsx";
 import { followUploads } from "./upload-follow.ts";
 import { sizeProblem } from "./upload-limits.ts";
@@ -77,7 +77,7 @@ async function send({ id, rid, cid, file, replace }: Upload): Promise<void> {
     const indexed = document.status === "indexed";
     changeUpload(id, { state: indexed ? "indexed" : "indexing", documentId: document.document_id, sent: 1 });
     followUploads();
-    renewSoon(["documents", document.repository_id, document.collection_id], [document.document_id]);
+    refetchSoon(["documents", document.repository_id, document.collection_id], [document.document_id]);
   } catch (error) {
     changeUpload(id, failureOf(error, signal));
   } finally {
@@ -95,7 +95,7 @@ function failureOf(error: unknown, signal: AbortSignal): Partial<Upload> {
 }
 
 async function indexAgain({ id, rid, cid }: Upload, did: string): Promise<void> {
-  changeUpload(id, { state: "indexing", reason: undefined, progress: null, begun: false });
+  changeUpload(id, { state: "indexing", reason: undefined, progress: null, started: false });
   try {
     await reindexDocument({ rid, cid, did });
     followUploads();

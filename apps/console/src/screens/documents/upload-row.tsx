@@ -107,12 +107,12 @@ function StateIcon({ state }: { readonly state: Upload["state"] }) {
 
 const percent = 100;
 
-function wordsOf({ state, sent, progress, begun = false }: Upload): string {
+function wordsOf({ state, sent, progress, started = false }: Upload): string {
   if (state === "sending") return sent < 1 ? s.sending(Math.floor(sent * percent)) : s.sent;
   if (state === "indexing")
     return progress && progress.total > 0
       ? s.indexingOf(progress.done, progress.total)
-      : begun
+      : started
         ? s.indexing
         : s.pending;
   return s[state];

@@ -21,7 +21,7 @@ export interface Upload extends CollectionId {
   readonly lost?: boolean | undefined;
   readonly documentId?: string | undefined;
   /** The server has started processing it. */
-  readonly begun?: boolean | undefined;
+  readonly started?: boolean | undefined;
   readonly progress?: { readonly done: number; readonly total: number } | null | undefined;
 }
 

@@ -30,7 +30,7 @@ export function pictureOf(around: readonly Around[]): Picture {
   const names = new Map(around.map(({ term, out }) => [term, nameIn(out)]));
   const open = new Set(around.map(({ term }) => term));
   const terms = new Map<string, Term>();
-  for (const one of [...openTerms(around), ...inTurns(around.map(neighboursOf))]) {
+  for (const one of [...openTerms(around), ...roundRobin(around.map(neighboursOf))]) {
     const text = termText(one);
     if (!terms.has(text)) terms.set(text, one);
   }
@@ -50,10 +50,10 @@ function openTerms(around: readonly Around[]): readonly Term[] {
 }
 
 function neighboursOf({ out, into }: Around): readonly Term[] {
-  return inTurns([out.map(({ o }) => o).filter(isEntity), into.map(({ s }) => s)]);
+  return roundRobin([out.map(({ o }) => o).filter(isEntity), into.map(({ s }) => s)]);
 }
 
-function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
+function roundRobin<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
 }

@@ -16,7 +16,7 @@ const listedMax = 100;
 
 /** Created with its repository, and empty. */
 export function isUnused({ is_default, document_count }: Collection): boolean {
-  return is_default === true && document_count === 0;
+  return is_default && document_count === 0;
 }
 
 /** A readable id, such as me/my-documents, unless the name has no usable letters. */

@@ -4,14 +4,14 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { jobListOptions } from "../../api/jobs.ts";
 import { moreOf } from "../../api/page.ts";
-import type { PlaceName } from "../../api/place-names.ts";
+import type { CollectionName } from "../../api/collection-names.ts";
 
 export interface JobFilter {
   readonly status?: string | undefined;
   readonly kind?: string | undefined;
   readonly q?: string | undefined;
   /** Matches displayed names, too. */
-  readonly nameOf?: PlaceName;
+  readonly nameOf?: CollectionName;
 }
 
 /** Slightly more rows than a window shows. */

@@ -1,5 +1,5 @@
 import type { Job } from "@pinakes/client";
-import type { PlaceName } from "../../api/place-names.ts";
+import type { CollectionName } from "../../api/collection-names.ts";
 import { mayAct, type JobAction } from "../../api/jobs.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { jobStrings as s } from "../../strings/jobs.ts";
@@ -13,7 +13,7 @@ interface Actions {
   /** The job with a pending action. */
   readonly pending: string | undefined;
   readonly onAct: (job: Job, action: JobAction) => void;
-  readonly nameOf: PlaceName;
+  readonly nameOf: CollectionName;
 }
 
 export function jobColumns(actions: Actions): readonly Column<Job>[] {
@@ -50,14 +50,14 @@ export function kindOf(kind: string): string {
   return s.kinds[kind] ?? kind;
 }
 
-export function placeOf(job: Pick<Job, "kind" | "repository_id" | "collection_id">, nameOf: PlaceName): string {
+export function labelOf(job: Pick<Job, "kind" | "repository_id" | "collection_id">, nameOf: CollectionName): string {
   // For evaluation runs, this is the id of the evaluation.
   if (job.kind === "evaluation") return s.evaluationSet;
   return job.repository_id === "*" ? s.wholeWorkspace : nameOf(job);
 }
 
-function Place({ job, nameOf }: { readonly job: Job; readonly nameOf: PlaceName }) {
-  const place = placeOf(job, nameOf);
+function Place({ job, nameOf }: { readonly job: Job; readonly nameOf: CollectionName }) {
+  const place = labelOf(job, nameOf);
   return (
     <span className="truncate" title={`${place} (${job.repository_id}/${job.collection_id})`}>
       {place}
@@ -80,7 +80,7 @@ function RowActions({ job, pending, onAct, nameOf }: Actions & { readonly job: J
     <Button
       size="small"
       disabled={pending === job.job_id}
-      aria-label={s.actionFor(s[action], kindOf(job.kind), placeOf(job, nameOf))}
+      aria-label={s.actionFor(s[action], kindOf(job.kind), labelOf(job, nameOf))}
       onClick={(event) => {
         // Prevents the row's click handler.
         event.stopPropagation();

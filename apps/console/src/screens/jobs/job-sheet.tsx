@@ -2,7 +2,7 @@ import type { Job } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { isOperation, isUnderWay, jobDetailOptions, mayAct } from "../../api/jobs.ts";
-import { usePlaceName } from "../../api/place-names.ts";
+import { useCollectionName } from "../../api/collection-names.ts";
 import { formatDateTime, formatNumber } from "../../lib/format.ts";
 import { jobStrings } from "../../strings/jobs.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -10,7 +10,7 @@ import { Button, buttonClass } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/panel.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
-import { kindOf, placeOf } from "./job-columns.tsx";
+import { kindOf, labelOf } from "./job-columns.tsx";
 import { JobProgress } from "./job-progress.tsx";
 import { JobResult } from "./job-result.tsx";
 import { useJobAction } from "./use-job-action.ts";
@@ -68,7 +68,7 @@ function Detail({ job }: { readonly job: Job }) {
 
 function Collection({ job }: { readonly job: Job }) {
   const { repository_id: rid, collection_id: cid } = job;
-  const place = placeOf(job, usePlaceName());
+  const place = labelOf(job, useCollectionName());
   if (rid === "*" || cid === "") return place;
   return (
     <Link to="/collections/$rid/$cid" params={{ rid, cid }} className="text-brand hover:underline">

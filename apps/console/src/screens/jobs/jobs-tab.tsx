@@ -1,5 +1,5 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { usePlaceName } from "../../api/place-names.ts";
+import { useCollectionName } from "../../api/collection-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { jobStrings as s } from "../../strings/jobs.ts";
 import { Button } from "../../ui/button.tsx";
@@ -17,7 +17,7 @@ const route = getRouteApi("/shell/jobs");
 export function JobsTab() {
   const { status, kind, q, job } = route.useSearch();
   const navigate = route.useNavigate();
-  const nameOf = usePlaceName();
+  const nameOf = useCollectionName();
   const found = useFoundJobs({ status, kind, q, nameOf });
   const acting = useJobAction();
   useLiveJobs();

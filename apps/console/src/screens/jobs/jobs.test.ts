@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ServerEvent } from "../../api/events.ts";
 import { mayAct } from "../../api/jobs.ts";
 import { withItem } from "../../api/pages-cache.ts";
-import { placeName } from "../../api/place-names.ts";
+import { collectionName } from "../../api/collection-names.ts";
 import { matchesJob } from "./find-jobs.ts";
 import { jobsOf } from "./use-live-jobs.ts";
 
@@ -85,13 +85,13 @@ it("a filter looks at status, kind, and the words of a job in any case", () => {
   expect(matchesJob(failed, { status: "running" })).toBe(false);
   expect(matchesJob(failed, { kind: "fsck" })).toBe(false);
   expect(matchesJob(failed, { q: "nothing" })).toBe(false);
-  const nameOf = placeName([], [{ repository_id: "kb", collection_id: "papers", name: "Good reads" }]);
+  const nameOf = collectionName([], [{ repository_id: "kb", collection_id: "papers", name: "Good reads" }]);
   expect([matchesJob(failed, { q: "good" }), matchesJob(failed, { q: "good", nameOf })]).toEqual([false, true]);
 });
 
 it("a place is told by the names of its parts; a personal repository of somebody else, and what is gone, by what is left to say", () => {
   const own = `personal-${"0".repeat(32)}`;
-  const nameOf = placeName(
+  const nameOf = collectionName(
     [{ repository_id: own, name: "Personal" }],
     [{ repository_id: own, collection_id: "c1", name: "My documents" }],
   );

@@ -8,8 +8,8 @@ import { useEffect } from "react";
 import { onEvent, type ServerEvent } from "../../api/events.ts";
 import { isUnderWay, jobListKey, readJob } from "../../api/jobs.ts";
 import { itemsInPages, putInPages } from "../../api/pages-cache.ts";
-import { renew } from "../../api/renew.ts";
-import { inTurns } from "../../lib/in-turns.ts";
+import { refetchChanged } from "../../api/refetch.ts";
+import { throttle } from "../../lib/throttle.ts";
 
 /** Batches bursts of events. */
 const turns = { soonMs: 300, againMs: 2_000 };
@@ -21,11 +21,11 @@ export function useLiveJobs(): void {
   useEffect(() => {
     const waiting = new Set<string>();
     let left = false;
-    const look = inTurns(async () => {
+    const look = throttle(async () => {
       const ids = [...waiting];
       waiting.clear();
       if (!left && ids.length <= singlesMax) return readSingles(client, ids);
-      left = await renew(client, jobListKey, ids);
+      left = await refetchChanged(client, jobListKey, ids);
       if (left) look();
     }, turns);
     return onEvent((event) => {

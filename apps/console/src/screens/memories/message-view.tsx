@@ -24,9 +24,7 @@ export function MessageView({ message, fits, onThread, onFork }: MessageViewProp
   return (
     <div className={cx("flex flex-col gap-2", fits === false && "border-l-4 pl-3")}>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-soft">
-        <Badge tone={tones[type] ?? "plain"}>
-          {Object.hasOwn(s.roles, type) ? s.roles[type as keyof typeof s.roles] : type}
-        </Badge>
+        <Badge tone={tones[type] ?? "plain"}>{Object.hasOwn(s.roles, type) ? s.roles[type] : type}</Badge>
         <time dateTime={message.timestamp}>{formatDateTime(message.timestamp)}</time>
         <span>{s.tokens(message.token_count)}</span>
         {typeof tool === "string" && <span>{tool}</span>}

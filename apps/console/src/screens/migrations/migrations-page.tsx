@@ -52,7 +52,7 @@ const columns: readonly Column<Migration>[] = [
     align: "right",
     cell: ({ problem_count: count }) => (count === 0 ? "0" : <Badge tone="bad">{formatNumber(count)}</Badge>),
   },
-  { id: "begun", header: s.columns.started, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
+  { id: "started", header: s.columns.started, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
   {
     id: "by",
     header: s.columns.by,

@@ -6,7 +6,7 @@ import { Check, ChevronDown, X } from "lucide-react";
 import { useDeferredValue, useId, useState, type ReactNode } from "react";
 import { collectionOfRef, refOf } from "../../api/collection-ref.ts";
 import { collectionOptions, type CollectionId } from "../../api/collections.ts";
-import { placeOf } from "../../api/place-names.ts";
+import { labelOf } from "../../api/collection-names.ts";
 import { get } from "../../api/request.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { cx } from "../../lib/class-names.ts";
@@ -201,7 +201,7 @@ function useChosen(refs: readonly string[], choices: readonly Choice[]): readonl
 }
 
 function choiceOf(one: Collection): Choice {
-  return { ref: refOf({ rid: one.repository_id, cid: one.collection_id }), name: one.name, place: placeOf(one) };
+  return { ref: refOf({ rid: one.repository_id, cid: one.collection_id }), name: one.name, place: labelOf(one) };
 }
 
 /** Loading, or not found. */

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp, Equal, FileText } from "lucide-react";
 import type { ExplainedHit, Parts } from "../../api/explained-search.ts";
 import { hitName } from "../../api/search.ts";
-import { placeOf, useCollection } from "../../api/place-names.ts";
+import { labelOf, useCollection } from "../../api/collection-names.ts";
 import { shownName } from "../../lib/shown-name.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -93,7 +93,7 @@ function Details({
   const collection = useCollection({ rid: repository_id, cid: collection_id });
   const fields = typeof metadata === "object" && metadata !== null ? Object.entries(metadata) : [];
   const place = [
-    ...(collection === undefined ? [`${repository_id} / ${collection_id}`] : [collection.name, placeOf(collection)]),
+    ...(collection === undefined ? [`${repository_id} / ${collection_id}`] : [collection.name, labelOf(collection)]),
     ...(citation.section === undefined ? [] : [citation.section]),
     ...(citation.page === undefined ? [] : [s.page(citation.page)]),
     ...(more === undefined || more.length === 0 ? [] : [s.alsoIn(more.length)]),

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { ExplainedAnswer, Searched } from "../../api/explained-search.ts";
-import { useCollection } from "../../api/place-names.ts";
+import { useCollection } from "../../api/collection-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";

@@ -2,7 +2,7 @@ import type { Collection } from "@pinakes/client";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { showBegunWork } from "../../api/begun-work.ts";
+import { refreshWork } from "../../api/refresh-work.ts";
 import { deleteCollection, restoreCollection } from "../../api/collection-changes.ts";
 import { collectionsOptions } from "../../api/collections.ts";
 import { meOptions } from "../../api/identity.ts";
@@ -115,7 +115,7 @@ function PurgeDialog({ collection, onClose, onStarted }: Props) {
   const purging = useMutation({
     mutationFn: () => deleteCollection({ rid, cid }, { purge: true, incarnation }),
     onSuccess: ({ job_id }) => onStarted(job_id),
-    onSettled: () => Promise.all([client.invalidateQueries({ queryKey: ["collections"] }), showBegunWork(client)]),
+    onSettled: () => Promise.all([client.invalidateQueries({ queryKey: ["collections"] }), refreshWork(client)]),
   });
   return (
     <Confirm

@@ -24,7 +24,7 @@ export function differencesOf(before: unknown, after: unknown, path = "", depth 
   }
   const names = new Set([...Object.keys(both), ...Object.keys(other)]);
   return [...names].flatMap((name) =>
-    differencesOf(own(both, name), own(other, name), placeOf(path, name, Array.isArray(after)), depth + 1),
+    differencesOf(own(both, name), own(other, name), labelOf(path, name, Array.isArray(after)), depth + 1),
   );
 }
 
@@ -36,7 +36,7 @@ function own(parts: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(parts, name) ? parts[name] : undefined;
 }
 
-function placeOf(path: string, name: string, inList: boolean): string {
+function labelOf(path: string, name: string, inList: boolean): string {
   if (inList) return `${path}[${name}]`;
   return path === "" ? name : `${path}.${name}`;
 }

@@ -15,20 +15,13 @@ const fields = [
 
 /** The current values of a collection, as a change. */
 export function currentOf(collection: Collection): Changeable {
-  const {
-    name,
-    description = "",
-    own_chunking_strategy,
-    allow_chunking_override,
-    metadata,
-    allowed_groups,
-  } = collection;
+  const { name, description, own_chunking_strategy, allow_chunking_override, metadata, allowed_groups } = collection;
   return {
     name,
     description,
     chunking_strategy: own_chunking_strategy,
     allow_chunking_override,
-    metadata: { tags: metadata.tags ?? [], custom_fields: metadata.custom_fields ?? {} },
+    metadata,
     allowed_groups,
     private: collection.private,
   };

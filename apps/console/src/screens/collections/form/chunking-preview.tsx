@@ -6,7 +6,7 @@ import { formatNumber } from "../../../lib/format.ts";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 import { TextArea } from "../../../ui/field.tsx";
 import { ErrorBox } from "../../../ui/states.tsx";
-import { CutText } from "./cut-text.tsx";
+import { ChunkedText } from "./chunked-text.tsx";
 import { fieldErrorsOf, type FieldErrors } from "./field-errors.ts";
 
 interface Props {
@@ -84,7 +84,7 @@ function Cut({
         )}
       </p>
       {/* Chunks of the previous text would be drawn at wrong positions. */}
-      {!stale && <CutText text={text} pieces={shown} />}
+      {!stale && <ChunkedText text={text} pieces={shown} />}
       {shown.length < pieces.length && (
         <p className="text-xs text-soft">{s.previewMore(shown.length, pieces.length)}</p>
       )}

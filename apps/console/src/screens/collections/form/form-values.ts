@@ -51,7 +51,7 @@ export const emptyValues: FormValues = {
 };
 
 export function valuesOf(collection: Collection): FormValues {
-  const { metadata, own_chunking_strategy: own, allowed_groups, description = "" } = collection;
+  const { metadata, own_chunking_strategy: own, allowed_groups, description } = collection;
   return {
     ...emptyValues,
     repository: collection.repository_id,

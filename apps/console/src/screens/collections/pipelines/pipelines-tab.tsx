@@ -3,7 +3,7 @@ import type { ScheduledPipeline } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { showBegunWork } from "../../../api/begun-work.ts";
+import { refreshWork } from "../../../api/refresh-work.ts";
 import type { CollectionId } from "../../../api/collections.ts";
 import { deletePipeline, pipelinesOptions, runPipeline } from "../../../api/pipelines.ts";
 import { pipelineStrings as s } from "../../../strings/pipelines.ts";
@@ -35,7 +35,7 @@ export default function PipelinesTab({ id, mayChange, onFollow }: Props) {
     onSuccess: ({ job_id }) => {
       close();
       toast(s.started);
-      void showBegunWork(client);
+      void refreshWork(client);
       onFollow(job_id);
     },
     onError: (cause) => toastError(s.run, cause),

@@ -4,7 +4,7 @@ import type { Piece } from "../../../api/chunking.ts";
 import { cx } from "../../../lib/class-names.ts";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 
-export function CutText({ text, pieces }: { readonly text: string; readonly pieces: readonly Piece[] }) {
+export function ChunkedText({ text, pieces }: { readonly text: string; readonly pieces: readonly Piece[] }) {
   const stretches = stretchesOf(text, pieces);
   return (
     <div>

@@ -5,20 +5,20 @@ import { uiStrings } from "../strings/ui.ts";
 import { refOf } from "./collection-ref.ts";
 import { collectionOptions, collectionsOptions, repositoriesOptions, type CollectionId } from "./collections.ts";
 
-interface PlaceIds {
+interface CollectionIds {
   readonly repository_id: string;
   readonly collection_id: string;
 }
 
 /** "Papers / My notes"; falls back to the id. */
-export type PlaceName = (place: PlaceIds) => string;
+export type CollectionName = (place: CollectionIds) => string;
 
 const personalId = /^personal-([0-9a-f]{8})[0-9a-f]{24}$/;
 
-export function placeName(
+export function collectionName(
   repositories: readonly Pick<Repository, "repository_id" | "name">[],
   collections: readonly Pick<Collection, "repository_id" | "collection_id" | "name">[],
-): PlaceName {
+): CollectionName {
   const repositoryNames = new Map(repositories.map((one) => [one.repository_id, one.name]));
   const collectionNames = new Map(
     collections.map((one) => [refOf({ rid: one.repository_id, cid: one.collection_id }), one.name]),
@@ -31,10 +31,10 @@ export function placeName(
 }
 
 /** Of the newest collections that are loaded: lists mostly refer to those. */
-export function usePlaceName(): PlaceName {
+export function useCollectionName(): CollectionName {
   const repositories = useQuery(repositoriesOptions).data?.items;
   const collections = useInfiniteQuery(collectionsOptions()).data?.items;
-  return placeName(repositories ?? [], collections ?? []);
+  return collectionName(repositories ?? [], collections ?? []);
 }
 
 /** Undefined while loading or if it does not exist. Most are in the cached list; only missing ones are fetched. */
@@ -51,6 +51,6 @@ export function useCollection({ rid, cid }: CollectionId): Collection | undefine
 const madeId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The repository, and the id if it was chosen by a user. */
-export function placeOf({ repository_name, collection_id }: Collection): string {
+export function labelOf({ repository_name, collection_id }: Collection): string {
   return madeId.test(collection_id) ? repository_name : `${repository_name} / ${collection_id}`;
 }

@@ -6,17 +6,17 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 import { foundIn } from "../search/found-words.ts";
 import type { Span } from "./text-marks.ts";
-import type { Place } from "./use-place.ts";
+import type { Selection } from "./use-selection.ts";
 
 const s = documentStrings.chunks;
 
-interface ChosenPlaceProps {
+interface SelectionPanelProps {
   readonly document: Document;
-  readonly place: Place;
+  readonly selection: Selection;
   readonly span: Span;
 }
 
-export function ChosenPlace({ document, place: { chosen, choose, words }, span }: ChosenPlaceProps) {
+export function SelectionPanel({ document, selection: { chosen, choose, words }, span }: SelectionPanelProps) {
   const { page, section } = chosen ?? {};
   const found = foundIn(chosen?.text ?? "", words);
   return (

@@ -16,7 +16,7 @@ interface Props extends Place {
 }
 
 /** Repository, collection and document of the access tester. */
-export function PlaceFields({ repository, collection, document, onChange }: Props) {
+export function ResourceFields({ repository, collection, document, onChange }: Props) {
   const repositories =
     useQuery(repositoriesOptions).data?.items.map(({ repository_id, name }) => ({
       value: repository_id,

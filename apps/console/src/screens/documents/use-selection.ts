@@ -18,7 +18,7 @@ interface Chunks {
   readonly more: More;
 }
 
-export interface Place {
+export interface Selection {
   readonly chunks: Chunks;
   readonly chosen: Chunk | undefined;
   /** Words of the query. */
@@ -32,7 +32,7 @@ export interface Place {
   readonly chooseSpan: (span: Span) => void;
 }
 
-export function usePlace(id: DocumentId, document: Document): Place {
+export function useSelection(id: DocumentId, document: Document): Selection {
   const { chunk: chunkId, start, end, q } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useInfiniteQuery(chunksOptions(id, document));

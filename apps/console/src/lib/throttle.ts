@@ -7,7 +7,7 @@ interface Turns {
 }
 
 /** Returns the function to call. Calls during a run schedule another one. */
-export function inTurns(work: () => Promise<void>, { soonMs, againMs }: Turns): () => void {
+export function throttle(work: () => Promise<void>, { soonMs, againMs }: Turns): () => void {
   let wanted = false;
   let busy = false;
   const turn = async () => {

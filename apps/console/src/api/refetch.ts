@@ -20,19 +20,23 @@ type Row = unknown;
 const waiting = new WeakMap<Query, Set<string>>();
 
 /** `changed`: row ids. Returns true if changed pages remain, and it must be called again. */
-export async function renew(client: QueryClient, queryKey: QueryKey, changed: Iterable<string> = []): Promise<boolean> {
+export async function refetchChanged(
+  client: QueryClient,
+  queryKey: QueryKey,
+  changed: Iterable<string> = [],
+): Promise<boolean> {
   const ids = [...changed];
   const left = await Promise.all(
     client
       .getQueryCache()
       .findAll({ queryKey })
-      .map((query) => renewOne(client, query, ids)),
+      .map((query) => refetchOne(client, query, ids)),
   );
   return left.includes(true);
 }
 
 /** After missed events, refetches everything that is visible. */
-export async function renewAll(client: QueryClient): Promise<void> {
+export async function refetchAll(client: QueryClient): Promise<void> {
   const again = async (query: Query) => {
     await nextPageCame(query);
     await readWhole(client, query);
@@ -40,7 +44,7 @@ export async function renewAll(client: QueryClient): Promise<void> {
   await Promise.all(client.getQueryCache().getAll().map(again));
 }
 
-async function renewOne(client: QueryClient, query: Query, changed: readonly string[]): Promise<boolean> {
+async function refetchOne(client: QueryClient, query: Query, changed: readonly string[]): Promise<boolean> {
   // Not visible: refetched when it is shown again.
   if (!query.isActive()) {
     query.invalidate();
@@ -60,7 +64,7 @@ async function renewOne(client: QueryClient, query: Query, changed: readonly str
   waiting.set(query, ids);
   try {
     // Last page first: new rows in the first do not shift the others.
-    for (const index of chosen) await renewPage(query, index, list);
+    for (const index of chosen) await refetchPage(query, index, list);
   } catch {
     // The full refetch retries, and reports the error.
     await readWhole(client, query);
@@ -79,7 +83,7 @@ function pagesToRead({ pages }: Pages<Row>, ids: ReadonlySet<string>, idOf: List
   return [...chosen].toSorted((a, b) => b - a);
 }
 
-async function renewPage(query: Query, index: number, { read, idOf }: ListMeta): Promise<void> {
+async function refetchPage(query: Query, index: number, { read, idOf }: ListMeta): Promise<void> {
   const before = query.state.data as Pages<Row>;
   const fresh =
     index === 0
