@@ -16,7 +16,7 @@ import {
 import { metadataOf, pathOf, revisions, succeed, useWorld, type McpWorld } from "./support/mcp-world.ts";
 
 const marker = "quokka271828";
-const never: Readonly<Record<string, string>> = { ...Object.fromEntries([..."0123456789"].map((d) => [d, String(9 - Number(d))])) };
+const never: Readonly<Record<string, string>> = Object.fromEntries([..."0123456789"].map((d) => [d, String(9 - Number(d))]));
 const ofNever = (id: string): string => id.replaceAll(/\d/g, (digit) => never[digit] as string);
 
 describe("leaks over MCP", () => {
@@ -56,7 +56,8 @@ describe("leaks over MCP", () => {
   const masked = (text: string, target: Target): string => {
     let shown = text;
     for (const [name, id] of Object.entries(target))
-      if (typeof id === "string") shown = shown.replaceAll(id, `<${name}>`).replaceAll(encodeURIComponent(id), `<${name}>`);
+      if (typeof id === "string")
+        shown = shown.replaceAll(id, `<${name}>`).replaceAll(encodeURIComponent(id), `<${name}>`);
     return shown;
   };
   const expectNothing = (answer: string, sent: string, what: string): void => {
@@ -138,7 +139,9 @@ describe("leaks over MCP", () => {
     expect(await succeed(client, "verify_citation", onDocuments["verify_citation"]?.(first)[0])).toMatchObject({
       valid: true,
     });
-    expect(await succeed(client, "session_list", { agent_id: first.aid })).toMatchObject({ items: [expect.anything()] });
+    expect(await succeed(client, "session_list", { agent_id: first.aid })).toMatchObject({
+      items: [expect.anything()],
+    });
     for (const [kind, uris] of Object.entries(onResources))
       for (const uri of uris(first)) expect((await client.readResource({ uri })).contents, kind).toHaveLength(1);
   });
@@ -170,7 +173,7 @@ describe("leaks over MCP", () => {
 
 function neverOf(target: Target): Target {
   const ids = Object.entries(target).map(([name, id]) => [name, typeof id === "string" ? ofNever(id) : (id as Json)]);
-  return Object.fromEntries(ids) as unknown as Target;
+  return Object.fromEntries(ids);
 }
 
 /** A group's collection, a private one in an open repository, and a catalog; beside them one of everything that state holds. */

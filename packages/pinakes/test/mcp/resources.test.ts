@@ -20,7 +20,18 @@ const ids = { repository_id: "library", collection_id: "papers" };
 const charsMax = 1_000_000;
 /** Mostly blank lines, which need no vectors; the limit is within a character of two code units. */
 const largeText = `${"The beginning.".padEnd(charsMax - 1, "\n")}🦦 in the middle${"\n".repeat(charsMax)}The end of it all.`;
-const oddNames = ["two words", "a/b", "naïve ünïcødé 日本", "100%", "%2F", "a?b#c&d=e", "a,b;c", "'\"<>\\", "🦦", "a+b"];
+const oddNames = [
+  "two words",
+  "a/b",
+  "naïve ünïcødé 日本",
+  "100%",
+  "%2F",
+  "a?b#c&d=e",
+  "a,b;c",
+  "'\"<>\\",
+  "🦦",
+  "a+b",
+];
 
 describe.each(engines)("resources on %s", (engine) => {
   let ann: string;
@@ -69,7 +80,10 @@ describe.each(engines)("resources on %s", (engine) => {
       const listed = (await client.listResourceTemplates()).resourceTemplates;
       expect(Object.fromEntries(listed.map(({ name, uriTemplate }) => [name, uriTemplate]))).toEqual(templates);
       for (const { name, title, description, mimeType } of listed)
-        expect([title, description, mimeType].every((one) => typeof one === "string" && one !== ""), name).toBe(true);
+        expect(
+          [title, description, mimeType].every((one) => typeof one === "string" && one !== ""),
+          name,
+        ).toBe(true);
     });
 
     it("reads a collection, a document, a workflow, checkpoints and a session as /v1 has them", async () => {
@@ -114,7 +128,12 @@ describe.each(engines)("resources on %s", (engine) => {
       const client = await connected();
       const agent = `agent ${revision}`;
       for (const session_id of oddNames)
-        await succeed(client, "memory_append", { agent_id: agent, session_id, message_type: "user", content: session_id });
+        await succeed(client, "memory_append", {
+          agent_id: agent,
+          session_id,
+          message_type: "user",
+          content: session_id,
+        });
       for (const name of oddNames) {
         const { session, messages } = await json(client, sessionUri(agent, name));
         expect(session).toMatchObject({ agent_id: agent, session_id: name });

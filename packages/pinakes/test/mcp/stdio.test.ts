@@ -12,7 +12,16 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Json } from "../http/support/server.ts";
 import { until } from "../support/until.ts";
-import { base64, call, McpWorld, metadataOf, newClient, revisions, succeed, type Revision } from "./support/mcp-world.ts";
+import {
+  base64,
+  call,
+  McpWorld,
+  metadataOf,
+  newClient,
+  revisions,
+  succeed,
+  type Revision,
+} from "./support/mcp-world.ts";
 
 const pinakes = fileURLToPath(new URL("../../src/cli/pinakes.ts", import.meta.url));
 const startScript = fileURLToPath(new URL("../../src/cli/start.ts", import.meta.url));
@@ -67,29 +76,34 @@ async function catalogWith(client: Client, name: string): Promise<string> {
 }
 
 describe("on the stores of this machine", () => {
-  it.each(revisions)("R-KB-42 at %s: every tool and resource; what was selected ends with the process", async (revision) => {
-    const env = { PINAKES_DATA: join(folder, `own-${revision}`) };
-    let catalog_id = "";
-    {
-      await using one = await connect(revision, env);
-      expect(one.client.getNegotiatedProtocolVersion()).toBe(revision);
-      expect((await one.client.listTools()).tools).toHaveLength(28);
-      catalog_id = await catalogWith(one.client, "Otters");
-      expect(metadataOf(await succeed(one.client, "select_catalog", { catalog_id }))["selection_handle"]).toBeUndefined();
-      const asked = metadataOf(await succeed(one.client, "query_catalog", { query: "how do otters sleep?" }));
-      expect(asked["sources"]).toMatchObject([{ filename: "otters.txt" }]);
-      expect((await one.client.listResources()).resources).toMatchObject([{ title: "Otters" }]);
-      expect(one.stderr()).toBe("");
-    }
-    await using two = await connect(revision, env);
-    expect(metadataOf(await succeed(two.client, "list_catalogs"))["catalog_count"]).toBe(1);
-    const forgotten = await call(two.client, "query_catalog", { query: "how do otters sleep?" });
-    expect(metadataOf(forgotten.structured)["error_code"]).toBe("NO_CATALOG_SELECTED");
-    // Another user of the same stores.
-    await using bob = await connect(revision, env, ["--user", "bob", "--role", "user"]);
-    expect(metadataOf(await succeed(bob.client, "list_catalogs"))["catalog_count"]).toBe(0);
-    expect((await call(bob.client, "list_catalog_documents", { catalog_id })).isError).toBe(true);
-  });
+  it.each(revisions)(
+    "R-KB-42 at %s: every tool and resource; what was selected ends with the process",
+    async (revision) => {
+      const env = { PINAKES_DATA: join(folder, `own-${revision}`) };
+      let catalog_id = "";
+      {
+        await using one = await connect(revision, env);
+        expect(one.client.getNegotiatedProtocolVersion()).toBe(revision);
+        expect((await one.client.listTools()).tools).toHaveLength(28);
+        catalog_id = await catalogWith(one.client, "Otters");
+        expect(
+          metadataOf(await succeed(one.client, "select_catalog", { catalog_id }))["selection_handle"],
+        ).toBeUndefined();
+        const asked = metadataOf(await succeed(one.client, "query_catalog", { query: "how do otters sleep?" }));
+        expect(asked["sources"]).toMatchObject([{ filename: "otters.txt" }]);
+        expect((await one.client.listResources()).resources).toMatchObject([{ title: "Otters" }]);
+        expect(one.stderr()).toBe("");
+      }
+      await using two = await connect(revision, env);
+      expect(metadataOf(await succeed(two.client, "list_catalogs"))["catalog_count"]).toBe(1);
+      const forgotten = await call(two.client, "query_catalog", { query: "how do otters sleep?" });
+      expect(metadataOf(forgotten.structured)["error_code"]).toBe("NO_CATALOG_SELECTED");
+      // Another user of the same stores.
+      await using bob = await connect(revision, env, ["--user", "bob", "--role", "user"]);
+      expect(metadataOf(await succeed(bob.client, "list_catalogs"))["catalog_count"]).toBe(0);
+      expect((await call(bob.client, "list_catalog_documents", { catalog_id })).isError).toBe(true);
+    },
+  );
 
   it("asks the client's user before it deletes", async () => {
     const env = { PINAKES_DATA: join(folder, "asking") };
@@ -148,7 +162,10 @@ describe("on the stores of this machine", () => {
     await answered;
     child.stdin.end();
     expect(await ended).toEqual([0, null]);
-    const messages = (await said).trim().split("\n").map((line) => JSON.parse(line) as Json);
+    const messages = (await said)
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Json);
     expect(messages.every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true);
     expect(messages.find(({ id }) => id === 4)).toMatchObject({ error: { code: -32_601 } });
     expect(await complained).not.toContain("Warning");
@@ -212,7 +229,9 @@ describe("through a server", () => {
     const reader = await world.key("w1", "ann", { scopes: ["read"] });
     await using reading = await connect("2026-07-28", { PINAKES_URL: world.url, PINAKES_KEY: reader });
     expect((await call(reading.client, "create_catalog", { catalog_name: "No" })).text).toMatch(/^FORBIDDEN: /);
-    await expect(run(process.execPath, [pinakes, "mcp", ...address, "--key", "pk_wrong"], { env: environment({}) })).rejects.toMatchObject({
+    await expect(
+      run(process.execPath, [pinakes, "mcp", ...address, "--key", "pk_wrong"], { env: environment({}) }),
+    ).rejects.toMatchObject({
       code: expect.any(Number),
       stdout: "",
       stderr: expect.stringMatching(/key/i),
@@ -284,12 +303,15 @@ describe("--install", () => {
     await client.connect(new StdioClientTransport({ command, args, env, cwd: "/", stderr: "ignore" }));
     await succeed(client, "create_catalog", { catalog_name: "Installed" });
     await client.close();
-    expect(await readFile(join(data, "pinakes.sqlite")).catch(async () => (await run("ls", [data])).stdout)).not.toBe("");
+    expect(await readFile(join(data, "pinakes.sqlite")).catch(async () => (await run("ls", [data])).stdout)).not.toBe(
+      "",
+    );
   });
 });
 
 function logged(child: ChildProcess): () => string {
   let seen = "";
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => void (seen += chunk.toString()));
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on("data", (chunk: Buffer) => void (seen += chunk.toString()));
   return () => seen;
 }

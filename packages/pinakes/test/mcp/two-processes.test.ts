@@ -14,7 +14,9 @@ afterAll(() => two[Symbol.asyncDispose]());
 /** What differs between two conversations that say the same. */
 function alike(value: unknown): unknown {
   const text = JSON.stringify(value, (name, part: unknown) =>
-    /(_id|_at|_handle|^id|^uri|url|name|s3_prefix|job_id|score|etag|_ts|timestamp|created_by|deleted|duration.*)$/.test(name) ||
+    /(_id|_at|_handle|^id|^uri|url|name|s3_prefix|job_id|score|etag|_ts|timestamp|created_by|deleted|duration.*)$/.test(
+      name,
+    ) ||
     (name === "text" && typeof part === "string")
       ? typeof part
       : part,
@@ -46,7 +48,9 @@ async function conversation(revision: Revision, url: string, user: string): Prom
   const { workflow_id } = workflow as Json;
   await say("workflow_checkpoint", { workflow_id, step: 1, state: { at: 1 } });
   await say("workflow_get", { workflow_id });
-  const { contents } = await client.readResource({ uri: `state://workflows/${String(workflow_id)}/checkpoints/latest` });
+  const { contents } = await client.readResource({
+    uri: `state://workflows/${String(workflow_id)}/checkpoints/latest`,
+  });
   said.push(alike(JSON.parse((contents[0] as { text: string }).text)));
   await say("delete_catalog", { catalog_id, confirm: true });
   await say("query_catalog", { query: "how do otters sleep?", ...handle });

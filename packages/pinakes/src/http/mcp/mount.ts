@@ -113,7 +113,8 @@ class McpEndpoint {
     const { caller } = auth;
     const authInfo = this.#authInfoOf(auth, request);
     const session = this.#sessionOf(authInfo);
-    if (await isLegacyRequest(request, body)) return this.#serveLegacy({ request, body, caller, session, authInfo }, auth);
+    if (await isLegacyRequest(request, body))
+      return this.#serveLegacy({ request, body, caller, session, authInfo }, auth);
     if (methodOf(body) !== "subscriptions/listen") return this.#modern.fetch(request, { parsedBody: body, authInfo });
     // A bus of its own: the same URI means another resource in another workspace.
     const bus = new InMemoryServerEventBus();

@@ -38,7 +38,8 @@ export const jobTools: readonly McpTool[] = [
       for (let reported = ""; ;) {
         const job = await knowledge.jobs.get(job_id);
         const now = JSON.stringify([job.status, job.progress]);
-        if (now !== reported) await progress(job.progress?.done ?? 0, job.progress?.total, `${job.kind}: ${job.status}`);
+        if (now !== reported)
+          await progress(job.progress?.done ?? 0, job.progress?.total, `${job.kind}: ${job.status}`);
         reported = now;
         const over = job.status !== "queued" && job.status !== "running";
         if (over || Date.now() >= end) return { structured: job };

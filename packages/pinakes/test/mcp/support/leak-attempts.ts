@@ -36,7 +36,9 @@ export const onDocuments: Readonly<Record<string, Attempts>> = {
     { query: "plans of the vault", in: [t.rid] },
     { query: "plans of the vault", in: [`me/${t.cid}`] },
   ],
-  verify_citation: (t) => [{ citation: { ...t.citation, repository_id: t.rid, collection_id: t.cid, document_id: t.did } }],
+  verify_citation: (t) => [
+    { citation: { ...t.citation, repository_id: t.rid, collection_id: t.cid, document_id: t.did } },
+  ],
   create_catalog: () => [{ catalog_name: "Plans" }, { catalog_name: "plans" }],
   list_catalogs: () => [{}],
   upload_to_catalog: ({ cid }) =>
