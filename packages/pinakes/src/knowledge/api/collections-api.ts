@@ -52,10 +52,10 @@ export class CollectionsApi {
     caller: Caller,
     { include_total, ...query }: CollectionQuery & Totalled = {},
   ): Promise<ListPage<CollectionView>> {
-    const asked = await this.#withRepository(caller, query);
-    const page = await this.#services.lists.list(caller, asked);
+    const filter = await this.#withRepository(caller, query);
+    const page = await this.#services.lists.list(caller, filter);
     const items = await Promise.all(page.items.map((opened) => this.#view(caller, opened)));
-    const total = include_total === true ? { total: await this.#services.lists.count(caller, asked) } : {};
+    const total = include_total === true ? { total: await this.#services.lists.count(caller, filter) } : {};
     return { items, next_cursor: page.cursor ?? null, ...total };
   }
 
