@@ -42,7 +42,7 @@ export async function readPage(
 /** One more than the limit, where there is one. */
 async function readStream(
   items: ItemStore,
-  { scope, place }: CollectionPartition,
+  { scope, key }: CollectionPartition,
   stream: PageQuery["streams"][number],
   read: {
     readonly order: "asc" | "desc";
@@ -57,7 +57,7 @@ async function readStream(
   for (let cursor: string | undefined; ;) {
     const page = await items.query(scope, documentsContainer.name, {
       index: stream.status === undefined ? "byUploaded" : "byStatus",
-      equals: { incarnation: place.incarnation, ...stream },
+      equals: { incarnation: key.incarnation, ...stream },
       ...(from === undefined ? {} : { range: order === "asc" ? { gte: from.at } : { lte: from.at } }),
       order,
       limit: limit + 1,
