@@ -16,7 +16,9 @@ import {
 import { metadataOf, pathOf, revisions, succeed, useWorld, type McpWorld } from "./support/mcp-world.ts";
 
 const marker = "quokka271828";
-const never: Readonly<Record<string, string>> = Object.fromEntries(Array.from({ length: 10 }, (_, digit) => [String(digit), String(9 - digit)]));
+const never: Readonly<Record<string, string>> = Object.fromEntries(
+  Array.from({ length: 10 }, (_, digit) => [String(digit), String(9 - digit)]),
+);
 const ofNever = (id: string): string => id.replaceAll(/\d/g, (digit) => never[digit] as string);
 
 describe("leaks over MCP", () => {

@@ -101,7 +101,10 @@ export class CollectionsApi {
     const { registry, deps } = this.#services;
     if (typeof collection.expires_after_days !== "number") return;
     // One day is the least; the sweep finds the right time.
-    await registry.mark({ kind: "expiry", tenant: scope.tenant, ...incarnationOf(collection) }, deps.clock.now() + dayMs);
+    await registry.mark(
+      { kind: "expiry", tenant: scope.tenant, ...incarnationOf(collection) },
+      deps.clock.now() + dayMs,
+    );
   }
 
   /** Only for the collection's own strategy: defaults are clamped to the model without a warning. */
