@@ -16,8 +16,8 @@ import {
 import { metadataOf, pathOf, revisions, succeed, useWorld, type McpWorld } from "./support/mcp-world.ts";
 
 const marker = "quokka271828";
-const never: Readonly<Record<string, string>> = { ...Object.fromEntries([..."0123456789"].map((d) => [d, String(9 - Number(d))])) };
-const ofNever = (id: string): string => id.replaceAll(/\d/g, (digit) => never[digit] as string);
+/** An id of the same form that was never given. */
+const ofNever = (id: string): string => id.replaceAll(/\d/g, (digit) => String(9 - Number(digit)));
 
 describe("leaks over MCP", () => {
   let ann: string;
@@ -61,7 +61,8 @@ describe("leaks over MCP", () => {
   };
   const expectNothing = (answer: string, sent: string, what: string): void => {
     const secrets = [marker, ...targets.flatMap(({ citation: _, ...ids }) => Object.values(ids))];
-    const leaked = secrets.filter((secret) => answer.includes(secret) && !sent.includes(secret));
+    // The open repository is no secret, only what is in it.
+    const leaked = secrets.filter((secret) => secret !== "commons" && answer.includes(secret) && !sent.includes(secret));
     expect(leaked, `${what} tells of another's: ${answer}`).toEqual([]);
   };
 
@@ -147,7 +148,7 @@ describe("leaks over MCP", () => {
     it("R-LISA-72 R-AGT-09 another workspace finds nothing by any id: each answer is that about what never was, to the byte", async () => {
       const before = await snapshot();
       for (const role of ["user", "admin"] as const) {
-        const client = await world().client(revision, await world().key("w2", `eve-${role}-${revision}`, { role }));
+        const client = await world().client(revision, await world().key(`w-${role}-${revision}`, "eve", { role }));
         expect(await walk(client, { ...onDocuments, ...onState })).toBeGreaterThan(150);
         await walkResources(client, Object.keys(onResources));
         await walk(client, making);
