@@ -1,5 +1,6 @@
 /** An MCP server for one caller: the same tools and resources on both revisions of the protocol, over HTTP and on stdio. */
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   McpServer,
   type AuthInfo,
   type McpServerOptions,
@@ -74,7 +75,8 @@ export function createMcpServer({
     server.registerTool(name, config, async (args, ctx) =>
       callTool(tool, args as object, ctx, {
         session: sessionOf(ctx),
-        capabilities: server.server.getClientCapabilities(),
+        // From 2026-07-28 on each request states them; a stdio connection has no others.
+        capabilities: ctx.mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities(),
         onFailure,
       }),
     );
