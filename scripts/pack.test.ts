@@ -44,7 +44,7 @@ function examplesOf(adapter: string, user: string): string[] {
   });
 }
 
-const adapters = ["ai-sdk", "langgraph", "mastra", "openai-agents"];
+const adapters = ["ai-sdk", "langchain", "langgraph", "llamaindex", "mastra", "openai-agents"];
 
 describe("the published packages", () => {
   it("installs elsewhere, runs the README's tour, and its types hold", { timeout: 900_000 }, () => {

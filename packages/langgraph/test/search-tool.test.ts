@@ -1,4 +1,9 @@
 /** The search as a tool under LangGraph's own node for tools. */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { AIMessage, type ToolMessage } from "@langchain/core/messages";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { ToolNode } from "@langchain/langgraph/prebuilt";
@@ -44,3 +49,16 @@ it.each([
       expect((await asked(args)).status).toBe("error");
   },
 );
+
+it("the example runs end to end: the graph reads what the tool found", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "pinakes-langgraph-search-"));
+  const example = join(import.meta.dirname, "../examples/search-tool.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [example, dir]);
+  expect(stdout.trim().split("\n")).toEqual([
+    "human: How does Ada travel?",
+    "ai: ",
+    expect.stringMatching(/^tool: \{"outcome":"ok","results":\[/),
+    expect.stringMatching(/^ai: I have read: \{"outcome":"ok"/),
+  ]);
+  await rm(dir, { recursive: true });
+});

@@ -41,7 +41,7 @@ describe.each(ways)("the search tool on %s, %s", (engine, via) => {
     };
     const { text, toolResults } = await ask({ query: travelQuestion });
     expect(text).toBe("By train [ada.md].");
-    const { results } = toolResults[0]?.payload.result as SearchToolOutput;
+    const results = (toolResults[0]?.payload.result as SearchToolOutput | undefined)?.results ?? [];
     expect(results).toMatchObject([{ filename: "ada.md", quote: expect.stringContaining(travelAnswer) }]);
     expect(await notes.client.verifyCitations(results)).toMatchObject([{ result: "exact" }]);
     expect(prompts.at(-1)).toContain(travelAnswer);

@@ -20,7 +20,7 @@ export function pinakesSearch<Context = unknown>(
   options?: SearchToolOptions,
 ): FunctionTool<Context, SearchParameters, string> {
   const { name, description, inputSchema, run } = searchTool(knowledge, options);
-  return tool<SearchParameters, Context, string>({
+  return tool<SearchParameters, Context>({
     name,
     description,
     parameters: inputSchema as object as SearchParameters,

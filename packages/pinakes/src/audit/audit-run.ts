@@ -71,7 +71,7 @@ export function keeping(
   documentId: string | null,
   detail: string,
 ): Keeping {
-  return { scope, life: placeOf(collection), documentId, jobId, detail };
+  return { scope, incarnation: placeOf(collection), documentId, jobId, detail };
 }
 
 /** Reports a finding of this incarnation, unless its collection has ended concurrently. */
@@ -83,11 +83,11 @@ export async function found(
 }
 
 export async function isAsItWas({ catalog, scope, collection }: IncarnationRun): Promise<boolean> {
-  return (await catalog.life(scope, collection))?.record.status === collection.status;
+  return (await catalog.incarnation(scope, collection))?.record.status === collection.status;
 }
 
 /** Precondition of batches: only while the incarnation is live. */
-export const whileItLives: Operation = {
+export const whileLive: Operation = {
   op: "check",
   id: itemIds.fence,
   where: { status: { in: ["ACTIVE", "ARCHIVED"] } },

@@ -15,10 +15,10 @@ import { isLive } from "../knowledge/records/catalog-records.ts";
 import { checkAskedId, checkAskedKey } from "../knowledge/records/names.ts";
 import { isoTime } from "../knowledge/records/times.ts";
 import { jobView, type JobView } from "../knowledge/views.ts";
-import { auditCollection, auditRepository } from "./audit-life.ts";
+import { auditCollection, auditRepository } from "./audit-incarnation.ts";
 import { beginAudit, type AuditDependencies } from "./audit-run.ts";
 import { checkFiles } from "./check-files.ts";
-import { auditLives } from "./check-lives.ts";
+import { auditIncarnations } from "./check-incarnations.ts";
 import { Findings, type Finding } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
 import { allCollections, allRepositories } from "./walk.ts";
@@ -102,7 +102,7 @@ export class Audit {
       }
     }
     if (repository === undefined) {
-      await auditLives(run);
+      await auditIncarnations(run);
       await checkFiles(run);
     }
     await this.#keep(scope, job_id, findings);

@@ -10,7 +10,7 @@ import {
   type CollectionRecord,
   type RepositoryRecord,
 } from "../knowledge/records/records.ts";
-import { found, isAsItWas, whileItLives, type AuditRun, type IncarnationRun } from "./audit-run.ts";
+import { found, isAsItWas, whileLive, type AuditRun, type IncarnationRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 
 /**
@@ -32,7 +32,7 @@ export async function checkStats(run: IncarnationRun): Promise<void> {
     const write: Operation =
       after === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: after.etag };
     if (!(await isAsItWas(run))) return;
-    if (run.repair && !(await written(partition.clean([whileItLives, write])))) continue;
+    if (run.repair && !(await written(partition.clean([whileLive, write])))) continue;
     const detail = `${after === undefined ? "There are no counters" : `The counters say ${brief(kept)}`}; the count is ${brief(counted)}.`;
     return found(run, { kind: "counter_off", store: "documents", key: itemIds.stats, detail, repaired: run.repair });
   }

@@ -26,7 +26,7 @@ export async function checkManifests(run: IncarnationRun): Promise<void> {
     await checkVectors(run, partition.vectors(generation), (broken) =>
       repairPassages(run, partition.vectors(generation), broken),
     );
-  const own = ownVectorsName(partition.place.incarnation);
+  const own = ownVectorsName(partition.key.incarnation);
   await checkVectors(run, own, (broken) => repairOwn(run, own, broken));
 }
 

@@ -54,17 +54,17 @@ async function checkOperation(run: AuditRun, listed: Operation): Promise<void> {
 export async function checkEnding(run: AuditRun, listed: CollectionRecord): Promise<void> {
   if (!isOverdue(run, listed)) return;
   if ((await run.lifecycle.read(run.scope, listed))?.operation.action === "delete-collection") return;
-  const now = await run.catalog.life(run.scope, listed);
+  const now = await run.catalog.incarnation(run.scope, listed);
   if (now === undefined || !isOverdue(run, now.record)) return;
-  const life = placeOf(now.record);
+  const incarnation = placeOf(now.record);
   let repaired = false;
   if (run.repair) {
     const dueAt = now.record.status === "DELETED" ? (now.record.purge_at ?? undefined) : undefined;
-    const begun = await run.deletion.begin(run.scope, life, { createdBy: "fsck", withDefault: true, dueAt });
-    repaired = begun === undefined || (await sendAgain(run, begun, false));
+    const started = await run.deletion.begin(run.scope, incarnation, { createdBy: "fsck", withDefault: true, dueAt });
+    repaired = started === undefined || (await sendAgain(run, started, false));
   }
   const detail = `The collection is ${now.record.status} since ${now.record.deleted_at}, and no operation deletes it.`;
-  run.findings.add({ kind: "stuck_operation", store: "collections", ...life, detail, repaired });
+  run.findings.add({ kind: "stuck_operation", store: "collections", ...incarnation, detail, repaired });
 }
 
 export async function checkRemovals(run: IncarnationRun): Promise<void> {
@@ -73,7 +73,7 @@ export async function checkRemovals(run: IncarnationRun): Promise<void> {
   if (late.length === 0) return;
   if (run.repair) await removeLeftovers(deps, partition, run.signal);
   for (const { id, document_id, at } of late) {
-    const { repository_id, incarnation } = partition.place;
+    const { repository_id, incarnation } = partition.key;
     const still = await deps.items.read(scope, documentsContainer.name, {
       partition: [repository_id, incarnation],
       id,
@@ -95,7 +95,7 @@ async function lateRemovals({
   deps,
   partition,
 }: IncarnationRun): Promise<readonly { readonly id: string; readonly document_id: string; readonly at: string }[]> {
-  const { repository_id, incarnation } = partition.place;
+  const { repository_id, incarnation } = partition.key;
   const before = new Date(deps.clock.now() - auditLimits.removalLateMs).toISOString();
   const late: { id: string; document_id: string; at: string }[] = [];
   for (let cursor: string | undefined; ;) {
@@ -117,10 +117,10 @@ async function lateRemovals({
 /** Marked first, so that the sweep continues in any case; then driven as far as possible now. */
 async function sendAgain(
   { scope, registry, lifecycle, deps }: AuditRun,
-  life: Incarnation,
+  incarnation: Incarnation,
   atOnce: boolean,
 ): Promise<boolean> {
-  const place = placeOf(life);
+  const place = placeOf(incarnation);
   await registry.mark({ kind: "operation", tenant: scope.tenant, ...place }, deps.clock.now());
   if (atOnce) await lifecycle.retry(scope, place);
   const operation = await lifecycle.finish(scope, place);

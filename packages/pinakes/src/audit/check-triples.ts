@@ -14,7 +14,7 @@ export async function checkTriples(run: IncarnationRun): Promise<void> {
 
 async function walk(run: IncarnationRun): Promise<void> {
   const { deps, scope, signal, findings, partition } = run;
-  const space = partition.place.incarnation;
+  const space = partition.key.incarnation;
   const seen = new Set<string>();
   for (let cursor: string | undefined; ;) {
     signal.throwIfAborted();
@@ -45,7 +45,7 @@ async function checkSource(run: IncarnationRun, source: string, quad: Quad): Pro
   if (namesSource(await readNamed(deps.items, partition, read.documentId), mark)) return;
   // A re-index in progress takes care of its own generation.
   if ((await partition.fence())?.record.next?.generation === read.generation) return;
-  const { incarnation } = partition.place;
+  const { incarnation } = partition.key;
   const [still] = await deps.triples.supports(scope, incarnation, [quad]);
   if (!(still ?? []).some((one) => one.source === source)) return;
   if (!quiet && !(await suspects.isOld(scope.tenant, "triples_without_support_source", `${incarnation} ${source}`)))

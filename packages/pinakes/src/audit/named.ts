@@ -16,7 +16,7 @@ interface Named {
 
 export async function readNamed(items: ItemStore, partition: CollectionPartition, documentId: string): Promise<Named> {
   const record = (await partition.read(documentId))?.record;
-  const { repository_id, incarnation } = partition.place;
+  const { repository_id, incarnation } = partition.key;
   const removals: RemovalRecord[] = [];
   for (let cursor: string | undefined; ;) {
     const page = await items.query(partition.scope, documentsContainer.name, {
@@ -112,7 +112,7 @@ export async function* walkDocuments(
   partition: CollectionPartition,
   limit: number,
 ): AsyncGenerator<readonly WalkedDocument[]> {
-  const { repository_id, incarnation } = partition.place;
+  const { repository_id, incarnation } = partition.key;
   const scope: Scope = partition.scope;
   for (let cursor: string | undefined; ;) {
     const page = await items.query(scope, documentsContainer.name, {

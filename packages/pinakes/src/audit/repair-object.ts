@@ -10,7 +10,7 @@ import { derivedKeys, saveParsedText } from "../knowledge/documents/parsed-text.
 import type { Stored } from "../knowledge/records/catalog-records.ts";
 import { itemIds, type DocumentRecord, type MissingBytes } from "../knowledge/records/records.ts";
 import { isoTime } from "../knowledge/records/times.ts";
-import { whileItLives, type IncarnationRun } from "./audit-run.ts";
+import { whileLive, type IncarnationRun } from "./audit-run.ts";
 import { isMarked, isUnderWay } from "./named.ts";
 
 export interface RepairOutcome {
@@ -133,7 +133,7 @@ async function replaced(
 ): Promise<boolean> {
   return succeeds(
     partition.clean([
-      whileItLives,
+      whileLive,
       { op: "replace", document: partition.document(itemIds.document(record.document_id), next), ifMatch: etag },
       partition.move({ from: record.status, to: next.status, ...more }),
     ]),

@@ -10,9 +10,9 @@ import type { Clock } from "../ports/clock.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import type { RepositoryRecord } from "../knowledge/records/records.ts";
 import type { Quarantine } from "./quarantine/index.ts";
-import { auditCollection, auditRepository } from "./audit-life.ts";
+import { auditCollection, auditRepository } from "./audit-incarnation.ts";
 import { beginAudit, type AuditDependencies } from "./audit-run.ts";
-import { auditLivesPage } from "./check-lives.ts";
+import { auditIncarnationsPage } from "./check-incarnations.ts";
 import { Findings, type FindingKind } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
 import { auditContainer, auditTenant } from "./suspects.ts";
@@ -51,7 +51,7 @@ interface RoundState {
 }
 
 interface Step {
-  readonly place: RoundPosition | undefined;
+  readonly position: RoundPosition | undefined;
   readonly counts: Counts;
 }
 
@@ -73,7 +73,7 @@ export interface RoundsOptions {
   /** The workspace after a position of the list; undefined at its end. */
   readonly workspaces: (
     after: string | undefined,
-  ) => Promise<{ readonly tenant: string; readonly place: string } | undefined>;
+  ) => Promise<{ readonly tenant: string; readonly position: string } | undefined>;
 }
 
 const key = { part: "rounds", id: "state" };
@@ -116,16 +116,16 @@ export class AuditRounds {
     let etag = await this.#write({ ...state, owner, until: began + auditLimits.roundLeaseMs }, found?.etag);
     for (let steps = 0; etag !== undefined && steps < auditLimits.roundStepsMax; steps += 1) {
       if (signal.aborted || clock.now() - began > auditLimits.roundMsMax) break;
-      const { place, counts } = await this.#tried(state, etag, signal);
+      const { position, counts } = await this.#tried(state, etag, signal);
       const sums = added(state.found, counts);
       const now = clock.now();
-      const over = place === undefined;
+      const over = position === undefined;
       const last = over ? { finished_at: now, found: sums } : state.last;
       state = {
         ...state,
         owner,
         until: now + auditLimits.roundLeaseMs,
-        place: place ?? {},
+        place: position ?? {},
         failures: 0,
         found: sums,
         last,
@@ -140,28 +140,33 @@ export class AuditRounds {
 
   /** A failing step is retried in the next rounds, and skipped when it fails too often, so that the rest does not wait for it. */
   async #tried(state: RoundState, etag: string, signal: AbortSignal): Promise<Step> {
-    const { place } = state;
+    const { place: position } = state;
     const skip = state.failures >= auditLimits.stepTriesMax;
     try {
-      if (skip) this.#deps.log(`audit: skipped after ${state.failures} failures: ${JSON.stringify(place)}`);
-      return await this.#step(place, signal, skip);
+      if (skip) this.#deps.log(`audit: skipped after ${state.failures} failures: ${JSON.stringify(position)}`);
+      return await this.#step(position, signal, skip);
     } catch (error) {
       // If not even the next position is known, continue with the next workspace.
-      const next = skip ? { place: { workspaces: place.workspaces }, failures: 0 } : { failures: state.failures + 1 };
+      const next = skip
+        ? { place: { workspaces: position.workspaces }, failures: 0 }
+        : { failures: state.failures + 1 };
       if (!signal.aborted) await this.#write({ ...state, owner: this.#deps.owner, until: 0, ...next }, etag);
       throw error;
     }
   }
 
   /** One page of incarnations, one repository or one collection. No position: the pass is complete. */
-  async #step(place: RoundPosition, signal: AbortSignal, skip: boolean): Promise<Step> {
+  async #step(position: RoundPosition, signal: AbortSignal, skip: boolean): Promise<Step> {
     const { items, system, lifecycle, workspaces } = this.#deps;
     const findings = new Findings();
-    if (place.tenant === undefined) {
-      const next = await workspaces(place.workspaces);
-      return { place: next === undefined ? undefined : { workspaces: next.place, tenant: next.tenant }, counts: {} };
+    if (position.tenant === undefined) {
+      const next = await workspaces(position.workspaces);
+      return {
+        position: next === undefined ? undefined : { workspaces: next.position, tenant: next.tenant },
+        counts: {},
+      };
     }
-    const run = beginAudit(this.#services, system.forTenant(place.tenant), {
+    const run = beginAudit(this.#services, system.forTenant(position.tenant), {
       repair: false,
       forced: false,
       deep: false,
@@ -169,29 +174,31 @@ export class AuditRounds {
       jobId: null,
       signal,
     });
-    if (place.swept !== true) {
-      const quarantine = skip ? undefined : await this.#deps.quarantine.sweep(run.scope, place.quarantine);
-      return { place: { ...place, quarantine, swept: quarantine === undefined }, counts: {} };
+    if (position.swept !== true) {
+      const quarantine = skip ? undefined : await this.#deps.quarantine.sweep(run.scope, position.quarantine);
+      return { position: { ...position, quarantine, swept: quarantine === undefined }, counts: {} };
     }
-    const store = lifecycle.listing[place.stores ?? 0];
+    const store = lifecycle.listing[position.stores ?? 0];
     if (store !== undefined) {
-      const lives = skip ? undefined : await auditLivesPage(run, { store, cursor: place.lives, remove: true });
-      const stores = lives === undefined ? (place.stores ?? 0) + 1 : place.stores;
-      return { place: { ...place, stores, lives }, counts: findings.counts };
+      const lives = skip
+        ? undefined
+        : await auditIncarnationsPage(run, { store, cursor: position.lives, remove: true });
+      const stores = lives === undefined ? (position.stores ?? 0) + 1 : position.stores;
+      return { position: { ...position, stores, lives }, counts: findings.counts };
     }
-    if (place.repository !== undefined) {
-      const { record, cursor } = await nextCollection(items, run.scope, place.repository, place.collections);
+    if (position.repository !== undefined) {
+      const { record, cursor } = await nextCollection(items, run.scope, position.repository, position.collections);
       if (record !== undefined && !skip) await auditCollection(run, record);
       const behind =
         cursor === undefined
-          ? { ...place, repository: undefined, collections: undefined }
-          : { ...place, collections: cursor };
-      return { place: behind, counts: findings.counts };
+          ? { ...position, repository: undefined, collections: undefined }
+          : { ...position, collections: cursor };
+      return { position: behind, counts: findings.counts };
     }
-    if (place.lastRepository === true) return { place: { workspaces: place.workspaces }, counts: {} };
-    const { record, cursor } = await nextRepository(items, run.scope, place.repositories);
+    if (position.lastRepository === true) return { position: { workspaces: position.workspaces }, counts: {} };
+    const { record, cursor } = await nextRepository(items, run.scope, position.repositories);
     if (record !== undefined && !skip) await auditRepository(run, record);
-    return { place: behindRepository(place, record, cursor), counts: findings.counts };
+    return { position: behindRepository(position, record, cursor), counts: findings.counts };
   }
 
   async #read(): Promise<{ readonly state: RoundState; readonly etag: string } | undefined> {
@@ -227,12 +234,12 @@ export class AuditRounds {
 }
 
 function behindRepository(
-  place: RoundPosition,
+  position: RoundPosition,
   record: RepositoryRecord | undefined,
   cursor: string | undefined,
 ): RoundPosition {
   return {
-    ...place,
+    ...position,
     repositories: cursor,
     lastRepository: cursor === undefined,
     repository: record?.repository_id,

@@ -23,7 +23,7 @@ export function walkWorkspaces({ book, objects, system }: WorkspaceSources): Rou
   return async (after) => {
     if (after === undefined || after.startsWith(bookPlace)) {
       const tenant = await book.after(after === undefined ? "" : after.slice(bookPlace.length));
-      if (tenant !== undefined) return { tenant, place: bookPlace + tenant };
+      if (tenant !== undefined) return { tenant, position: bookPlace + tenant };
     }
     let behind = after?.startsWith(objectsPlace) === true ? after.slice(objectsPlace.length) : root;
     for (;;) {
@@ -33,7 +33,7 @@ export function walkWorkspaces({ book, objects, system }: WorkspaceSources): Rou
       // "0" follows "/" directly: after every key of this one, before any other.
       behind = `${root}${tenant}0`;
       if (!tenant.startsWith(systemPrefix) && !(await book.has(tenant)))
-        return { tenant, place: objectsPlace + behind };
+        return { tenant, position: objectsPlace + behind };
     }
   };
 }

@@ -40,7 +40,7 @@ export interface FittedCurve {
   readonly refused: { readonly nonsense: number; readonly off_topic: number; readonly judged: number };
 }
 
-interface Asked {
+interface Answered {
   readonly kind: "judged" | "nonsense" | "off_topic";
   /** For the figures, not for the fit. */
   readonly heldOut: boolean;
@@ -131,7 +131,7 @@ export async function calibrate(
   ];
   const fitted: FittedCurve[] = [];
   for (const mode of ["hybrid", "vector", "keyword"] as const) {
-    const asked: Asked[] = [];
+    const answered: Answered[] = [];
     for (const { text, relevant, kind, heldOut } of questions) {
       options.signal?.throwIfAborted();
       const { hits } = await knowledge.search.run(caller, {
@@ -149,10 +149,10 @@ export async function calibrate(
         evidence: evidenceOf(hit),
         relevant: (relevant.get(documentOf(hit)) ?? 0) > 0,
       }));
-      asked.push({ kind, heldOut, hits: judged, ndcg: ndcgAt(10).of({ ranked, relevant }) });
-      options.onProgress?.(fitted.length * questions.length + asked.length, questions.length * 3);
+      answered.push({ kind, heldOut, hits: judged, ndcg: ndcgAt(10).of({ ranked, relevant }) });
+      options.onProgress?.(fitted.length * questions.length + answered.length, questions.length * 3);
     }
-    fitted.push(fit(mode, asked));
+    fitted.push(fit(mode, answered));
   }
   return fitted;
 }
@@ -162,10 +162,10 @@ function evidenceOf({ explain }: SearchHit): Required<Evidence> {
   return { vector, keyword: Math.min(keyword, keywordMax) };
 }
 
-function fit(mode: FittedCurve["mode"], asked: readonly Asked[]): FittedCurve {
+function fit(mode: FittedCurve["mode"], answered: readonly Answered[]): FittedCurve {
   const features = ({ vector, keyword }: Required<Evidence>) =>
     mode === "hybrid" ? [vector, keyword] : mode === "vector" ? [vector] : [keyword];
-  const known = asked
+  const known = answered
     .filter(({ heldOut }) => !heldOut)
     .flatMap(({ kind, hits }) => hits.map(({ evidence, relevant }) => ({ evidence, relevant, kind })));
   // Relevant hits weigh as much as all others; of these, the judged queries' as much as the unanswerable ones'.
@@ -188,11 +188,11 @@ function fit(mode: FittedCurve["mode"], asked: readonly Asked[]): FittedCurve {
     vector: mode === "keyword" ? 0 : first,
     keyword: mode === "hybrid" ? second : mode === "keyword" ? first : 0,
   };
-  const best = ({ hits }: Asked) => hits.reduce((most, { evidence }) => Math.max(most, scoreOf(curve, evidence)), 0);
-  const judged = asked.filter(({ kind }) => kind === "judged").map((one) => ({ best: best(one), ndcg: one.ndcg }));
+  const best = ({ hits }: Answered) => hits.reduce((most, { evidence }) => Math.max(most, scoreOf(curve, evidence)), 0);
+  const judged = answered.filter(({ kind }) => kind === "judged").map((one) => ({ best: best(one), ndcg: one.ndcg }));
   const floor = floorFor(judged);
-  const refusedOf = (kind: Asked["kind"]) => {
-    const some = asked.filter((one) => one.kind === kind && (kind === "judged" || one.heldOut));
+  const refusedOf = (kind: Answered["kind"]) => {
+    const some = answered.filter((one) => one.kind === kind && (kind === "judged" || one.heldOut));
     return some.filter((one) => best(one) < floor).length / some.length;
   };
   return {

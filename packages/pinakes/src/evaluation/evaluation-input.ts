@@ -38,15 +38,15 @@ export interface CheckedEvaluation {
 }
 
 export function checkEvaluation(input: NewEvaluation): CheckedEvaluation {
-  const given: unknown = input;
-  if (!isJsonObject(given)) throw invalid("An evaluation must be an object with name, collections and queries.");
-  const { k = evaluationLimits.kDefault } = given;
+  const fields: unknown = input;
+  if (!isJsonObject(fields)) throw invalid("An evaluation must be an object with name, collections and queries.");
+  const { k = evaluationLimits.kDefault } = fields;
   if (typeof k !== "number" || !Number.isInteger(k) || k < 1 || k > evaluationLimits.kMax)
     throw invalid(`k: must be a whole number from 1 to ${evaluationLimits.kMax}, got ${show(k)}.`);
-  const queries = list(given["queries"], "queries", evaluationLimits.queriesMax);
+  const queries = list(fields["queries"], "queries", evaluationLimits.queriesMax);
   return {
-    name: checkName(given["name"]),
-    collections: checkCollections(given["collections"]),
+    name: checkName(fields["name"]),
+    collections: checkCollections(fields["collections"]),
     queries: queries.map(checkQuery),
     k,
   };

@@ -79,8 +79,15 @@ async function finished(caller: Caller, { job_id }: JobView): Promise<JobView> {
 describe("stored evaluations", () => {
   it("run as a job whose result has the metrics, verified by hand", async () => {
     const { knowledge } = pinakes;
-    const { evaluation_id, ...made } = await knowledge.evaluations.create(anna, input("open"));
-    expect(made).toMatchObject({ name: "Questions", query_count: 2, k: 10, created_by: "anna", runs: [], collections });
+    const { evaluation_id, ...created } = await knowledge.evaluations.create(anna, input("open"));
+    expect(created).toMatchObject({
+      name: "Questions",
+      query_count: 2,
+      k: 10,
+      created_by: "anna",
+      runs: [],
+      collections,
+    });
     const job = await finished(anna, await knowledge.evaluations.run(anna, evaluation_id, { mode: "keyword" }));
     expect(job).toMatchObject({
       kind: "evaluation",
@@ -204,9 +211,9 @@ describe("the questions of an evaluation", () => {
     const { job_id } = await finished(admin, await evaluations.run(admin, evaluation_id, { mode: "vector" }));
     const [own] = (await evaluations.runQuestions(admin, evaluation_id, job_id)).items;
     expect(own?.ranked).toHaveLength(3);
-    const [told] = (await evaluations.runQuestions(anna, evaluation_id, job_id)).items;
-    expect(told).toEqual({ ...own, ranked: null });
-    expect(told?.found).toEqual([{ document_id: ids.get("open/bees"), rank: 1 }]);
+    const [answer] = (await evaluations.runQuestions(anna, evaluation_id, job_id)).items;
+    expect(answer).toEqual({ ...own, ranked: null });
+    expect(answer?.found).toEqual([{ document_id: ids.get("open/bees"), rank: 1 }]);
     await expect(evaluations.runQuestions(ben, evaluation_id, job_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(evaluations.questions(ben, evaluation_id)).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
@@ -344,7 +351,7 @@ describe("access to an evaluation", () => {
 });
 
 describe("limits of an evaluation", () => {
-  const made = async (changes: Partial<NewEvaluation>) =>
+  const created = async (changes: Partial<NewEvaluation>) =>
     pinakes.knowledge.evaluations.create(anna, input("open", changes));
   const query = (count: number, documentId = "d", grade = 1) => ({
     query: "q",
@@ -352,36 +359,36 @@ describe("limits of an evaluation", () => {
   });
 
   it("each is accepted at the limit and refused one past it", async () => {
-    expect(await made({ queries: Array.from({ length: queriesMax }, () => query(1)) })).toMatchObject({
+    expect(await created({ queries: Array.from({ length: queriesMax }, () => query(1)) })).toMatchObject({
       query_count: queriesMax,
     });
-    await expect(made({ queries: Array.from({ length: queriesMax + 1 }, () => query(1)) })).rejects.toMatchObject({
+    await expect(created({ queries: Array.from({ length: queriesMax + 1 }, () => query(1)) })).rejects.toMatchObject({
       code: "LIMIT_EXCEEDED",
     });
-    expect(await made({ queries: [query(relevantPerQueryMax)] })).toMatchObject({ query_count: 1 });
-    await expect(made({ queries: [query(relevantPerQueryMax + 1)] })).rejects.toThrow(
+    expect(await created({ queries: [query(relevantPerQueryMax)] })).toMatchObject({ query_count: 1 });
+    await expect(created({ queries: [query(relevantPerQueryMax + 1)] })).rejects.toThrow(
       "queries[0].relevant: has 101 entries; at most 100 are allowed.",
     );
-    expect(await made({ k: kMax })).toMatchObject({ k: kMax });
-    await expect(made({ k: kMax + 1 })).rejects.toThrow(/^k: must be a whole number from 1 to 100, got 101/);
-    await expect(made({ k: 0 })).rejects.toThrow(/^k: must be/);
-    expect(await made({ queries: [query(1, "d", gradeMax)] })).toMatchObject({ query_count: 1 });
-    await expect(made({ queries: [query(1, "d", gradeMax + 1)] })).rejects.toThrow(
+    expect(await created({ k: kMax })).toMatchObject({ k: kMax });
+    await expect(created({ k: kMax + 1 })).rejects.toThrow(/^k: must be a whole number from 1 to 100, got 101/);
+    await expect(created({ k: 0 })).rejects.toThrow(/^k: must be/);
+    expect(await created({ queries: [query(1, "d", gradeMax)] })).toMatchObject({ query_count: 1 });
+    await expect(created({ queries: [query(1, "d", gradeMax + 1)] })).rejects.toThrow(
       /^queries\[0\]\.relevant\[0\]\.grade: must be a whole number from 1 to 100/,
     );
-    expect(await made({ queries: [query(1, "x".repeat(documentIdCharsMax))] })).toMatchObject({ query_count: 1 });
-    await expect(made({ queries: [query(1, "x".repeat(documentIdCharsMax + 1))] })).rejects.toThrow(
+    expect(await created({ queries: [query(1, "x".repeat(documentIdCharsMax))] })).toMatchObject({ query_count: 1 });
+    await expect(created({ queries: [query(1, "x".repeat(documentIdCharsMax + 1))] })).rejects.toThrow(
       /document_id: must be a text of 1–128 characters/,
     );
-    expect(await made({ queries: [{ ...query(1), query: "q".repeat(10_000) }] })).toMatchObject({ query_count: 1 });
-    await expect(made({ queries: [{ ...query(1), query: "q".repeat(10_001) }] })).rejects.toThrow(
+    expect(await created({ queries: [{ ...query(1), query: "q".repeat(10_000) }] })).toMatchObject({ query_count: 1 });
+    await expect(created({ queries: [{ ...query(1), query: "q".repeat(10_001) }] })).rejects.toThrow(
       /^queries\[0\]\.query: must be a text of 1–10000/,
     );
     expect(
-      await made({ collections: Array.from({ length: 1_000 }, () => collections[0] as (typeof collections)[0]) }),
+      await created({ collections: Array.from({ length: 1_000 }, () => collections[0] as (typeof collections)[0]) }),
     ).toMatchObject({ query_count: 2 });
     await expect(
-      made({ collections: Array.from({ length: 1_001 }, () => collections[0] as (typeof collections)[0]) }),
+      created({ collections: Array.from({ length: 1_001 }, () => collections[0] as (typeof collections)[0]) }),
     ).rejects.toMatchObject({
       code: "LIMIT_EXCEEDED",
     });
@@ -389,7 +396,7 @@ describe("limits of an evaluation", () => {
 
   it("an evaluation at all limits exceeds a record's size, and is still accepted", async () => {
     const long = "x".repeat(documentIdCharsMax - 4);
-    const { evaluation_id } = await made({
+    const { evaluation_id } = await created({
       queries: Array.from({ length: queriesMax }, () => query(relevantPerQueryMax, long)),
     });
     expect(await pinakes.knowledge.evaluations.get(anna, evaluation_id)).toMatchObject({ query_count: queriesMax });
@@ -412,12 +419,12 @@ describe("limits of an evaluation", () => {
     ["no ids", { collections: [{ repository: "library" }] }, /collections\[0\]: needs the ids/],
     ["a name with markup", { name: "<b>" }, /name: may have letters/],
   ])("%s", async (_, changes, message) => {
-    const given = Array.isArray(changes) ? changes : { ...input("open"), ...(changes as object) };
-    await expect(pinakes.knowledge.evaluations.create(anna, given as NewEvaluation)).rejects.toThrow(message);
+    const body = Array.isArray(changes) ? changes : { ...input("open"), ...(changes as object) };
+    await expect(pinakes.knowledge.evaluations.create(anna, body as NewEvaluation)).rejects.toThrow(message);
   });
 
   it("an invalid run is refused before it becomes a job", async () => {
-    const { evaluation_id } = await made({});
+    const { evaluation_id } = await created({});
     await expect(pinakes.knowledge.evaluations.run(anna, evaluation_id, { vector_weight: 2 })).rejects.toThrow(
       /run\.vector_weight: must be a number from 0 to 1/,
     );

@@ -219,12 +219,12 @@ export class Evaluations {
       collections.map(({ repository, collection }) => this.#tools.open(caller, repository, collection)),
     );
     const { userId, groups, role } = caller;
-    const place = await this.#deps.places?.evaluations.enter(caller.scope.tenant, signal);
+    const slot = await this.#deps.places?.evaluations.enter(caller.scope.tenant, signal);
     const job_id = this.#deps.newId();
     this.#admitted.add(job_id);
     const ended = (): void => {
       this.#admitted.delete(job_id);
-      place?.leave();
+      slot?.leave();
     };
     const newJob = {
       kind: "evaluation",
@@ -251,15 +251,15 @@ export class Evaluations {
     const run = () => this.#run(scope, job, tools);
     const { places } = this.#deps;
     if (places === undefined || this.#admitted.has(job.job_id)) return run();
-    const place = await places.evaluations.enter(scope.tenant, tools.signal).catch((error: unknown) => {
+    const slot = await places.evaluations.enter(scope.tenant, tools.signal).catch((error: unknown) => {
       throw hasCode(error, "THROTTLED") ? new Later(error.message) : error;
     });
-    return run().finally(() => place.leave());
+    return run().finally(() => slot.leave());
   }
 
   async #run(scope: Scope, job: JobRecord, { signal, tell }: JobTools): Promise<JsonObject> {
-    const { evaluation_id, configuration: given, who } = JobInput.parse(job.input);
-    const configuration = readConfiguration(given, "run");
+    const { evaluation_id, configuration: requested, who } = JobInput.parse(job.input);
+    const configuration = readConfiguration(requested, "run");
     const caller = this.#deps.callerOf({ tenant: scope.tenant, ...who });
     const { collections, k } = await this.#orClear(scope, evaluation_id, job.job_id, this.get(caller, evaluation_id));
     const queries = await this.#questions.read(scope, evaluation_id);

@@ -43,12 +43,12 @@ describe("running judged queries", () => {
     });
 
   it("searches as configured; a document ranks where its best chunk ranks", async () => {
-    const asked: SearchInput[] = [];
+    const inputs: SearchInput[] = [];
     const [answered] = await run(async (input) => {
-      asked.push(input);
+      inputs.push(input);
       return answer;
     });
-    expect(asked).toEqual([
+    expect(inputs).toEqual([
       {
         mode: "vector",
         vector_weight: 0.3,
@@ -88,9 +88,9 @@ describe("means and percentiles", () => {
 
 describe("configurations", () => {
   it("are accepted unchanged, and named", () => {
-    const given = { mode: "hybrid", fusion: "rrf", vector_weight: 0, diversity: 1 };
-    expect(readConfiguration(given, "--a")).toEqual(given);
-    expect(nameOf(readConfiguration(given, "--a"))).toBe("hybrid, rrf, vectors 0, diversity 1");
+    const fields = { mode: "hybrid", fusion: "rrf", vector_weight: 0, diversity: 1 };
+    expect(readConfiguration(fields, "--a")).toEqual(fields);
+    expect(nameOf(readConfiguration(fields, "--a"))).toBe("hybrid, rrf, vectors 0, diversity 1");
     expect(readConfiguration({}, "--a")).toEqual({});
     expect(nameOf({})).toBe("hybrid");
   });
@@ -103,7 +103,7 @@ describe("configurations", () => {
     [{ vector_weight: 1.01 }, /--a\.vector_weight: must be a number from 0 to 1, got 1\.01/],
     [{ vector_weight: -0.01 }, /--a\.vector_weight: must be/],
     [{ diversity: "1" }, /--a\.diversity: must be a number from 0 to 1, got "1"/],
-  ])("refuses %j", (given, message) => {
-    expect(() => readConfiguration(given, "--a")).toThrow(message);
+  ])("refuses %j", (fields, message) => {
+    expect(() => readConfiguration(fields, "--a")).toThrow(message);
   });
 });

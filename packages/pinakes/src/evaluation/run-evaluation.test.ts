@@ -38,10 +38,10 @@ afterAll(async () => {
 
 describe("evaluating a test set with real uploads, ingestion and search", () => {
   it("measures every configuration on one collection, and reports progress", async () => {
-    const told: EvaluationProgress[] = [];
+    const reported: EvaluationProgress[] = [];
     const [keyword, vector, hybrid] = await evaluateSet(pinakes.knowledge, admin, set, {
       configurations: [configuration("keyword"), configuration("vector"), configuration("hybrid")],
-      onProgress: (progress) => told.push(progress),
+      onProgress: (progress) => reported.push(progress),
     });
     expect(metrics.map(({ name }) => name)).toEqual(["ndcg@10", "recall@10", "recall@100", "mrr@10"]);
     // q2 shares no word with its document: only vectors find it.
@@ -52,13 +52,13 @@ describe("evaluating a test set with real uploads, ingestion and search", () => 
     expect([keyword, vector, hybrid].map((one) => one?.stored.reused)).toEqual([false, true, true]);
     expect(vector?.stored.collection).toBe(keyword?.stored.collection);
     expect(hybrid?.searchMs.p95).toBeGreaterThanOrEqual(hybrid?.searchMs.p50 ?? Infinity);
-    expect(told.findLast(({ phase }) => phase === "documents")).toEqual({
+    expect(reported.findLast(({ phase }) => phase === "documents")).toEqual({
       phase: "documents",
       name: "keyword",
       done: 10,
       total: 10,
     });
-    expect(told.at(-1)).toEqual({ phase: "queries", name: "hybrid", done: 3, total: 3 });
+    expect(reported.at(-1)).toEqual({ phase: "queries", name: "hybrid", done: 3, total: 3 });
     if (keyword === undefined || vector === undefined) throw new Error("both must have been evaluated");
     expect(compareEvaluated(keyword, vector, 1)["ndcg@10"]).toMatchObject({ a: 2 / 3, b: 1, won: 1, lost: 0, tied: 2 });
   });

@@ -120,10 +120,10 @@ async function uploadMissing(
   there: ReadonlySet<string>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const left = documents
+  const pending = documents
     .map((document, i) => ({ ...document, name: `${i + 1}.txt` }))
     .filter(({ name }) => !there.has(name));
-  const entries = left.values();
+  const entries = pending.values();
   const upload = async (): Promise<void> => {
     for (const { id, text, name } of entries) {
       signal?.throwIfAborted();

@@ -83,9 +83,9 @@ export async function openKnowledge({
   topicPrefix,
   pipelines: pipelinePlaces,
   workspaces,
-  ...given
+  ...dependencies
 }: OpenKnowledgeOptions): Promise<OpenedKnowledge> {
-  const deps = { ...given, places: given.places ?? openSlots(given.quotas) };
+  const deps = { ...dependencies, places: dependencies.places ?? openSlots(dependencies.quotas) };
   for (const container of containers) await deps.items.openContainer(container);
   const registry = new KnowledgeWork(deps.items, deps.system, deps.clock);
   const queue = new IngestQueue(deps.queue, deps.system, registry, deps.log);
@@ -111,7 +111,7 @@ export async function openKnowledge({
   const knowledge = new Knowledge(services);
   const worker = new IngestWorker(deps, queue, new DocumentIngester(deps, catalog), {
     owner,
-    places: ingestPlaces,
+    slots: ingestPlaces,
     yieldMs,
     activity,
   });

@@ -305,8 +305,8 @@ export function documentView({ record, etag }: Stored<DocumentRecord>): Document
 
 function graphView({ graph }: DocumentRecord): DocumentView["graph"] {
   if (graph === undefined) return null;
-  const { sources: _, ...told } = graph;
-  return told;
+  const { sources: _, ...shown } = graph;
+  return shown;
 }
 
 export interface JobView extends Job {

@@ -13,11 +13,14 @@ export interface Catalogue {
   /** The changes to records in the batch that gives the operation this status. */
   beside(scope: Scope, operation: Operation): Promise<readonly ItemOperation[]>;
   /** The incarnations that a message from LISA means: those of this user's collection that are being deleted. */
-  livesOf(user: string, collection: string): Promise<readonly { readonly scope: Scope; readonly life: Incarnation }[]>;
+  incarnationsOf(
+    user: string,
+    collection: string,
+  ): Promise<readonly { readonly scope: Scope; readonly key: Incarnation }[]>;
   /** Whether a record names the incarnation, as far as the indexes show. */
-  knows(scope: Scope, incarnation: string): Promise<boolean>;
+  knows(scope: Scope, key: string): Promise<boolean>;
   /** Whether a purge of the incarnation has finished: remaining data may be removed. */
-  ended(scope: Scope, incarnation: string): Promise<boolean>;
+  ended(scope: Scope, key: string): Promise<boolean>;
   /** Updates what callers see of an operation. Idempotent. */
   told(scope: Scope, operation: Operation): Promise<void>;
 }

@@ -90,9 +90,9 @@ export class Coordinator {
   }
 
   /** Does everything that needs no reply. Undefined: there is no such operation. */
-  async carry(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
+  async carry(scope: Scope, incarnation: Incarnation): Promise<Operation | undefined> {
     for (;;) {
-      const found = await this.#parts.operations.read(scope, life);
+      const found = await this.#parts.operations.read(scope, incarnation);
       if (found === undefined) return undefined;
       const { operation } = found;
       if (operation.status === "done") {
@@ -101,7 +101,7 @@ export class Coordinator {
       }
       const seats = await this.#seats(operation.action);
       const now = this.#parts.clock.now();
-      const current = await this.#change(scope, life, (one) =>
+      const current = await this.#change(scope, incarnation, (one) =>
         both(withSeats(one, seats, now), one, (next) => markSilent(next, now)),
       );
       if (current?.status === "failed" && operation.status !== "failed")
@@ -115,13 +115,13 @@ export class Coordinator {
 
   /** Undefined: the reply changed nothing. */
   async answer(scope: Scope, reply: ManagementReply): Promise<Incarnation | undefined> {
-    const life = {
+    const incarnation = {
       repository_id: reply.repository_id,
       collection_id: reply.collection,
       incarnation: reply.incarnation,
     };
     let before: Operation["status"] | undefined;
-    const changed = await this.#change(scope, life, (operation) => {
+    const changed = await this.#change(scope, incarnation, (operation) => {
       before = operation.status;
       return operation.operation_id === reply.operation_id
         ? applyAnswer(operation, reply, this.#parts.clock.now())
@@ -132,11 +132,11 @@ export class Coordinator {
       return undefined;
     }
     if (changed.status !== before) await this.#parts.catalogue.told(scope, changed);
-    return life;
+    return incarnation;
   }
 
-  async retry(scope: Scope, life: Incarnation): Promise<Operation> {
-    const changed = await this.#change(scope, life, (operation) => {
+  async retry(scope: Scope, incarnation: Incarnation): Promise<Operation> {
+    const changed = await this.#change(scope, incarnation, (operation) => {
       if (operation.status === "done")
         throw new PinakesError("CONFLICT", `Operation "${operation.operation_id}" is done; there is nothing to retry.`);
       return retried(operation, this.#parts.clock.now());
@@ -198,10 +198,10 @@ export class Coordinator {
 
   async #change(
     scope: Scope,
-    place: Incarnation,
+    incarnation: Incarnation,
     plan: (operation: Operation) => Operation | undefined,
   ): Promise<Operation | undefined> {
-    return this.#parts.operations.change(scope, place, (operation) => {
+    return this.#parts.operations.change(scope, incarnation, (operation) => {
       const next = plan(operation);
       return next === undefined ? undefined : { ...next, updated_at: new Date(this.#parts.clock.now()).toISOString() };
     });

@@ -64,9 +64,9 @@ export class Handler {
   async #matched(participant: Participant, request: MatchedRequest, signal: AbortSignal): Promise<Outcome> {
     if (!isAction(request.operation)) return unsupported(participant, request.operation);
     const { repository_id, incarnation } = request;
-    const life = { repository_id, collection_id: request.collection, incarnation };
+    const key = { repository_id, collection_id: request.collection, incarnation };
     const scope = this.#scope(request);
-    const operation = (await this.#parts.operations.read(scope, life))?.operation;
+    const operation = (await this.#parts.operations.read(scope, key))?.operation;
     // Only the catalog decides what is deleted.
     if (operation?.operation_id !== request.operation_id || operation.action !== request.operation)
       return refused("unknown_operation", `There is no operation "${request.operation_id}" on this collection.`);
@@ -82,10 +82,11 @@ export class Handler {
     const { operation, user, collection } = request;
     const base = { operation, user, collection, timestamp: this.#now(), store: participant.store };
     if (!isAction(operation)) return [{ ...base, ...unsupported(participant, operation) }];
-    const lives = operation === "delete-collection" ? await this.#parts.catalogue.livesOf(user, collection) : [];
+    const incarnations =
+      operation === "delete-collection" ? await this.#parts.catalogue.incarnationsOf(user, collection) : [];
     const replies: (ManagementReply | PlainReply)[] = [];
-    for (const { scope, life } of lives) {
-      const found = (await this.#parts.operations.read(scope, life))?.operation;
+    for (const { scope, key } of incarnations) {
+      const found = (await this.#parts.operations.read(scope, key))?.operation;
       const row = found?.stores.find(({ store }) => store === participant.store);
       if (found === undefined || row === undefined || found.action !== operation || found.status === "done") continue;
       const { operation_id, incarnation, repository_id } = found;
@@ -107,31 +108,31 @@ export class Handler {
     { action, repository_id, collection_id, incarnation }: Operation,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const life = { repository_id, collection_id, incarnation };
+    const key = { repository_id, collection_id, incarnation };
     const began = this.#parts.clock.now();
     const tookMs = () => Math.max(0, Math.round(this.#parts.clock.now() - began));
     let deleted = 0;
     try {
       if (action === "archive-collection") {
-        const { count } = await participant.archive(scope, life);
+        const { count } = await participant.archive(scope, key);
         return { ...nothing, remaining: count, duration_ms: tookMs() };
       }
       for (let done = false; !done && tookMs() < lifecycleLimits.handleMsMax;) {
         const step = await this.#pace.step(
-          () => participant.deleteStep(scope, life, { limit: lifecycleLimits.stepRowsMax }),
+          () => participant.deleteStep(scope, key, { limit: lifecycleLimits.stepRowsMax }),
           signal,
         );
         deleted += step.deleted;
         ({ done } = step);
       }
-      const remaining = await participant.count(scope, life);
+      const remaining = await participant.count(scope, key);
       return { success: remaining === 0, error: null, deleted, remaining, duration_ms: tookMs() };
     } catch (error) {
       if (signal.aborted) throw error;
       const message = (error instanceof Error ? error.message : String(error)).slice(0, lifecycleLimits.errorCharsMax);
       const type = PinakesError.isInstance(error) ? error.code.toLowerCase() : "error";
       // A store that is down cannot count either. The reply then has no count: zero would mean that nothing remains.
-      const remaining = await participant.count(scope, life).catch(() => undefined);
+      const remaining = await participant.count(scope, key).catch(() => undefined);
       const counted = remaining === undefined ? {} : { remaining };
       return { success: false, error: { type, message }, deleted, ...counted, duration_ms: tookMs() };
     }

@@ -12,7 +12,13 @@ export {
   type StoreRow,
 } from "./operation.ts";
 export { operationItemId, type StoredOperation } from "./operations.ts";
-export type { HeldLives, Incarnation, Participant, ParticipantCapabilities, ParticipantInfo } from "./participant.ts";
+export type {
+  HeldIncarnations,
+  Incarnation,
+  Participant,
+  ParticipantCapabilities,
+  ParticipantInfo,
+} from "./participant.ts";
 export type { RegisteredParticipant } from "./participants.ts";
 export type { HeldOrphan, Orphan } from "./reconcile.ts";
 export { serveParticipant, type ParticipantHandlers, type ServedParticipant } from "./serve-participant.ts";

@@ -56,7 +56,7 @@ export class Lifecycle {
   readonly #consumer: Consumer;
   readonly #reconciler: Reconciler;
   readonly #stopping = new AbortController();
-  readonly #soon = new Map<string, { readonly scope: Scope; readonly life: Incarnation; readonly at: number }>();
+  readonly #soon = new Map<string, { readonly scope: Scope; readonly incarnation: Incarnation; readonly at: number }>();
   readonly #driving = new Set<Promise<void>>();
   #listening = false;
   #pumping: Promise<void> | undefined;
@@ -116,38 +116,38 @@ export class Lifecycle {
 
   async read(
     scope: Scope,
-    life: Pick<Incarnation, "repository_id" | "incarnation">,
+    incarnation: Pick<Incarnation, "repository_id" | "incarnation">,
   ): Promise<StoredOperation | undefined> {
-    return this.#operations.read(scope, life);
+    return this.#operations.read(scope, incarnation);
   }
 
   /** As far as possible now, including pending messages of this process's stores. */
-  async drive(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
-    await this.#carry(scope, life);
+  async drive(scope: Scope, incarnation: Incarnation): Promise<Operation | undefined> {
+    await this.#carry(scope, incarnation);
     await this.pump();
-    return this.#asItIs(scope, life);
+    return this.#asItIs(scope, incarnation);
   }
 
   /** Like `drive`, but if the topics are served in the background, waits a while for the handlers. */
-  async finish(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
-    let operation = await this.drive(scope, life);
+  async finish(scope: Scope, incarnation: Incarnation): Promise<Operation | undefined> {
+    let operation = await this.drive(scope, incarnation);
     const until = performance.now() + lifecycleLimits.handleMsMax;
     while (this.#listening && operation !== undefined && operation.status !== "done" && performance.now() < until) {
       if (!operation.stores.some(({ status }) => status === "sent") && !isConfirmed(operation)) return operation;
       await sleep(lookMs);
-      operation = (await this.#operations.read(scope, life))?.operation;
+      operation = (await this.#operations.read(scope, incarnation))?.operation;
     }
     return operation;
   }
 
   /** Like `drive` without waiting; `close` waits for it. */
-  driveSoon(scope: Scope, life: Incarnation): void {
-    const driving = this.drive(scope, life)
+  driveSoon(scope: Scope, incarnation: Incarnation): void {
+    const driving = this.drive(scope, incarnation)
       .then(
         () => {},
         (error: unknown) =>
           this.#options.log(
-            `operation on ${life.incarnation}: ${error instanceof Error ? error.message : String(error)}`,
+            `operation on ${incarnation.incarnation}: ${error instanceof Error ? error.message : String(error)}`,
           ),
       )
       .finally(() => this.#driving.delete(driving));
@@ -160,14 +160,14 @@ export class Lifecycle {
   }
 
   /** For the sweep: like `drive`, unless the topics are served in the background anyway. */
-  async carryOn(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
-    if (!this.#listening) return this.drive(scope, life);
-    await this.#carry(scope, life);
-    return this.#asItIs(scope, life);
+  async carryOn(scope: Scope, incarnation: Incarnation): Promise<Operation | undefined> {
+    if (!this.#listening) return this.drive(scope, incarnation);
+    await this.#carry(scope, incarnation);
+    return this.#asItIs(scope, incarnation);
   }
 
-  async retry(scope: Scope, life: Incarnation): Promise<Operation> {
-    return this.#coordinator.retry(scope, life);
+  async retry(scope: Scope, incarnation: Incarnation): Promise<Operation> {
+    return this.#coordinator.retry(scope, incarnation);
   }
 
   /** Processes the pending messages of the topics: one round at a time, and another one if requested meanwhile. */
@@ -206,10 +206,10 @@ export class Lifecycle {
   /** Background: resumes operations that are due, without reading any store if none is. */
   async tick(signal: AbortSignal): Promise<void> {
     const now = this.#options.clock.now();
-    for (const [key, { scope, life, at }] of this.#soon) {
+    for (const [key, { scope, incarnation, at }] of this.#soon) {
       if (at > now || signal.aborted) continue;
       this.#soon.delete(key);
-      await this.drive(scope, life);
+      await this.drive(scope, incarnation);
     }
   }
 
@@ -248,7 +248,7 @@ export class Lifecycle {
   ): Promise<ReconciledPage> {
     const participant = this.#options.stores.find((one) => one.store === store);
     // A store that no longer exists in this process.
-    if (participant === undefined) return { orphans: [], lives: 0, cursor: undefined };
+    if (participant === undefined) return { orphans: [], incarnations: 0, cursor: undefined };
     const page = await this.#reconciler.page(scope, participant, { cursor, remove });
     this.metrics.orphansRemoved += page.orphans.filter(({ removed }) => removed).length;
     return page;
@@ -264,19 +264,19 @@ export class Lifecycle {
     await Promise.allSettled([...this.#driving, this.#pumping]);
   }
 
-  async #carry(scope: Scope, life: Incarnation): Promise<void> {
-    const operation = await this.#coordinator.carry(scope, life);
-    const key = `${scope.tenant}/${life.incarnation}`;
+  async #carry(scope: Scope, incarnation: Incarnation): Promise<void> {
+    const operation = await this.#coordinator.carry(scope, incarnation);
+    const key = `${scope.tenant}/${incarnation.incarnation}`;
     if (operation === undefined || operation.status === "done") this.#soon.delete(key);
     else if (this.#soon.size < soonMax || this.#soon.has(key))
-      this.#soon.set(key, { scope, life, at: nextDue(operation) });
+      this.#soon.set(key, { scope, incarnation, at: nextDue(operation) });
   }
 
   /**
    * The process that completed it may have failed before notifying; the caller assumes that the notification of a done operation was sent.
    */
-  async #asItIs(scope: Scope, life: Incarnation): Promise<Operation | undefined> {
-    const operation = (await this.#operations.read(scope, life))?.operation;
+  async #asItIs(scope: Scope, incarnation: Incarnation): Promise<Operation | undefined> {
+    const operation = (await this.#operations.read(scope, incarnation))?.operation;
     if (operation !== undefined && operation.status !== "running") await this.#options.catalogue.told(scope, operation);
     return operation;
   }
@@ -285,9 +285,9 @@ export class Lifecycle {
     const { signal } = this.#stopping;
     while (this.#again && !signal.aborted) {
       this.#again = false;
-      const taken = await Promise.all(this.#options.stores.map((store) => this.#serveOnce(store, 0, signal)));
+      const served = await Promise.all(this.#options.stores.map((store) => this.#serveOnce(store, 0, signal)));
       const replies = await this.#repliesOnce(0, signal);
-      if (replies + taken.reduce((sum, one) => sum + one, 0) > 0) this.#again = true;
+      if (replies + served.reduce((sum, one) => sum + one, 0) > 0) this.#again = true;
     }
   }
 
@@ -325,8 +325,8 @@ export class Lifecycle {
     }
     const reply = readReply(body);
     const scope = this.#options.system.forTenant(reply.workspace_id);
-    const life = await this.#coordinator.answer(scope, reply);
-    if (life !== undefined) await this.#carry(scope, life);
+    const incarnation = await this.#coordinator.answer(scope, reply);
+    if (incarnation !== undefined) await this.#carry(scope, incarnation);
   }
 
   async #reply(reply: ManagementReply | PlainReply): Promise<void> {

@@ -10,7 +10,7 @@ const text = z.string().min(1).max(lifecycleLimits.messageTextCharsMax);
 const count = z.number().int().min(0);
 
 /** The fields of LISA's message. */
-const asked = { operation: text, user: text, collection: text, timestamp: text };
+const request = { operation: text, user: text, collection: text, timestamp: text };
 /** Additional fields of ours: incarnation, workspace, and attempt. */
 const matched = {
   operation_id: text,
@@ -22,11 +22,11 @@ const matched = {
 };
 
 const Request = z.union([
-  z.object({ ...asked, ...matched }),
-  z.object({ ...asked, operation_id: z.undefined().optional() }),
+  z.object({ ...request, ...matched }),
+  z.object({ ...request, operation_id: z.undefined().optional() }),
 ]);
 const Reply = z.object({
-  ...asked,
+  ...request,
   ...matched,
   success: z.boolean(),
   error: z.object({ type: text, message: z.string() }).nullable(),

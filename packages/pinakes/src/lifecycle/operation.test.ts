@@ -168,9 +168,9 @@ describe("an operation", () => {
     const joined = withSeats(sent(), [seat("a"), seat("b"), seat("c")], 3) as Operation;
     expect(row(joined, "c")).toMatchObject({ status: "waiting", next_at: 3 });
     expect(withSeats(sent(), [seat("a"), seat("b")], 3)).toBeUndefined();
-    const left = withSeats(sent(), [seat("a")], 3) as Operation;
-    expect(left.partial).toBe(true);
-    expect(row(left, "b")).toMatchObject({ status: "left" });
+    const after = withSeats(sent(), [seat("a")], 3) as Operation;
+    expect(after.partial).toBe(true);
+    expect(row(after, "b")).toMatchObject({ status: "left" });
     const confirmed = applyAnswer(sent(), answer(), 1) as Operation;
     expect(row(withSeats(confirmed, [seat("b"), seat("d", false)], 3))).toMatchObject({ status: "confirmed" });
     expect(row(withSeats(confirmed, [seat("b"), seat("d", false)], 3), "d")).toMatchObject({ status: "left" });

@@ -48,17 +48,17 @@ export class Operations {
   /** Read, change, write; repeated after a conflict. `plan` returns undefined if there is nothing to change. */
   async change(
     scope: Scope,
-    place: IncarnationKey,
+    incarnation: IncarnationKey,
     plan: (operation: Operation) => Operation | undefined,
   ): Promise<Operation | undefined> {
     for (;;) {
-      const stored = await this.read(scope, place);
+      const stored = await this.read(scope, incarnation);
       const next = stored === undefined ? undefined : plan(stored.operation);
       if (stored === undefined || next === undefined) return undefined;
       const beside = next.status === stored.operation.status ? [] : await this.#catalogue.beside(scope, next);
       const write: ItemOperation = { op: "replace", document: asDocument(next), ifMatch: stored.etag };
       try {
-        await this.#items.batch(scope, this.#catalogue.container, [place.repository_id], [write, ...beside]);
+        await this.#items.batch(scope, this.#catalogue.container, [incarnation.repository_id], [write, ...beside]);
         return next;
       } catch (error) {
         // The operation or the record beside it has changed.

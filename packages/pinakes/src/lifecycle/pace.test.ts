@@ -49,11 +49,11 @@ it("waiting stores start one after the other, leaving two thirds of the time fre
   await pace.step(takes(20), never);
   const began = at.ms;
   const slots: number[] = [];
-  const asked = [1, 2, 3].map(() => pace.step(takes(20), never));
+  const steps = [1, 2, 3].map(() => pace.step(takes(20), never));
   // They sleep sequentially here, and each pause advances the clock: the sum is the start of a slot.
   for (const ms of pauses) slots.push((slots.at(-1) ?? 0) + ms);
   expect(slots).toEqual([40, 100, 160]);
-  await Promise.all(asked);
+  await Promise.all(steps);
   expect(at.ms - began).toBe(160 + 3 * 20);
 });
 

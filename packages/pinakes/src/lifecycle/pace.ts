@@ -27,11 +27,11 @@ export class Pace {
   }
 
   async step<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
-    const asked = this.#clock.now();
-    const slot = Math.min(Math.max(this.#next, asked), asked + lifecycleLimits.slotWaitMsMax);
+    const now = this.#clock.now();
+    const slot = Math.min(Math.max(this.#next, now), now + lifecycleLimits.slotWaitMsMax);
     const expectedMs = this.#lastTookMs;
     this.#next = slot + slotSteps * expectedMs;
-    if (slot > asked) await this.#pause(slot - asked, undefined, { signal });
+    if (slot > now) await this.#pause(slot - now, undefined, { signal });
     signal.throwIfAborted();
     const began = this.#clock.now();
     try {

@@ -28,31 +28,31 @@ export interface ParticipantInfo {
 
 export interface Participant extends ParticipantInfo {
   /** Stops writes and reads; every byte stays. `purgeAt`: when the bytes are removed, in epoch milliseconds. */
-  fence(scope: Scope, life: Incarnation, options: { readonly purgeAt: number }): Promise<void>;
+  fence(scope: Scope, incarnation: Incarnation, options: { readonly purgeAt: number }): Promise<void>;
   /** Undoes `fence`. CONFLICT once removal has begun. */
-  unfence(scope: Scope, life: Incarnation, options: { readonly archived: boolean }): Promise<void>;
+  unfence(scope: Scope, incarnation: Incarnation, options: { readonly archived: boolean }): Promise<void>;
   /**
    * Refuses the incarnation permanently, and removes up to about `limit` rows; call again until `done`. For an unknown incarnation: 0,
    * done.
    */
   deleteStep(
     scope: Scope,
-    life: Incarnation,
+    incarnation: Incarnation,
     options: { readonly limit: number },
   ): Promise<{ readonly deleted: number; readonly done: boolean }>;
   /** What remains of an incarnation, even if fenced. */
-  count(scope: Scope, life: Incarnation): Promise<number>;
+  count(scope: Scope, incarnation: Incarnation): Promise<number>;
   /** Ensures that the incarnation accepts no more writes, and returns its count. */
-  archive(scope: Scope, life: Incarnation): Promise<{ readonly count: number }>;
+  archive(scope: Scope, incarnation: Incarnation): Promise<{ readonly count: number }>;
   /** The incarnations it holds data of, in pages. */
   incarnations(
     scope: Scope,
     options: { readonly limit: number; readonly cursor?: string | undefined },
-  ): Promise<HeldLives>;
+  ): Promise<HeldIncarnations>;
 }
 
-export interface HeldLives {
-  readonly lives: readonly Pick<Incarnation, "incarnation" | "repository_id">[];
+export interface HeldIncarnations {
+  readonly incarnations: readonly Pick<Incarnation, "incarnation" | "repository_id">[];
   /** Absent at the end. */
   readonly cursor?: string | undefined;
 }

@@ -11,7 +11,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { lifecycleLimits } from "./limits.ts";
-import type { HeldLives, Participant } from "./participant.ts";
+import type { HeldIncarnations, Participant } from "./participant.ts";
 import { participantsContainer } from "./participants.ts";
 
 export interface Orphan {
@@ -45,7 +45,7 @@ interface Note {
 export interface ReconciledPage {
   readonly orphans: readonly Orphan[];
   /** Number of incarnations checked. */
-  readonly lives: number;
+  readonly incarnations: number;
   /** Absent at the end. */
   readonly cursor: string | undefined;
 }
@@ -64,7 +64,7 @@ export interface HeldOrphanPage {
   readonly cursor?: string | undefined;
 }
 
-const pageLives = 100;
+const incarnationsPerPage = 100;
 /** Per round and store. */
 const livesMax = 10_000;
 
@@ -89,7 +89,7 @@ export class Reconciler {
     do {
       const page: ReconciledPage = await this.page(scope, store, { cursor, remove });
       found.push(...page.orphans);
-      seen += page.lives;
+      seen += page.incarnations;
       ({ cursor } = page);
     } while (cursor !== undefined && seen < livesMax);
     return found;
@@ -101,13 +101,13 @@ export class Reconciler {
     store: Participant,
     { cursor, remove }: { readonly cursor: string | undefined; readonly remove: boolean },
   ): Promise<ReconciledPage> {
-    const held: HeldLives = await store.incarnations(scope, { limit: pageLives, cursor });
+    const held: HeldIncarnations = await store.incarnations(scope, { limit: incarnationsPerPage, cursor });
     const orphans: Orphan[] = [];
-    for (const life of held.lives) {
-      const orphan = await this.#look(scope, store, life, remove);
+    for (const key of held.incarnations) {
+      const orphan = await this.#look(scope, store, key, remove);
       if (orphan !== undefined) orphans.push(orphan);
     }
-    return { orphans, lives: held.lives.length, cursor: held.cursor };
+    return { orphans, incarnations: held.incarnations.length, cursor: held.cursor };
   }
 
   /** The quarantined data of a tenant, in pages. */
@@ -150,7 +150,7 @@ export class Reconciler {
   async #look(
     scope: Scope,
     store: Participant,
-    held: HeldLives["lives"][number],
+    held: HeldIncarnations["incarnations"][number],
     remove: boolean,
   ): Promise<Orphan | undefined> {
     const { incarnation, repository_id } = held;
@@ -160,8 +160,8 @@ export class Reconciler {
       if (known !== undefined) await this.#write(key, undefined);
       return undefined;
     }
-    const life = { incarnation, repository_id, collection_id: "" };
-    const rows = await store.count(scope, life);
+    const found = { incarnation, repository_id, collection_id: "" };
+    const rows = await store.count(scope, found);
     if (rows === 0) return undefined;
     const now = this.#parts.clock.now();
     const since = known?.since ?? now;
@@ -174,7 +174,7 @@ export class Reconciler {
       return { ...orphan, quarantined: true };
     }
     // Its purge was requested, so nothing is kept.
-    await this.#remove(scope, store, life);
+    await this.#remove(scope, store, found);
     await this.#write(key, undefined);
     return { ...orphan, removed: true };
   }
@@ -182,11 +182,11 @@ export class Reconciler {
   async #remove(
     scope: Scope,
     store: Participant,
-    { incarnation, repository_id }: HeldLives["lives"][number],
+    { incarnation, repository_id }: HeldIncarnations["incarnations"][number],
   ): Promise<void> {
-    const life = { incarnation, repository_id, collection_id: "" };
+    const key = { incarnation, repository_id, collection_id: "" };
     for (let done = false; !done;)
-      ({ done } = await store.deleteStep(scope, life, { limit: lifecycleLimits.stepRowsMax }));
+      ({ done } = await store.deleteStep(scope, key, { limit: lifecycleLimits.stepRowsMax }));
   }
 
   async #read({ part, id }: { part: string; id: string }): Promise<Note | undefined> {

@@ -8,13 +8,13 @@ export interface ParticipantHandlers {
   /** Removes up to about `limit` rows of an incarnation; called again until `done`. Must refuse later writes to it. */
   readonly delete: (
     scope: Scope,
-    life: Incarnation,
+    incarnation: Incarnation,
     options: { readonly limit: number },
   ) => Promise<{ readonly deleted: number; readonly done: boolean }>;
   /** What remains of an incarnation. */
-  readonly count: (scope: Scope, life: Incarnation) => Promise<number>;
+  readonly count: (scope: Scope, incarnation: Incarnation) => Promise<number>;
   /** Absent: the store does not take part in archiving. */
-  readonly archive?: (scope: Scope, life: Incarnation) => Promise<{ readonly count: number }>;
+  readonly archive?: (scope: Scope, incarnation: Incarnation) => Promise<{ readonly count: number }>;
   readonly incarnations?: Participant["incarnations"];
 }
 
@@ -43,11 +43,11 @@ export async function serveParticipant(
     // It learns of a delete when its data must be removed; until then the catalog hides the collection.
     fence: async () => {},
     unfence: async () => {},
-    deleteStep: (scope, life, options) => handlers.delete(scope, life, options),
-    count: (scope, life) => handlers.count(scope, life),
-    archive: async (scope, life) =>
-      (await handlers.archive?.(scope, life)) ?? { count: await handlers.count(scope, life) },
-    incarnations: async (scope, options) => (await handlers.incarnations?.(scope, options)) ?? { lives: [] },
+    deleteStep: (scope, incarnation, options) => handlers.delete(scope, incarnation, options),
+    count: (scope, incarnation) => handlers.count(scope, incarnation),
+    archive: async (scope, incarnation) =>
+      (await handlers.archive?.(scope, incarnation)) ?? { count: await handlers.count(scope, incarnation) },
+    incarnations: async (scope, options) => (await handlers.incarnations?.(scope, options)) ?? { incarnations: [] },
   };
   await lifecycle.serve(participant, signal);
 }

@@ -180,7 +180,7 @@ type Completer = (value: string, context?: { arguments?: Record<string, string> 
 type Names = (apis: Apis, filled: Readonly<Record<string, string>>) => Promise<readonly string[]>;
 
 /** Ids that a variable can have; of the others a client knows nothing to offer. */
-const names: Readonly<Record<string, Names>> = {
+const completions: Readonly<Record<string, Names>> = {
   repository: async ({ knowledge }) => [
     "me",
     ...(await knowledge.repositories.list({ limit: pageItems })).items.map((one) => one.repository_id),
@@ -221,7 +221,7 @@ function completers(apisOf: ApisOf, onFailure: ToolFailure): Record<string, Comp
         throw protocolError(error, onFailure);
       }
     };
-  return Object.fromEntries(Object.entries(names).map(([variable, of]) => [variable, completer(of)]));
+  return Object.fromEntries(Object.entries(completions).map(([variable, of]) => [variable, completer(of)]));
 }
 
 function starting(names: readonly string[], value: string): string[] {

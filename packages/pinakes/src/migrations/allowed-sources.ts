@@ -37,7 +37,7 @@ export class AllowedSources {
       return;
     }
     const addresses = allowed.filter(isAddress);
-    this.#folders = allowed.filter((place) => !isAddress(place));
+    this.#folders = allowed.filter((source) => !isAddress(source));
     this.#databases = addresses.filter(isPostgres).map((text) => readPostgresAddress(text, setting));
     this.#servers = addresses.filter((text) => !isPostgres(text)).map((text) => readHttpAddress(text, setting));
   }
@@ -69,21 +69,21 @@ export class AllowedSources {
         `${called}: the address has a password, which would be stored with the migration. Leave it out, and give it in PGPASSWORD or PGPASSFILE.`,
       );
     const databases = this.#databases;
-    const place =
+    const source =
       databases === "any"
         ? wanted
         : databases.map((allowed) => narrowedBy(wanted, allowed)).find((one) => one !== undefined);
-    if (place === undefined) throw this.#refused(show(showPostgresAddress(wanted)));
+    if (source === undefined) throw this.#refused(show(showPostgresAddress(wanted)));
     return {
-      shown: showPostgresAddress(place),
-      connection: postgresConnection(place, () => postgresPassword(place, databases, process.env)),
+      shown: showPostgresAddress(source),
+      connection: postgresConnection(source, () => postgresPassword(source, databases, process.env)),
     };
   }
 
-  #refused(place: string): PinakesError {
+  #refused(source: string): PinakesError {
     return new PinakesError(
       "FORBIDDEN",
-      `${place} is not among the sources that migrations may read; the operator lists them in ${setting}, or migrates with the command line.`,
+      `${source} is not among the sources that migrations may read; the operator lists them in ${setting}, or migrates with the command line.`,
     );
   }
 }

@@ -2,7 +2,7 @@
 import { invalid } from "../domain/errors.ts";
 import { ContentHash, type Measured } from "./content-hash.ts";
 import { differencesOf, type Differences, type Entry } from "./differences.ts";
-import { told } from "./progress.ts";
+import { reporting } from "./progress.ts";
 import type { Held, Inventory, Problem, Progress, Reading, UnitName } from "./source.ts";
 
 export interface EntrySides {
@@ -26,8 +26,8 @@ export async function measureHeldEntries(sides: EntrySides, unit: UnitName, held
 export async function differingEntries(sides: EntrySides, unit: UnitName, held: Held): Promise<Differences> {
   const { signal, progress } = held;
   return differencesOf(
-    told(sides.entries(unit, strictly(signal, progress)), progress),
-    told(sides.held(unit, held), progress),
+    reporting(sides.entries(unit, strictly(signal, progress)), progress),
+    reporting(sides.held(unit, held), progress),
   );
 }
 
@@ -41,6 +41,6 @@ export function strictly(signal: AbortSignal, progress: Progress = () => undefin
 
 async function measured(entries: AsyncIterable<Entry>, progress: Progress | undefined): Promise<Measured> {
   const sum = new ContentHash();
-  for await (const { text } of told(entries, progress)) sum.add(text);
+  for await (const { text } of reporting(entries, progress)) sum.add(text);
   return sum.measured;
 }

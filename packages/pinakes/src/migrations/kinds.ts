@@ -22,7 +22,7 @@ import { TriplesSpec } from "./triples/spec.ts";
 
 interface Opening {
   readonly deps: MigrationDependencies;
-  readonly places: AllowedSources;
+  readonly sources: AllowedSources;
   /** Owner of the migration; an admin, unless it is only being requested. */
   readonly caller: Caller;
 }
@@ -51,12 +51,12 @@ const kinds: Readonly<Record<string, Kind<never>>> = {
   }),
   unregistered: defineKind({
     spec: UnregisteredSpec,
-    open: async (spec, { deps, places, caller }) =>
+    open: async (spec, { deps, sources, caller }) =>
       new UnregisteredSource(
         spec,
         deps,
         caller.scope,
-        spec.listing === undefined ? undefined : await places.file(spec.listing),
+        spec.listing === undefined ? undefined : await sources.file(spec.listing),
       ),
   }),
   collection: defineKind({
@@ -68,7 +68,8 @@ const kinds: Readonly<Record<string, Kind<never>>> = {
   }),
   lisa: defineKind({
     spec: LisaSpec,
-    open: async (spec, { deps, places, caller }) => new LisaSource(spec, deps, caller, await places.file(spec.folder)),
+    open: async (spec, { deps, sources, caller }) =>
+      new LisaSource(spec, deps, caller, await sources.file(spec.folder)),
   }),
 };
 

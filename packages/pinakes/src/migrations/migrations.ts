@@ -62,7 +62,7 @@ export class Migrations {
   readonly #deps: MigrationDependencies;
   readonly #ledger: Ledger;
   readonly #registry: WorkRegistry;
-  readonly #places: AllowedSources;
+  readonly #sources: AllowedSources;
   #wake: () => void = () => {};
 
   constructor(deps: MigrationDependencies) {
@@ -74,7 +74,7 @@ export class Migrations {
       container: migrationsWork.name,
       tenant: migrationsTenant,
     });
-    this.#places = new AllowedSources(deps.sources);
+    this.#sources = new AllowedSources(deps.sources);
   }
 
   async open(): Promise<this> {
@@ -92,22 +92,22 @@ export class Migrations {
   async create(caller: Caller, { source, retain_days, auto = false }: NewMigration): Promise<MigrationView> {
     const scope = requireCaller(caller);
     if (caller.role !== "admin" && !isForUsers(kindOf(source))) throw adminsOnly();
-    const given = readSpec(source);
-    const { kind } = given;
+    const parsed = readSpec(source);
+    const { kind } = parsed;
     const retainDays = retain_days ?? migrationLimits.retainDaysDefault;
     if (!Number.isInteger(retainDays) || retainDays < 0 || retainDays > migrationLimits.retainDaysMax)
       throw invalid(
         `retain_days: must be a whole number from 0 to ${migrationLimits.retainDaysMax}, got ${show(retain_days)}.`,
       );
-    const spec = await settleSpec(given, this.#opening(caller));
+    const spec = await settleSpec(parsed, this.#opening(caller));
     // Opened once before anything is stored: an unreadable source is reported at once.
     await using opened = await openSource({ kind, spec }, this.#opening(caller));
-    if (opened.place !== undefined && retain_days !== undefined)
+    if (opened.inPlace !== undefined && retain_days !== undefined)
       throw invalid(
         "retain_days: an old collection is kept in the trash for the retention of the trash; leave it out.",
       );
     const record = {
-      ...this.#newRecord(caller, kind, spec, daysOf(opened.place?.retainMs) ?? retainDays),
+      ...this.#newRecord(caller, kind, spec, daysOf(opened.inPlace?.retainMs) ?? retainDays),
       ...(auto ? { auto, asker: askerOf(caller) } : {}),
     };
     await this.#register(scope, record.migration_id);
@@ -400,7 +400,7 @@ export class Migrations {
   }
 
   #opening(caller: Caller) {
-    return { deps: this.#deps, places: this.#places, caller };
+    return { deps: this.#deps, sources: this.#sources, caller };
   }
 
   #now(): string {

@@ -24,11 +24,11 @@ export async function planUnits(of: Work): Promise<Planned> {
         "LIMIT_EXCEEDED",
         `The source has more than ${migrationLimits.unitsMax} units; migrate it in parts.`,
       );
-    const { unit, told, count } = await planUnit(of, found, number, targets);
+    const { unit, listed, count } = await planUnit(of, found, number, targets);
     await ledger.putUnit(scope, unit, deps.owner);
     problemCount += count;
     rows += unit.rows;
-    problems.push(...told.slice(0, migrationLimits.problemsMax - problems.length));
+    problems.push(...listed.slice(0, migrationLimits.problemsMax - problems.length));
   }
   return { state: "planned", unit_count: number, row_count: rows, problems, problem_count: problemCount };
 }
@@ -38,13 +38,13 @@ async function planUnit(
   found: FoundUnit,
   number: number,
   targets: Map<string, string>,
-): Promise<{ readonly unit: UnitRecord; readonly told: readonly Problem[]; readonly count: number }> {
+): Promise<{ readonly unit: UnitRecord; readonly listed: readonly Problem[]; readonly count: number }> {
   const { source, signal, record } = of;
-  const told: Problem[] = [];
+  const listed: Problem[] = [];
   let count = 0;
   const problem = (one: Problem) => {
     count += 1;
-    if (told.length < migrationLimits.problemsMax) told.push(one);
+    if (listed.length < migrationLimits.problemsMax) listed.push(one);
   };
   for (const one of found.problems ?? []) problem(one);
   const named = { name: found.name, number, count: 0 };
@@ -56,7 +56,7 @@ async function planUnit(
   await of.tell(progressOf(named, inventory.count));
   const unit = plannedUnit(record.migration_id, found, number, inventory);
   const ready = unreadable ? unit : await lookAtTarget(of, unit, inventory, targets, problem);
-  return { unit: { ...ready, problems: told }, told, count };
+  return { unit: { ...ready, problems: listed }, listed, count };
 }
 
 /** Absent or empty: it will be filled. The same content: it is left alone. Anything else is a problem. */
@@ -75,7 +75,7 @@ async function lookAtTarget(
       ? `collection ${show(collection)} of repository ${show(repository)}`
       : `collection ${show(collection)} of user ${show(user)}`;
   if (unit.whole) {
-    const here = await source.measureHeld(unit, { scope, place: nowhere, signal, progress: telling(of, unit) });
+    const here = await source.measureHeld(unit, { scope, destination: nowhere, signal, progress: telling(of, unit) });
     return isSame(here, inventory) ? { ...unit, status: "already" } : unit;
   }
   try {
@@ -98,7 +98,7 @@ async function lookAtTarget(
       wrong(
         `goes to ${where}, which migration ${show(there.held_by)} fills; finish or roll back that migration first.`,
       );
-    const here = await source.measureHeld(unit, { scope, place: there, signal, progress: telling(of, unit) });
+    const here = await source.measureHeld(unit, { scope, destination: there, signal, progress: telling(of, unit) });
     if (isSame(here, inventory)) return { ...unit, ...found, status: "already" };
     if (here.count > 0)
       wrong(`goes to ${where}, which contains ${here.count} other rows; choose another target, or empty it first.`);

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { migrationLimits } from "./limits.ts";
-import { telling, told } from "./progress.ts";
+import { telling, reporting } from "./progress.ts";
 import type { Work } from "./worker.ts";
 
-function watched(): { readonly work: Work; readonly told: number[]; now: number } {
-  const watch = { told: [] as number[], now: 0, work: undefined as unknown as Work };
-  const tell: Work["tell"] = async (progress) => void watch.told.push(progress?.done ?? -1);
+function watched(): { readonly work: Work; readonly reported: number[]; now: number } {
+  const watch = { reported: [] as number[], now: 0, work: undefined as unknown as Work };
+  const tell: Work["tell"] = async (progress) => void watch.reported.push(progress?.done ?? -1);
   watch.work = { deps: { clock: { now: () => watch.now } }, tell } as unknown as Work;
   return watch;
 }
@@ -22,7 +22,7 @@ it("reports after a number of rows or a while, and otherwise returns nothing to 
   watch.now = migrationLimits.beatMs;
   // A single long row has no further progress.
   await progress();
-  expect(watch.told).toEqual([5_000, 5_000]);
+  expect(watch.reported).toEqual([5_000, 5_000]);
   expect(migrationLimits.beatMs).toBeLessThan(migrationLimits.leaseMs / 2);
 });
 
@@ -32,7 +32,7 @@ it("a second count from the first row is reported again", async () => {
   await progress(6_000);
   expect(progress(1)).toBe(undefined);
   await progress(5_000);
-  expect(watch.told).toEqual([6_000, 5_000]);
+  expect(watch.reported).toEqual([6_000, 5_000]);
 });
 
 it("rows pass through unchanged, and a lost lease ends the reading", async () => {
@@ -45,13 +45,13 @@ it("rows pass through unchanged, and a lost lease ends the reading", async () =>
     counts.push(n);
     return undefined;
   };
-  for await (const row of told(rows(), count)) seen.push(row);
+  for await (const row of reporting(rows(), count)) seen.push(row);
   expect([seen, counts]).toEqual([
     ["a", "b", "c"],
     [1, 2, 3],
   ]);
   const lost = async () => {
-    for await (const _ of told(rows(), async () => Promise.reject(new Error("lost")))) seen.push("again");
+    for await (const _ of reporting(rows(), async () => Promise.reject(new Error("lost")))) seen.push("again");
   };
   await expect(lost()).rejects.toThrow("lost");
   expect(seen).toEqual(["a", "b", "c", "again"]);

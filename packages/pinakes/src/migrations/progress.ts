@@ -26,7 +26,7 @@ export function telling({ deps, tell }: Work, unit: Pick<UnitRecord, "name" | "n
 }
 
 /** Passes rows through, reporting progress. */
-export async function* told<Row>(rows: AsyncIterable<Row>, progress: Progress | undefined): AsyncGenerator<Row> {
+export async function* reporting<Row>(rows: AsyncIterable<Row>, progress: Progress | undefined): AsyncGenerator<Row> {
   let count = 0;
   for await (const row of rows) {
     yield row;

@@ -55,7 +55,7 @@ export interface Inventory extends Measured {
 
 export interface CopyStep {
   readonly scope: Scope;
-  readonly place: TargetIncarnation;
+  readonly destination: TargetIncarnation;
   /** Unique for the migration and the unit. */
   readonly label: string;
   /** The label; changed if the unit is copied again from the start, so that everything is appended again. */
@@ -74,7 +74,7 @@ export interface Copied {
 
 export interface Held {
   readonly scope: Scope;
-  readonly place: TargetIncarnation;
+  readonly destination: TargetIncarnation;
   readonly signal: AbortSignal;
   readonly progress?: Progress | undefined;
 }
@@ -93,7 +93,7 @@ export interface MigrationSource extends AsyncDisposable {
   /** Removes what was copied into an existing collection, or what a whole source brought. */
   clear(unit: UnitName, held: Clearing): Promise<void>;
   /** A source that manages its own target: nothing is registered, released or rolled back for it by others. */
-  readonly place?: InPlaceTarget;
+  readonly inPlace?: InPlaceTarget;
   /** Absent if the source cannot change the old form. */
   readonly old?: OldForm;
 }
@@ -110,9 +110,9 @@ export interface InPlaceTarget {
   /** How long the old form can be restored after the switch. */
   readonly retainMs: number;
   /** Creates it, held; the old form accepts no writes from here on, either. */
-  register(migration_id: string, signal: AbortSignal, mine: Mine): Promise<TargetIncarnation>;
+  register(migration_id: string, signal: AbortSignal, ensureOwned: EnsureOwned): Promise<TargetIncarnation>;
   /** Replaces the old collection with the new one, and opens it for writers. */
-  takeOver(place: TargetIncarnation, migration_id: string): Promise<void>;
+  takeOver(destination: TargetIncarnation, migration_id: string): Promise<void>;
   /** Throws a permanent error if there is no way back; the new one is then open as before. */
   requireBack(giving: GivingBack): Promise<void>;
   giveBack(giving: GivingBack): Promise<void>;
@@ -123,7 +123,7 @@ export interface InPlaceTarget {
 }
 
 /** Throws if another process has taken over the work. Called before steps that could undo the work of that process. */
-type Mine = () => Promise<void>;
+type EnsureOwned = () => Promise<void>;
 
 export interface GivingBack {
   readonly migration_id: string;
@@ -134,7 +134,7 @@ export interface GivingBack {
   readonly verified: Measured;
   readonly signal: AbortSignal;
   readonly progress: Progress;
-  readonly mine: Mine;
+  readonly ensureOwned: EnsureOwned;
 }
 
 export interface OldForm {

@@ -55,13 +55,13 @@ async function copyUnits(of: Work): Promise<{ readonly state: State }> {
     const differed = found.status === "copied" && found.differences !== null;
     if (found.status !== "planned" && found.status !== "copying" && !differed) continue;
     let unit = await placed(of, { ...found, ...(differed ? anew(found) : {}), status: "copying" });
-    const place = placeOf(unit);
+    const destination = destinationOf(unit);
     const label = labelOf(record, unit);
     const deltas = unit.again === undefined ? label : `${label}.again-${unit.again}`;
     const checkpoint = unit.checkpoint ?? undefined;
     for await (const step of source.copy(unit, {
       scope,
-      place,
+      destination,
       label,
       deltas,
       checkpoint,
@@ -100,12 +100,12 @@ async function placed(of: Work, found: UnitRecord): Promise<UnitRecord> {
   }
 }
 
-async function registered(of: Work, found: UnitRecord): Promise<Held["place"] & { readonly made: boolean }> {
+async function registered(of: Work, found: UnitRecord): Promise<Held["destination"] & { readonly made: boolean }> {
   const { deps, scope, record, source, signal } = of;
   if (found.whole) return { ...nowhere, made: false };
-  if (source.place !== undefined) {
-    const mine = async () => of.tell(progressOf(found, found.copied));
-    return { ...(await source.place.register(record.migration_id, signal, mine)), made: true };
+  if (source.inPlace !== undefined) {
+    const ensureOwned = async () => of.tell(progressOf(found, found.copied));
+    return { ...(await source.inPlace.register(record.migration_id, signal, ensureOwned)), made: true };
   }
   return deps.intake.register(scope, found.target, {
     migration_id: record.migration_id,
@@ -137,7 +137,7 @@ async function verifyUnit(
   const { source, signal } = of;
   await of.tell(progressOf(unit, 0));
   const now = await source.measure(unit, strictly(signal, telling(of, unit)));
-  const held = { scope: of.scope, place: placeOf(unit), signal, progress: telling(of, unit) };
+  const held = { scope: of.scope, destination: destinationOf(unit), signal, progress: telling(of, unit) };
   const here = await source.measureHeld(unit, held);
   const measured = { count: now.count, hash: now.hash, rows: now.rows, held_count: here.count, held_hash: here.hash };
   // A unit that was equal before is copied again, too; an existing target is not ours to fill.
@@ -174,7 +174,7 @@ async function switchUnits(of: Work): Promise<Partial<MigrationRecord> & { reado
     if (unequal !== undefined) return unequal;
     // The commit point: released collections must not be compared again, since others may write to them.
     const now = new Date(deps.clock.now());
-    const until = new Date(now.getTime() + (source.place?.retainMs ?? record.retain_days * 86_400_000));
+    const until = new Date(now.getTime() + (source.inPlace?.retainMs ?? record.retain_days * 86_400_000));
     const decided = { switched_at: now.toISOString(), retain_until: until.toISOString() };
     await ledger.update(scope, record.migration_id, (current) => {
       if (current.lease_owner !== deps.owner) throw lostLease(record.migration_id);
@@ -183,8 +183,8 @@ async function switchUnits(of: Work): Promise<Partial<MigrationRecord> & { reado
   }
   for await (const unit of ledger.units(scope, record.migration_id)) {
     if (unit.status === "already") continue;
-    if (source.place !== undefined) await source.place.takeOver(placeOf(unit), record.migration_id);
-    else if (!unit.whole) await deps.intake.release(scope, placeOf(unit), record.migration_id);
+    if (source.inPlace !== undefined) await source.inPlace.takeOver(destinationOf(unit), record.migration_id);
+    else if (!unit.whole) await deps.intake.release(scope, destinationOf(unit), record.migration_id);
     await ledger.putUnit(scope, { ...unit, status: "switched" }, deps.owner);
   }
   return { state: "switched" };
@@ -194,12 +194,12 @@ async function switchUnits(of: Work): Promise<Partial<MigrationRecord> & { reado
 async function finishUnits(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
   const { deps, ledger, scope, record, source, signal } = of;
   for await (const unit of ledger.units(scope, record.migration_id)) {
-    if (!record.remove_old || (source.old ?? source.place) === undefined || unit.old !== "kept") continue;
+    if (!record.remove_old || (source.old ?? source.inPlace) === undefined || unit.old !== "kept") continue;
     if (source.old?.has?.(unit) === false) continue;
     const verified: Measured = { count: unit.count, hash: unit.hash };
     await of.tell(progressOf(unit, 0));
     await source.old?.remove(unit, verified, signal);
-    await source.place?.remove(signal, telling(of, unit));
+    await source.inPlace?.remove(signal, telling(of, unit));
     await ledger.putUnit(scope, { ...unit, old: "removed" }, deps.owner);
   }
   return { state: "finished", finished_at: new Date(deps.clock.now()).toISOString() };
@@ -207,17 +207,17 @@ async function finishUnits(of: Work): Promise<Partial<MigrationRecord> & { reado
 
 async function rollBack(of: Work): Promise<Partial<MigrationRecord> & { readonly state: State }> {
   await requireAllBack(of);
-  let begun = false;
+  let started = false;
   for await (const unit of of.ledger.units(of.scope, of.record.migration_id)) {
     await of.tell(progressOf(unit, 0));
     if (unit.status === "rolled_back") await leaveUnit(of, unit);
     else
       await of.ledger.putUnit(
         of.scope,
-        { ...(await rollBackUnit(of, unit, { begun })), status: "rolled_back" },
+        { ...(await rollBackUnit(of, unit, { started })), status: "rolled_back" },
         of.deps.owner,
       );
-    begun = true;
+    started = true;
   }
   // The old form is in use again: its owner decides how long to keep it.
   return { state: "rolled_back", finished_at: new Date(of.deps.clock.now()).toISOString(), retain_until: null };
@@ -244,9 +244,9 @@ export function labelOf({ migration_id }: MigrationRecord, { number }: UnitRecor
 }
 
 /** The target of a unit that is not one collection. */
-export const nowhere: Held["place"] = { repository_id: "", collection_id: "", incarnation: "" };
+export const nowhere: Held["destination"] = { repository_id: "", collection_id: "", incarnation: "" };
 
-export function placeOf({ repository_id, incarnation, target, whole }: UnitRecord): Held["place"] {
+export function destinationOf({ repository_id, incarnation, target, whole }: UnitRecord): Held["destination"] {
   if (whole) return nowhere;
   invariant(
     repository_id !== null && incarnation !== null,

@@ -34,8 +34,8 @@ export class AllowedLocations {
 
   constructor({ folders = [], buckets = [], events }: PipelineLocations = {}) {
     this.events = events;
-    this.#folders = folders.map((place) => ({ ...place, path: resolve(place.path) }));
-    this.#buckets = buckets.map((place) => ({ ...place, prefix: asFolder(place.prefix ?? "") }));
+    this.#folders = folders.map((location) => ({ ...location, path: resolve(location.path) }));
+    this.#buckets = buckets.map((location) => ({ ...location, prefix: asFolder(location.prefix ?? "") }));
   }
 
   get haveFolders(): boolean {
@@ -49,24 +49,26 @@ export class AllowedLocations {
   /** FORBIDDEN if the operator has not allowed the source for this workspace. */
   async open(tenant: string, source: Source): Promise<SourceReader> {
     if (source.kind === "file") {
-      const folders = this.#folders.filter((place) => isFor(tenant, place)).map(({ path }) => path);
+      const folders = this.#folders.filter((location) => isFor(tenant, location)).map(({ path }) => path);
       if (!folders.some((folder) => isInside(source.path, folder))) throw this.#refused(tenant, source);
       return new FolderReader(source.path, folders);
     }
-    const place = this.#buckets.find(
+    const location = this.#buckets.find(
       (candidate) =>
         isFor(tenant, candidate) &&
         candidate.bucket === source.bucket &&
         source.prefix.startsWith(candidate.prefix ?? ""),
     );
-    if (place === undefined) throw this.#refused(tenant, source);
-    return place.reader(source.prefix);
+    if (location === undefined) throw this.#refused(tenant, source);
+    return location.reader(source.prefix);
   }
 
   #refused(tenant: string, source: Source): PinakesError {
     const open = [
-      ...this.#folders.filter((place) => isFor(tenant, place)).map(({ path }) => `file:${path}`),
-      ...this.#buckets.filter((place) => isFor(tenant, place)).map(({ bucket, prefix }) => `s3://${bucket}/${prefix}`),
+      ...this.#folders.filter((location) => isFor(tenant, location)).map(({ path }) => `file:${path}`),
+      ...this.#buckets
+        .filter((location) => isFor(tenant, location))
+        .map(({ bucket, prefix }) => `s3://${bucket}/${prefix}`),
     ];
     const there =
       open.length === 0

@@ -45,7 +45,7 @@ async function withBucket(queue?: string) {
 }
 
 /** Waits for the initial full run: later changes then arrive by events. */
-const begun = (bench: Bench) =>
+const listening = (bench: Bench) =>
   until(async () => {
     const { items } = await bench.knowledge.jobs.list(admin, { limit: 100 });
     return items.length > 0 && items.every(({ status }) => status === "succeeded");
@@ -111,7 +111,7 @@ describe("a pipeline on a bucket", () => {
     const keys = Array.from({ length: pipelineLimits.guardDocumentsMin }, (__, i) => `open/docs/f${i}.txt`);
     for (const key of keys) await put(key, key);
     const id = await bench.pipeline({ source, trigger: "event", auto_remove: true });
-    await begun(bench);
+    await listening(bench);
     for (const key of keys) await remove(key);
     const { job } = await bench.knowledge.pipelines.notify(admin, "r", "c", id, {
       Records: [record("ObjectRemoved:Delete", bucket, keys[0] as string)],
@@ -147,7 +147,7 @@ describe("a pipeline on a bucket", () => {
     const { bench, bucket, source, put, remove } = await withBucket();
     await using _ = bench;
     const id = await bench.pipeline({ source, trigger: "event", auto_remove: true });
-    await begun(bench);
+    await listening(bench);
     const notify = async (body: unknown, caller = user) => {
       const { job, ...counts } = await bench.knowledge.pipelines.notify(caller, "r", "c", id, body);
       return { ...counts, result: job === null ? null : (await bench.ended(job.job_id)).result };
@@ -212,7 +212,7 @@ describe("a pipeline on a bucket", () => {
 });
 
 describe("events from an SQS queue", () => {
-  const left = async (url: string) => {
+  const queued = async (url: string) => {
     const { Attributes } = await sqs.getQueueAttributes({
       QueueUrl: url,
       AttributeNames: ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
@@ -228,7 +228,7 @@ describe("events from an SQS queue", () => {
     const { bench, bucket, source, put, remove } = await withBucket("events-1");
     await using _ = bench;
     await bench.pipeline({ source, trigger: "event", auto_remove: true });
-    await begun(bench);
+    await listening(bench);
     bench.background((signal) => bench.opened.pipelines.listen(signal));
     const send = (body: unknown) =>
       sqs.sendMessage({ QueueUrl: url, MessageBody: typeof body === "string" ? body : JSON.stringify(body) });
@@ -237,7 +237,7 @@ describe("events from an SQS queue", () => {
     await send({ Records: [record("ObjectCreated:Put", bucket, "open/docs/a+b.txt")] });
     await until(async () => (await bench.documents()).length === 1);
     expect((await bench.documents())[0]?.source).toMatchObject({ type: "auto", uri: `${source}/a b.txt` });
-    await until(async () => (await left(url)) === 0);
+    await until(async () => (await queued(url)) === 0);
 
     // Through SNS; an unrelated object; the test event that S3 sends when the queue is configured.
     await put("open/docs/b.txt", "second");
@@ -247,11 +247,11 @@ describe("events from an SQS queue", () => {
     });
     await send({ Records: [record("ObjectCreated:Put", "nobodys", "x.txt")] });
     await send({ Service: "Amazon S3", Event: "s3:TestEvent" });
-    await until(async () => (await bench.documents()).length === 2 && (await left(url)) === 0);
+    await until(async () => (await bench.documents()).length === 2 && (await queued(url)) === 0);
 
     await remove("open/docs/b.txt");
     await send({ Records: [record("ObjectRemoved:Delete", bucket, "open/docs/b.txt")] });
-    await until(async () => (await bench.documents()).length === 1 && (await left(url)) === 0);
+    await until(async () => (await bench.documents()).length === 1 && (await queued(url)) === 0);
   });
 
   it("an event that is invalid, or cannot be executed now, stays in the queue", async () => {
@@ -263,7 +263,7 @@ describe("events from an SQS queue", () => {
     bench.background((signal) => bench.opened.pipelines.listen(signal));
     await sqs.sendMessage({ QueueUrl: url, MessageBody: "hello" });
     await until(async () => bench.log.some((line) => line.includes("was invalid")));
-    expect(await left(url)).toBe(1);
+    expect(await queued(url)).toBe(1);
     // The bucket's server becomes unreachable: the event must not be lost.
     const other = await bench.another({
       pipelineBuckets: [{ bucket, prefix: "open", endpoint: "http://127.0.0.1:1", region, credentials }],
@@ -280,6 +280,6 @@ describe("events from an SQS queue", () => {
         ({ status, error }) => status === "failed" && error?.includes("S3 did not answer"),
       ),
     );
-    expect(await left(third)).toBe(1);
+    expect(await queued(third)).toBe(1);
   });
 });

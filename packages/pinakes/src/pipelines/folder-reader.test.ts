@@ -13,9 +13,9 @@ afterAll(() => rm(base, { recursive: true, force: true }));
 
 let folder: string;
 let reader: FolderReader;
-let made = 0;
+let folders = 0;
 beforeEach(async () => {
-  folder = join(base, String((made += 1)), "in");
+  folder = join(base, String((folders += 1)), "in");
   await mkdir(folder, { recursive: true });
   reader = new FolderReader(folder, [folder]);
 });

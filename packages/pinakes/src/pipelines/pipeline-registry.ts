@@ -63,11 +63,11 @@ export class PipelineRegistry {
   ): Promise<void> {
     const { repository_id, collection_id, incarnation } = collection;
     const { pipeline_id, trigger, source } = pipeline;
-    const place = placeOf({ tenant, incarnation, pipeline_id });
+    const key = keyOf({ tenant, incarnation, pipeline_id });
     const registered_at = this.#clock.now();
     const next = nextRunAt === undefined ? {} : { next_run_at: nextRunAt };
     const document = {
-      ...place,
+      ...key,
       tenant,
       repository_id,
       collection_id,
@@ -78,11 +78,11 @@ export class PipelineRegistry {
       registered_at,
       ...next,
     };
-    await this.#items.write(this.#scope, pipelinesContainer.name, [place.shard], { op: "upsert", document });
+    await this.#items.write(this.#scope, pipelinesContainer.name, [key.shard], { op: "upsert", document });
   }
 
   async remove(tenant: string, incarnation: string, pipelineId: string): Promise<void> {
-    const { shard, id } = placeOf({ tenant, incarnation, pipeline_id: pipelineId });
+    const { shard, id } = keyOf({ tenant, incarnation, pipeline_id: pipelineId });
     await ifMissing(this.#items.write(this.#scope, pipelinesContainer.name, [shard], { op: "delete", id }));
   }
 
@@ -153,7 +153,7 @@ interface RegistryKey {
   readonly id: string;
 }
 
-function placeOf({
+function keyOf({
   tenant,
   incarnation,
   pipeline_id,
@@ -163,6 +163,6 @@ function placeOf({
 
 /** Beside the entry. */
 function leasePlace({ what, ...of }: Lease): RegistryKey {
-  const { shard, id } = placeOf(of);
+  const { shard, id } = keyOf(of);
   return { shard, id: `lease:${what}:${id}` };
 }

@@ -15,12 +15,12 @@ describe("pipelines of a collection", () => {
   it("R-LISA-21 a pipeline is stored with its collection and read back, with its next run", async () => {
     await using bench = await Bench.open();
     const source = `file:${bench.folder}`;
-    const made = await bench.knowledge.pipelines.create(admin, "r", "c", {
+    const created = await bench.knowledge.pipelines.create(admin, "r", "c", {
       trigger: "schedule",
       source: `file://${bench.folder}/`,
       schedule: "daily",
     });
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       trigger: "schedule",
       source,
       schedule: "0 2 * * *",
@@ -28,9 +28,9 @@ describe("pipelines of a collection", () => {
       chunking_strategy: null,
       max_removal_share: 0.5,
     });
-    expect(made.next_run_at).toMatch(/T02:00:00\.000Z$/);
-    expect((await bench.knowledge.pipelines.list(admin, "r", "c")).items).toEqual([made]);
-    const { next_run_at: _, ...stored } = made;
+    expect(created.next_run_at).toMatch(/T02:00:00\.000Z$/);
+    expect((await bench.knowledge.pipelines.list(admin, "r", "c")).items).toEqual([created]);
+    const { next_run_at: _, ...stored } = created;
     expect((await bench.knowledge.collections.get(admin, "r", "c")).pipelines).toEqual([stored]);
   });
 
@@ -53,8 +53,8 @@ describe("pipelines of a collection", () => {
     await using bench = await Bench.open();
     const folders = Array.from({ length: 11 }, (_, i) => join(bench.folder, String(i)));
     await Promise.all(folders.map((folder) => mkdir(folder)));
-    const made = await Promise.allSettled(folders.map((folder) => bench.pipeline({ source: `file:${folder}` })));
-    expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+    const created = await Promise.allSettled(folders.map((folder) => bench.pipeline({ source: `file:${folder}` })));
+    expect(created.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
     expect((await bench.knowledge.pipelines.list(admin, "r", "c")).items).toHaveLength(10);
   });
 

@@ -149,9 +149,9 @@ describe("leases of pipelines", () => {
       what: "run",
       owner,
     });
-    const taken = await Promise.all(["a", "b", "c"].map((owner) => registry.hold(lease(owner))));
-    expect(taken.filter(Boolean)).toHaveLength(1);
-    const holder = ["a", "b", "c"][taken.indexOf(true)] as string;
+    const granted = await Promise.all(["a", "b", "c"].map((owner) => registry.hold(lease(owner))));
+    expect(granted.filter(Boolean)).toHaveLength(1);
+    const holder = ["a", "b", "c"][granted.indexOf(true)] as string;
     expect([await registry.hold(lease(holder)), await registry.hold(lease("d"))]).toEqual([true, false]);
     expect(await registry.hold({ ...lease("d"), what: "watch" })).toBe(true);
     await registry.release(lease("d"));

@@ -120,7 +120,7 @@ export async function countDocuments(deps: PlanDependencies): Promise<number> {
 /** Includes those of an earlier pipeline with the same source, which are adopted if their files exist. */
 async function* documentsOf({ items, partition, pipeline, signal }: PlanDependencies): AsyncGenerator<DocumentRecord> {
   const begin = filesBegin(pipeline.source);
-  const { repository_id, incarnation } = partition.place;
+  const { repository_id, incarnation } = partition.key;
   for (let cursor: string | undefined; ;) {
     signal?.throwIfAborted();
     const page = await items.query(partition.scope, documentsContainer.name, {

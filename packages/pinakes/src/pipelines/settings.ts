@@ -13,7 +13,7 @@ const fields = ["trigger", "source", "schedule", "auto_remove", "chunking_strate
 
 export function readNewPipeline(
   input: NewPipeline,
-  made: { readonly id: string; readonly by: string; readonly nowMs: number },
+  stamp: { readonly id: string; readonly by: string; readonly nowMs: number },
 ): PipelineSettings {
   if (!isJsonObject(input)) throw invalid("A pipeline must be an object with trigger and source.");
   const unknown = Object.keys(input).find((field) => !fields.includes(field));
@@ -35,14 +35,14 @@ export function readNewPipeline(
   if (typeof max_removal_share !== "number" || !(max_removal_share >= 0 && max_removal_share <= 1))
     throw invalid(`max_removal_share: must be a number from 0 to 1, got ${show(max_removal_share)}.`);
   return {
-    pipeline_id: made.id,
+    pipeline_id: stamp.id,
     trigger,
     source: sourceText(parseSource(source)),
-    schedule: trigger === "event" ? null : readSchedule(schedule ?? "daily", made.nowMs),
+    schedule: trigger === "event" ? null : readSchedule(schedule ?? "daily", stamp.nowMs),
     auto_remove,
     chunking_strategy: chunking_strategy === null ? null : readChunkingStrategy(chunking_strategy, "chunking_strategy"),
     max_removal_share,
-    created_by: made.by,
-    created_at: isoTime(made.nowMs),
+    created_by: stamp.by,
+    created_at: isoTime(stamp.nowMs),
   };
 }

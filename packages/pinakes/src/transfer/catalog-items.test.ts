@@ -168,14 +168,14 @@ describe("items of catalogs", () => {
       ),
     });
     fc.assert(
-      fc.property(fields, (given) => {
+      fc.property(fields, (generated) => {
         const record = newCollection({
           repository,
           caller: owner,
           incarnation: "i-1",
           now: at,
           collectionId: "c",
-          fields: given,
+          fields: generated,
         });
         const item = JSON.parse(JSON.stringify(catalogToItem(record, whose, oneIndexed))) as JsonObject;
         const again = { ...record, ...itemToCatalog(item) };

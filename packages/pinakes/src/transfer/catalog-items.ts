@@ -270,8 +270,8 @@ export function dataSourceId(incarnation: string): string {
 }
 
 function beside(fields: JsonObject): JsonObject | undefined {
-  const given = compact(fields);
-  return Object.keys(given).length === 0 ? undefined : given;
+  const present = compact(fields);
+  return Object.keys(present).length === 0 ? undefined : present;
 }
 
 function ownChunking(own: JsonObject): ChunkingStrategy | null {

@@ -65,17 +65,17 @@ export async function writeFolder(
 
 /** Only regular files: a link could lead out of the folder. */
 export function folderReader(dir: string): TransferReader {
-  const places = new Map<string, string>();
+  const paths = new Map<string, string>();
   return {
     async *paths() {
       for await (const path of filesBelow(dir, "")) {
         const key = folderKey(path);
-        places.set(key, path);
+        paths.set(key, path);
         yield key;
       }
     },
     open(key) {
-      const path = places.get(key);
+      const path = paths.get(key);
       if (path === undefined) throw invalid(`"${key}" is not a file of the folder.`);
       return createReadStream(join(dir, path));
     },

@@ -18,10 +18,10 @@ describe("imported attributes are exported again", () => {
   });
 
   it("open maps are compared inside, others as a whole", () => {
-    const item = { config: { mine: 1, theirs: 2 }, strategy: { size: 1, odd: 2 } };
-    const base = { config: { mine: 1 }, strategy: { chunkSize: 1 } };
-    const fresh = { config: { mine: 5 }, strategy: { chunkSize: 9 } };
-    expect(giveBack(item, base, fresh)).toEqual({ config: { mine: 5, theirs: 2 }, strategy: { chunkSize: 9 } });
+    const item = { config: { known: 1, unknown: 2 }, strategy: { size: 1, odd: 2 } };
+    const base = { config: { known: 1 }, strategy: { chunkSize: 1 } };
+    const fresh = { config: { known: 5 }, strategy: { chunkSize: 9 } };
+    expect(giveBack(item, base, fresh)).toEqual({ config: { known: 5, unknown: 2 }, strategy: { chunkSize: 9 } });
   });
 
   it("attributes of the current state are never restored", () => {

@@ -32,7 +32,7 @@ export interface DocumentDraft extends Pick<
 }
 
 export interface DocumentToImport {
-  readonly place: OpenTarget;
+  readonly target: OpenTarget;
   readonly draft: DocumentDraft;
   /** The exported item of a record. */
   readonly exported: (record: DocumentRecord) => JsonObject;
@@ -63,21 +63,21 @@ export class DocumentImport {
   }
 
   async import(input: DocumentToImport): Promise<ImportedDocument> {
-    const { place, draft, body } = input;
-    requireTaking(place.repository);
-    const partition = new CollectionPartition(this.#deps.items, this.#scope, place.collection);
+    const { target, draft, body } = input;
+    requireTaking(target.repository);
+    const partition = new CollectionPartition(this.#deps.items, this.#scope, target.collection);
     const known = await partition.read(draft.document_id);
     if (known !== undefined) this.#checkSame(known.record, input);
     const missing = known === undefined || known.record.sha256 === undefined;
     if (!missing || (known !== undefined && body === undefined)) return { outcome: "skipped", withoutBytes: false };
     if (this.#dryRun) return { outcome: "created", withoutBytes: body === undefined };
     await partition.ensure();
-    await noteUse(this.#deps, this.#scope, place.collection);
+    await noteUse(this.#deps, this.#scope, target.collection);
     await this.#queue.watch(partition);
-    const begun = known === undefined ? await this.#create(partition, input) : await this.#again(partition, known);
+    const started = known === undefined ? await this.#create(partition, input) : await this.#again(partition, known);
     const sizeBytes =
-      body === undefined ? undefined : await this.#receive(partition, begun, body(), known === undefined);
-    await requireStillTaking(this.#deps.items, this.#scope, partition.place);
+      body === undefined ? undefined : await this.#receive(partition, started, body(), known === undefined);
+    await requireStillTaking(this.#deps.items, this.#scope, partition.key);
     return {
       outcome: "created",
       withoutBytes: sizeBytes === undefined,
@@ -85,10 +85,10 @@ export class DocumentImport {
     };
   }
 
-  #checkSame(record: DocumentRecord, { draft, exported, place }: DocumentToImport): void {
+  #checkSame(record: DocumentRecord, { draft, exported, target }: DocumentToImport): void {
     const item = draft.imported["item"];
     if (isDeepStrictEqual(importedOf(record)?.item, item) || isDeepStrictEqual(exported(record), item)) return;
-    const where = `collection "${place.collection.collection_id}"`;
+    const where = `collection "${target.collection.collection_id}"`;
     throw new PinakesError(
       "CONFLICT",
       `A document "${draft.document_id}" exists in ${where} with other content. Delete it first, or leave the item out.`,
@@ -97,9 +97,9 @@ export class DocumentImport {
 
   async #create(
     partition: CollectionPartition,
-    { place, draft, body }: DocumentToImport,
+    { target, draft, body }: DocumentToImport,
   ): Promise<Stored<DocumentRecord>> {
-    const { repository, collection } = place;
+    const { repository, collection } = target;
     const { documentsPerCatalogMax, documentsPerCollectionMax } = this.#deps.quotas;
     const countMax = repository.owner === null ? documentsPerCollectionMax : documentsPerCatalogMax;
     const source = await this.#freeSource(partition, draft);
@@ -155,8 +155,8 @@ export class DocumentImport {
     { source, document_id }: DocumentDraft,
   ): Promise<DocumentRecord["source"]> {
     const fits = source.uri.length <= knowledgeLimits.sourceCharsMax;
-    const taken = fits ? await partition.documentOf(sourceKey(source.uri)) : undefined;
-    return fits && taken === undefined ? source : { ...source, uri: importPrefix + document_id };
+    const existing = fits ? await partition.documentOf(sourceKey(source.uri)) : undefined;
+    return fits && existing === undefined ? source : { ...source, uri: importPrefix + document_id };
   }
 
   /** Resumes an interrupted import, or one without bytes. */
@@ -181,11 +181,11 @@ export class DocumentImport {
 
   async #receive(
     partition: CollectionPartition,
-    begun: Stored<DocumentRecord>,
+    started: Stored<DocumentRecord>,
     bytes: AsyncIterable<Uint8Array>,
     isNew: boolean,
   ): Promise<number> {
-    const { record, etag } = begun;
+    const { record, etag } = started;
     const { document_id, version, uploaded_at, uploaded_by } = record;
     const key = contentKey(partition, document_id, version);
     const body = new MeasuredBody(bytes, this.#deps.quotas.fileBytesMax, record.name);
@@ -193,7 +193,7 @@ export class DocumentImport {
       await this.#deps.objects.put(partition.scope, key, body);
       if (body.bytes === 0) throw invalid(`"${record.name}" is empty.`);
     } catch (error) {
-      await this.#undo(partition, begun, isNew, error);
+      await this.#undo(partition, started, isNew, error);
       await this.#deps.objects.delete(partition.scope, [key]);
       throw error;
     }

@@ -48,7 +48,7 @@ export interface ImportTools {
   readonly models: Readonly<Record<string, string>>;
   readonly dryRun: boolean;
   /** Who imports, and when it started: replaces what items lack. */
-  readonly made: { readonly by: string; readonly at: string; readonly mark?: string };
+  readonly stamp: { readonly by: string; readonly at: string; readonly mark?: string };
 }
 
 export interface Made {
@@ -80,7 +80,7 @@ export class RecordImport {
     const repository_id = checkId(keyPart(text(item, "repositoryId"), "repositoryId"), "repositoryId");
     if (repository_id === personalAlias || isPersonalId(repository_id))
       throw invalid(`repositoryId: ${show(repository_id)} is reserved for personal repositories.`);
-    const fields = itemToRepository(item, this.#tools.made);
+    const fields = itemToRepository(item, this.#tools.stamp);
     const known = await this.repository(repository_id);
     if (known !== undefined) return this.#same(item, known, exportedRepository(known), `repository "${repository_id}"`);
     const named = modelOfItem(item);
@@ -89,7 +89,7 @@ export class RecordImport {
       repository_id,
       embedding_model: this.#model(named),
       owner: null,
-      imported: kept(plain, this.#tools.made),
+      imported: kept(plain, this.#tools.stamp),
     });
     const collectionId = defaultCollectionId(named ?? record.embedding_model);
     await this.#put(record, this.#newDefault(record, collectionId));
@@ -98,11 +98,11 @@ export class RecordImport {
 
   async collection(plain: PlainItem): Promise<Made> {
     const { item } = plain;
-    const { deps, made } = this.#tools;
+    const { deps, stamp } = this.#tools;
     const keys = collectionKeys(item);
     const repository = await this.#shared(keys.repositoryId);
     const collection_id = this.collectionId(repository, keys.collectionId);
-    const fields = itemToCollection(item, { newId: deps.newId, ...made });
+    const fields = itemToCollection(item, { newId: deps.newId, ...stamp });
     const known = await this.#collection(repository.repository_id, collection_id);
     const adopted = known !== undefined && isImplied(known.record) ? known : undefined;
     if (known !== undefined && adopted === undefined)
@@ -124,7 +124,7 @@ export class RecordImport {
       fields: {
         ...fields,
         embedding_model: this.#model(optionalText(item, "embeddingModel") ?? repository.embedding_model),
-        imported: kept(plain, this.#tools.made),
+        imported: kept(plain, this.#tools.stamp),
       },
     });
     if (adopted === undefined) await this.#create(repository, record);
@@ -155,7 +155,7 @@ export class RecordImport {
       fields: {
         ...fields,
         embedding_model: this.#model(modelOfCatalog(item) ?? repository.embedding_model),
-        imported: kept(plain, this.#tools.made),
+        imported: kept(plain, this.#tools.stamp),
       },
     });
     await this.#create(repository, record, epochAttribute(item, "last_sync_at", "ms"));
@@ -170,7 +170,7 @@ export class RecordImport {
   }
 
   /** The target of documents; NOT_FOUND names what is missing. Absent id: the repository's default collection. */
-  async place(repositoryId: string, id: string | undefined): Promise<OpenTarget> {
+  async target(repositoryId: string, id: string | undefined): Promise<OpenTarget> {
     const repository = await this.repository(repositoryId);
     if (repository === undefined)
       throw new PinakesError("NOT_FOUND", `There is no repository "${repositoryId}"; import its item first.`);
@@ -214,7 +214,7 @@ export class RecordImport {
     const repository_id = personalRepositoryId(owner);
     const known = await this.repository(repository_id);
     if (known !== undefined) return known;
-    const now = this.#tools.made.at;
+    const now = this.#tools.stamp.at;
     const { defaultModel } = this.#tools.deps.embedders;
     const record = this.#repository({
       repository_id,
@@ -341,8 +341,8 @@ export class RecordImport {
 }
 
 /** The whole item, and what it does not contain itself. */
-export function kept({ item, types }: PlainItem, made: ImportTools["made"]): JsonObject {
-  return { item, ...(Object.keys(types).length === 0 ? {} : { types: { ...types } }), ...made };
+export function kept({ item, types }: PlainItem, stamp: ImportTools["stamp"]): JsonObject {
+  return { item, ...(Object.keys(types).length === 0 ? {} : { types: { ...types } }), ...stamp };
 }
 
 function importedModel(repository: RepositoryRecord): string | undefined {

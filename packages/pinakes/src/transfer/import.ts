@@ -65,13 +65,13 @@ export async function importKnowledge(
 ): Promise<ImportReport> {
   requireCaller(caller);
   if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "Importing needs the role admin.");
-  const made = {
+  const stamp = {
     by: caller.userId,
     at: isoTime(services.deps.clock.now()),
     ...(options.mark === undefined ? {} : { mark: options.mark }),
   };
   const run = new ImportRun(
-    { ...services, caller, models: options.models ?? {}, dryRun: options.dry_run ?? false, made },
+    { ...services, caller, models: options.models ?? {}, dryRun: options.dry_run ?? false, stamp },
     services.queue,
     reader,
   );
@@ -108,7 +108,7 @@ class ImportRun {
     }
     const searched = this.#toSearch.splice(0);
     for (const { plain, at } of searched)
-      await this.#counted("catalog_document", at, () =>
+      await this.#count("catalog_document", at, () =>
         this.#catalogDocument(plain, (keys, name) => this.#catalogObjects.searched(keys, name)),
       );
     for (const file of this.#objects.unused())
@@ -136,7 +136,7 @@ class ImportRun {
   }
 
   async #item(kind: ItemKind, plain: PlainItem, at: Line): Promise<void> {
-    await this.#counted(kind, at, async () => {
+    await this.#count(kind, at, async () => {
       if (kind === "store") return this.#records.store(plain);
       if (kind === "collection") return this.#records.collection(plain);
       if (kind === "catalog") return this.#records.catalog(plain);
@@ -148,7 +148,7 @@ class ImportRun {
   }
 
   /** Undefined: it is not decided yet. */
-  async #counted(kind: ItemKind, at: Line, make: () => Promise<Made | undefined>): Promise<void> {
+  async #count(kind: ItemKind, at: Line, make: () => Promise<Made | undefined>): Promise<void> {
     try {
       const made = await make();
       if (made === undefined) return;
@@ -165,16 +165,16 @@ class ImportRun {
     const { item } = plain;
     const keys = documentKeys(item);
     const document_id = checkId(keys.documentId, "document_id");
-    const place = await this.#records.place(checkId(keys.repositoryId, "repository_id"), keys.collectionId);
-    if (place.repository.owner !== null)
+    const target = await this.#records.target(checkId(keys.repositoryId, "repository_id"), keys.collectionId);
+    if (target.repository.owner !== null)
       throw invalid(`repository_id: ${show(keys.repositoryId)} is a personal repository, which has catalogs.`);
-    const chunking = effectiveChunking(place.repository, place.collection);
-    const fields = itemToDocument(item, { keys, ...this.#tools.made, chunking });
+    const chunking = effectiveChunking(target.repository, target.collection);
+    const fields = itemToDocument(item, { keys, ...this.#tools.stamp, chunking });
     const record = {
       ...fields,
       document_id,
       repository_id: keys.repositoryId,
-      collection_id: place.collection.collection_id,
+      collection_id: target.collection.collection_id,
     };
     const [, inBucket, bucket = defaultNames.bucket] =
       /^s3:\/\/(([^/]+)\/.*)$/s.exec(optionalText(item, "source") ?? "") ?? [];
@@ -185,10 +185,10 @@ class ImportRun {
       ...fields,
       document_id,
       file_type: typeOf(fields.name, path !== undefined),
-      imported: kept(plain, this.#tools.made),
+      imported: kept(plain, this.#tools.stamp),
     };
     const exported = (known: Parameters<typeof exportedDocument>[0]) => exportedDocument(known, { bucket, chunking });
-    return this.#made(await this.#documents.import({ place, draft, exported, body: this.#body(path) }));
+    return this.#counted(await this.#documents.import({ target, draft, exported, body: this.#body(path) }));
   }
 
   /** Undefined where `find` is: its object must be searched for first. */
@@ -201,18 +201,18 @@ class ImportRun {
     const { catalogId, owner } = keys;
     const document_id = checkId(keys.documentId, "document_id");
     const { size_bytes, ...fields } = itemToCatalogDocument(item);
-    const place = await this.#records.place(personalRepositoryId(owner), checkId(catalogId, "catalog_id"));
+    const target = await this.#records.target(personalRepositoryId(owner), checkId(catalogId, "catalog_id"));
     const object = await find(keys, fields.name);
     if (object === undefined) return undefined;
-    const draft = { ...fields, document_id, imported: kept(plain, this.#tools.made) };
+    const draft = { ...fields, document_id, imported: kept(plain, this.#tools.stamp) };
     const done = await this.#documents.import({
-      place,
+      target,
       draft,
       exported: (known) => exportedCatalogDocument(known, owner),
       body: this.#body(object.path),
     });
     const wrong = done.sizeBytes !== undefined && done.sizeBytes !== size_bytes;
-    return this.#made(done, [
+    return this.#counted(done, [
       ...object.warnings,
       ...(wrong ? [`file_size_bytes: the item says ${size_bytes}, the object has ${done.sizeBytes} bytes.`] : []),
     ]);
@@ -222,7 +222,7 @@ class ImportRun {
     return path === undefined ? undefined : () => this.#reader.open(path);
   }
 
-  #made(
+  #counted(
     { outcome, withoutBytes }: { outcome: Made["outcome"]; withoutBytes: boolean },
     warnings: readonly string[] = [],
   ): Made {

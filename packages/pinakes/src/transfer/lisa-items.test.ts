@@ -22,7 +22,7 @@ import { itemToPipeline, pipelineToItem } from "./lisa-settings.ts";
 import { golden } from "./test-transfer.ts";
 
 const at = "2030-01-01T00:00:00.000Z";
-const made = { newId: () => "p-1", by: "root", at };
+const stamp = { newId: () => "p-1", by: "root", at };
 
 const repository: RepositoryRecord = {
   kind: "repository",
@@ -51,12 +51,12 @@ function imported(item: JsonObject): CollectionRecord {
     incarnation: "i-1",
     now: at,
     collectionId,
-    fields: { ...itemToCollection(item, made), imported: { item, by: "root", at } },
+    fields: { ...itemToCollection(item, stamp), imported: { item, by: "root", at } },
   });
 }
 
 function importedStore(item: JsonObject): RepositoryRecord {
-  return { ...repository, ...itemToRepository(item, made), imported: { item, by: "root", at } };
+  return { ...repository, ...itemToRepository(item, stamp), imported: { item, by: "root", at } };
 }
 
 describe("items of collections", () => {
@@ -98,7 +98,7 @@ describe("items of collections", () => {
       status: "DELETED",
       deletedAt: Date.parse("2030-04-01T00:00:01.000Z") / 1_000,
     });
-    const again = itemToCollection({ ...example, status: "DELETED", deletedAt: 1_900_000_000 }, made);
+    const again = itemToCollection({ ...example, status: "DELETED", deletedAt: 1_900_000_000 }, stamp);
     expect(again).toMatchObject({
       status: "DELETED",
       status_before: "ACTIVE",
@@ -108,7 +108,7 @@ describe("items of collections", () => {
   });
 
   it("R-LISA-51 a deleted one without deletedAt is purged 90 days after its last change", () => {
-    const { purge_at } = itemToCollection({ ...example, status: "DELETED" }, made);
+    const { purge_at } = itemToCollection({ ...example, status: "DELETED" }, stamp);
     expect(purge_at).toBe(new Date(Date.parse("2025-10-13T10:30:00.000Z") + trashMs).toISOString());
   });
 
@@ -152,14 +152,14 @@ describe("items of collections", () => {
     const graph = { extract: "cooccurrence", key: "isbn" } as const;
     const item = exportedCollection({ ...record, graph });
     expect(item["pinakes"]).toEqual({ graph });
-    expect(itemToCollection(item, made).graph).toEqual(graph);
-    expect(() => itemToCollection({ ...example, pinakes: { graph: { extract: "everything" } } }, made)).toThrow(
+    expect(itemToCollection(item, stamp).graph).toEqual(graph);
+    expect(() => itemToCollection({ ...example, pinakes: { graph: { extract: "everything" } } }, stamp)).toThrow(
       /pinakes\.graph\.extract/,
     );
   });
 
   it("a description longer than the limit for new ones is kept", () => {
-    expect(itemToCollection({ ...example, description: "x".repeat(5_000) }, made).description).toHaveLength(5_000);
+    expect(itemToCollection({ ...example, description: "x".repeat(5_000) }, stamp).description).toHaveLength(5_000);
   });
 
   it("R-LISA-29 ids with # are refused", () => {
@@ -179,7 +179,7 @@ describe("items of collections", () => {
     ["deletedAt", "soon"],
   ])("%s: %j is refused by name", (name, value) => {
     expect(() =>
-      itemToCollection({ ...example, status: name === "deletedAt" ? "DELETED" : "ACTIVE", [name]: value }, made),
+      itemToCollection({ ...example, status: name === "deletedAt" ? "DELETED" : "ACTIVE", [name]: value }, stamp),
     ).toThrow(new RegExp(name === "pipelines" ? "trigger|pipelines" : name));
   });
 
@@ -189,15 +189,15 @@ describe("items of collections", () => {
       ...example,
       pipelines: Array.from({ length: count }, () => pipeline as JsonObject),
     });
-    expect(itemToCollection(many(knowledgeLimits.pipelinesMax), made).pipelines).toHaveLength(10);
-    expect(() => itemToCollection(many(knowledgeLimits.pipelinesMax + 1), made)).toThrow(/at most 10/);
+    expect(itemToCollection(many(knowledgeLimits.pipelinesMax), stamp).pipelines).toHaveLength(10);
+    expect(() => itemToCollection(many(knowledgeLimits.pipelinesMax + 1), stamp)).toThrow(/at most 10/);
   });
 
   it("any collection survives a round trip", () => {
     fc.assert(
       fc.property(anyCollection, (record) => {
         const item = JSON.parse(JSON.stringify(collectionToItem(record))) as JsonObject;
-        const again: CollectionRecord = { ...record, ...itemToCollection(item, { ...made, by: "nobody" }) };
+        const again: CollectionRecord = { ...record, ...itemToCollection(item, { ...stamp, by: "nobody" }) };
         expect(withoutIds(again)).toEqual(withoutIds(record));
         expect(JSON.stringify(collectionToItem(again))).toBe(JSON.stringify(item));
         expect(JSON.stringify(exportedCollection({ ...again, imported: { item, by: "root", at } }))).toBe(
@@ -290,9 +290,9 @@ describe("items of vector stores", () => {
   });
 
   it("refuses one that is being deleted, and one with conflicting ids", () => {
-    expect(() => itemToRepository({ ...example, status: "DELETE_IN_PROGRESS" }, made)).toThrow(/DELETE_IN_PROGRESS/);
-    expect(() => itemToRepository({ ...example, repositoryId: "other" }, made)).toThrow(/config.repositoryId/);
-    expect(() => itemToRepository({ ...example, repositoryId: "a#b" }, made)).toThrow(/"#"/);
+    expect(() => itemToRepository({ ...example, status: "DELETE_IN_PROGRESS" }, stamp)).toThrow(/DELETE_IN_PROGRESS/);
+    expect(() => itemToRepository({ ...example, repositoryId: "other" }, stamp)).toThrow(/config.repositoryId/);
+    expect(() => itemToRepository({ ...example, repositoryId: "a#b" }, stamp)).toThrow(/"#"/);
   });
 
   it("any repository survives a round trip", () => {

@@ -88,11 +88,11 @@ export function collectionKeys(item: JsonObject): CollectionKeys {
 /** The fields of an item; `made` replaces missing ones. */
 export function itemToCollection(
   item: JsonObject,
-  made: { readonly newId: () => string; readonly by: string; readonly at: string },
+  stamp: { readonly newId: () => string; readonly by: string; readonly at: string },
 ): CollectionFields {
-  const created_at = isoAttribute(item, "createdAt") ?? made.at;
+  const created_at = isoAttribute(item, "createdAt") ?? stamp.at;
   const updated_at = isoAttribute(item, "updatedAt") ?? created_at;
-  const created_by = optionalText(item, "createdBy") ?? made.by;
+  const created_by = optionalText(item, "createdBy") ?? stamp.by;
   const status = oneOf(optionalText(item, "status") ?? "ACTIVE", ["ACTIVE", "ARCHIVED", "DELETED"], "status");
   return {
     name: nameOf(item, "name") ?? text(item, "collectionId"),
@@ -102,7 +102,7 @@ export function itemToCollection(
     metadata: itemToMetadata(optionalMap(item, "metadata")),
     allowed_groups: checkGroups(item["allowedGroups"] ?? null, "allowedGroups"),
     private: optionalFlag(item, "private") ?? false,
-    pipelines: itemToPipelines(item, { newId: made.newId, created_by, created_at }),
+    pipelines: itemToPipelines(item, { newId: stamp.newId, created_by, created_at }),
     graph: itemToGraph(item),
     created_by,
     created_at,
@@ -116,8 +116,8 @@ export function exportedCollection(record: CollectionRecord): JsonObject {
   const fresh = collectionToItem(record);
   const imported = importedOf(record);
   if (imported === undefined) return fresh;
-  const made = { newId: () => "", by: imported.by, at: imported.at };
-  return giveBack(imported.item, collectionToItem({ ...record, ...itemToCollection(imported.item, made) }), fresh);
+  const stamp = { newId: () => "", by: imported.by, at: imported.at };
+  return giveBack(imported.item, collectionToItem({ ...record, ...itemToCollection(imported.item, stamp) }), fresh);
 }
 
 export function repositoryToItem(record: RepositoryRecord): JsonObject {
@@ -162,7 +162,7 @@ export type RepositoryFields = Pick<
 /** Rows without a newer attribute get its default (R-LISA-38). */
 export function itemToRepository(
   item: JsonObject,
-  made: { readonly by: string; readonly at: string },
+  stamp: { readonly by: string; readonly at: string },
 ): RepositoryFields {
   const repositoryId = keyPart(text(item, "repositoryId"), "repositoryId");
   const config = optionalMap(item, "config") ?? {};
@@ -172,7 +172,7 @@ export function itemToRepository(
   const status = optionalText(item, "status") ?? "CREATE_COMPLETE";
   if (status.startsWith("DELETE")) throw invalid(`status: the store is ${status}; there is nothing to import.`);
   const own = optionalMap(item, "pinakes") ?? {};
-  const created_at = isoAttribute(own, "created_at") ?? made.at;
+  const created_at = isoAttribute(own, "created_at") ?? stamp.at;
   const either = <Value>(read: (from: JsonObject) => Value | undefined): Value | undefined =>
     read(config) ?? read(item);
   return {
@@ -183,7 +183,7 @@ export function itemToRepository(
     chunking_strategy: itemToChunking(config, "chunkingStrategy"),
     graph: itemToGraph(item),
     metadata: itemToMetadata(either((from) => optionalMap(from, "metadata"))),
-    created_by: optionalText(own, "created_by") ?? made.by,
+    created_by: optionalText(own, "created_by") ?? stamp.by,
     created_at,
     updated_at: isoAttribute(own, "updated_at") ?? created_at,
   };

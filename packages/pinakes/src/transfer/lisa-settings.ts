@@ -52,13 +52,13 @@ const daily = "0 0 * * *";
 
 export function pipelineToItem(pipeline: PipelineSettings): JsonObject {
   const { auto_remove, chunking_strategy, source, trigger, schedule, max_removal_share } = pipeline;
-  const place = /^s3:\/\/([^/]+)\/?(.*)$/s.exec(source);
+  const location = /^s3:\/\/([^/]+)\/?(.*)$/s.exec(source);
   const item = compact({
     autoRemove: auto_remove,
     chunkOverlap: chunking_strategy?.chunk_overlap,
     chunkSize: chunking_strategy?.chunk_size,
-    s3Bucket: place?.[1],
-    s3Prefix: place?.[2],
+    s3Bucket: location?.[1],
+    s3Prefix: location?.[2],
     trigger: trigger === "event" ? "event" : "daily",
   });
   // Settings without an equivalent in the layout.
@@ -72,7 +72,7 @@ export function pipelineToItem(pipeline: PipelineSettings): JsonObject {
 type Made = Pick<PipelineSettings, "pipeline_id" | "created_by" | "created_at">;
 const nobody: Made = { pipeline_id: "", created_by: "", created_at: "" };
 
-export function itemToPipeline(item: JsonObject, made: Made): PipelineSettings {
+export function itemToPipeline(item: JsonObject, stamp: Made): PipelineSettings {
   const own = optionalMap(item, "pinakes");
   const trigger = text(item, "trigger");
   if (trigger !== "event" && trigger !== "daily")
@@ -82,7 +82,7 @@ export function itemToPipeline(item: JsonObject, made: Made): PipelineSettings {
   if (typeof share !== "number" || !(share >= 0 && share <= 1))
     throw invalid(`max_removal_share: must be a number from 0 to 1, got ${show(share)}.`);
   return {
-    ...made,
+    ...stamp,
     trigger: trigger === "event" ? "event" : "schedule",
     source: own === undefined ? bucketSource(item) : text(own, "source"),
     schedule,
@@ -94,7 +94,7 @@ export function itemToPipeline(item: JsonObject, made: Made): PipelineSettings {
 
 export function itemToPipelines(
   item: JsonObject,
-  made: { readonly newId: () => string; readonly created_by: string; readonly created_at: string },
+  stamp: { readonly newId: () => string; readonly created_by: string; readonly created_at: string },
 ): readonly PipelineSettings[] {
   const list = optionalList(item, "pipelines") ?? [];
   if (list.length > knowledgeLimits.pipelinesMax)
@@ -102,9 +102,9 @@ export function itemToPipelines(
   return list.map((pipeline, i) => {
     if (!isJsonObject(pipeline)) throw invalid(`pipelines[${i}]: must be a map, got ${show(pipeline)}.`);
     return itemToPipeline(pipeline, {
-      pipeline_id: made.newId(),
-      created_by: made.created_by,
-      created_at: made.created_at,
+      pipeline_id: stamp.newId(),
+      created_by: stamp.created_by,
+      created_at: stamp.created_at,
     });
   });
 }
@@ -128,9 +128,9 @@ function bucketSource(item: JsonObject): string {
 
 /** LISA's pipelines chunk only by size. */
 function sizes(item: JsonObject): ChunkingStrategy | null {
-  const given = { chunkSize: item["chunkSize"] ?? undefined, chunkOverlap: item["chunkOverlap"] ?? undefined };
-  if (given.chunkSize === undefined && given.chunkOverlap === undefined) return null;
-  return readChunkingStrategy(compact({ type: "FIXED", ...given }), "pipelines");
+  const sizes = { chunkSize: item["chunkSize"] ?? undefined, chunkOverlap: item["chunkOverlap"] ?? undefined };
+  if (sizes.chunkSize === undefined && sizes.chunkOverlap === undefined) return null;
+  return readChunkingStrategy(compact({ type: "FIXED", ...sizes }), "pipelines");
 }
 
 function pinned({ pipeline_id: _, created_by: _by, created_at: _at, ...settings }: PipelineSettings): object {

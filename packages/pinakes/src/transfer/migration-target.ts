@@ -118,7 +118,7 @@ export class MigrationTarget {
     const { record } = found;
     const stats = await new CollectionPartition(this.#deps.items, scope, record).stats();
     return {
-      ...placeOf(record),
+      ...incarnationOf(record),
       created_at: record.created_at,
       made_by: record.migrated?.migration_id,
       held_by: record.hold?.migration_id,
@@ -148,7 +148,7 @@ export class MigrationTarget {
       const found = await this.#catalog.collection(scope, ids.repository_id, ids.collection_id);
       if (found !== undefined && isLive(found.record)) {
         await this.hold(scope, ids, input.migration_id);
-        return { ...placeOf(found.record), made: found.record.migrated?.migration_id === input.migration_id };
+        return { ...incarnationOf(found.record), made: found.record.migrated?.migration_id === input.migration_id };
       }
       try {
         return await this.#create(scope, repository, { ...ids, former: found }, input);
@@ -183,7 +183,7 @@ export class MigrationTarget {
       },
     });
     await this.#collections.begin(scope, repository, record, { former, isNamed: input.name !== undefined });
-    return { ...placeOf(record), made: true };
+    return { ...incarnationOf(record), made: true };
   }
 
   async #appeared(
@@ -297,6 +297,6 @@ export class MigrationTarget {
   }
 }
 
-function placeOf({ repository_id, collection_id, incarnation }: CollectionRecord): TargetIncarnation {
+function incarnationOf({ repository_id, collection_id, incarnation }: CollectionRecord): TargetIncarnation {
   return { repository_id, collection_id, incarnation };
 }

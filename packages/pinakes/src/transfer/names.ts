@@ -52,11 +52,11 @@ export function readTransferNames(env: Readonly<Record<string, string | undefine
 
 /** Fills in the defaults. A name is a single path segment, so it cannot lead elsewhere. */
 export function checkNames(
-  given: { readonly [Name in keyof TransferNames]?: string | undefined },
+  overrides: { readonly [Name in keyof TransferNames]?: string | undefined },
   called: (name: keyof TransferNames) => string = (name) => name,
 ): TransferNames {
   const entries = (Object.keys(defaultNames) as (keyof TransferNames)[]).map((name) => {
-    const value = given[name] ?? defaultNames[name];
+    const value = overrides[name] ?? defaultNames[name];
     if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/.test(value))
       throw invalid(
         `${called(name)}: must have 1–128 letters, digits, ".", "_" or "-", and not start with ".", got ${show(value)}.`,

@@ -166,8 +166,8 @@ describe("an export, imported elsewhere", () => {
       limit: 1,
     });
     expect(hits[0]).toMatchObject({ text: expect.stringContaining("stripes") });
-    const mine = await to.knowledge.search.run(to.as("ann|1"), { query: "where is the treasure", limit: 1 });
-    expect(mine.hits[0]).toMatchObject({ text: "The treasure lies below the oak." });
+    const own = await to.knowledge.search.run(to.as("ann|1"), { query: "where is the treasure", limit: 1 });
+    expect(own.hits[0]).toMatchObject({ text: "The treasure lies below the oak." });
     const eve = await to.knowledge.search.run(to.as("eve"), { query: "where is the treasure", limit: 50 });
     expect(eve.hits.map(({ text }) => text)).not.toContain("The treasure lies below the oak.");
   });

@@ -7,7 +7,7 @@ import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, show } from "../domain/errors.ts";
 import { CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import type { Documents } from "../knowledge/documents/documents.ts";
-import { lifeOf } from "../knowledge/records/life-of.ts";
+import { incarnationOf } from "../knowledge/records/incarnation-of.ts";
 import type { CollectionDeletion } from "../knowledge/deletion/delete-collection.ts";
 import { personalRepositoryId } from "../knowledge/records/ids.ts";
 import { isLive } from "../knowledge/records/catalog-records.ts";
@@ -77,20 +77,20 @@ class UndoRun {
       caller,
       models: {},
       dryRun: true,
-      made: { by: caller.userId, at: "" },
+      stamp: { by: caller.userId, at: "" },
     });
   }
 
   async run(): Promise<Undone> {
-    const made = new Map<string, CollectionRecord>();
-    for await (const record of this.#collections()) made.set(record.incarnation, record);
+    const created = new Map<string, CollectionRecord>();
+    for await (const record of this.#collections()) created.set(record.incarnation, record);
     if (!this.#options.force) {
-      for (const record of made.values()) await this.#requireOurs(record);
-      for await (const { collection, document } of this.#documents(made)) requireUnchanged(collection, document);
+      for (const record of created.values()) await this.#requireOurs(record);
+      for await (const { collection, document } of this.#documents(created)) requireUnchanged(collection, document);
     }
     let documents = 0;
     const { scope } = this.#caller;
-    for await (const { collection, document } of this.#documents(made)) {
+    for await (const { collection, document } of this.#documents(created)) {
       const opened = await this.#services.collections.open(
         this.#caller,
         collection.repository_id,
@@ -99,8 +99,8 @@ class UndoRun {
       await this.#services.documents.delete(this.#caller, opened, document.document_id);
       documents += 1;
     }
-    for (const record of made.values()) await this.#services.deletion.trash(scope, lifeOf(record));
-    return { collections: made.size, documents };
+    for (const record of created.values()) await this.#services.deletion.trash(scope, incarnationOf(record));
+    return { collections: created.size, documents };
   }
 
   /** Existing collections that the import created. A default one belongs to its repository. */
@@ -113,19 +113,19 @@ class UndoRun {
 
   /** Documents that it put into collections which it did not create. */
   async *#documents(
-    made: ReadonlyMap<string, CollectionRecord>,
+    created: ReadonlyMap<string, CollectionRecord>,
   ): AsyncGenerator<{ readonly collection: CollectionRecord; readonly document: DocumentRecord }> {
     for await (const { kind, item } of this.#items(["document", "catalog_document"])) {
       const { repositoryId, collectionId, documentId } = kind === "document" ? documentKeys(item) : catalogPlace(item);
-      const place = await this.#records.place(repositoryId, collectionId).catch((error: unknown) => {
+      const target = await this.#records.target(repositoryId, collectionId).catch((error: unknown) => {
         if (isItemsFault(error)) return undefined;
         throw error;
       });
-      if (place === undefined || made.has(place.collection.incarnation)) continue;
+      if (target === undefined || created.has(target.collection.incarnation)) continue;
       const document = (
-        await new CollectionPartition(this.#services.deps.items, this.#caller.scope, place.collection).read(documentId)
+        await new CollectionPartition(this.#services.deps.items, this.#caller.scope, target.collection).read(documentId)
       )?.record;
-      if (document !== undefined && this.#isOurs(document)) yield { collection: place.collection, document };
+      if (document !== undefined && this.#isOurs(document)) yield { collection: target.collection, document };
     }
   }
 

@@ -28,7 +28,7 @@ async function named(world: World, { repository_id, incarnation }: Place): Promi
 /** Plants one of each kind that needs no model. */
 async function plant(world: World, { repository_id, incarnation }: Place): Promise<void> {
   const { scope } = world.admin;
-  const life = [repository_id, incarnation];
+  const partition = [repository_id, incarnation];
   await world.objects.put(scope, `knowledge/${incarnation}/${randomUUID()}/1/content`, Buffer.from("stray"));
   const { vectors } = world.vectors;
   await vectors.create(scope, `${incarnation}.1`, { dims: 2 });
@@ -38,7 +38,7 @@ async function plant(world: World, { repository_id, incarnation }: Place): Promi
     insert: [{ s: "<urn:left>", p: "<urn:p>", o: "<urn:o>", g: "" }],
     source,
   });
-  await world.items.write(scope, "documents", life, {
+  await world.items.write(scope, "documents", partition, {
     op: "patch",
     id: "stats",
     patch: [{ op: "incr", path: "/document_count", value: 5 }],
@@ -57,7 +57,7 @@ async function plant(world: World, { repository_id, incarnation }: Place): Promi
     object_keys: [],
     at: new Date(world.now).toISOString(),
   };
-  await world.items.write(scope, "documents", life, {
+  await world.items.write(scope, "documents", partition, {
     op: "create",
     document: { ...removal, repository_id, incarnation },
   });

@@ -212,8 +212,8 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     const before = await world.state(place);
     const { items } = world.test.pinakes;
     const incr = (path: string, value: number) => [{ op: "incr" as const, path, value }];
-    const life = [place.repository, place.incarnation];
-    await items.write(world.scope, "documents", life, {
+    const partition = [place.repository, place.incarnation];
+    await items.write(world.scope, "documents", partition, {
       op: "patch",
       id: "stats",
       patch: incr("/by_status/failed", 3),
@@ -233,7 +233,7 @@ describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
     ]);
     expect(await world.kinds(inside(place))).toEqual([]);
     expect(await world.state(place)).toEqual(before);
-    await items.write(world.scope, "documents", life, { op: "delete", id: "stats" });
+    await items.write(world.scope, "documents", partition, { op: "delete", id: "stats" });
     expect(await world.kinds({ ...inside(place), repair: true })).toEqual(["counter_off repaired"]);
     expect(await world.kinds(inside(place))).toEqual([]);
   });

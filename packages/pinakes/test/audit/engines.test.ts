@@ -21,7 +21,7 @@ describe.each([
     await expect.poll(async () => (await world.fsck()).checked.repositories).toBe(2);
     expect(await world.kinds({ deep: true })).toEqual([]);
     const [untouched, before] = [await world.state(bystander), await world.state(place)];
-    const life = [place.repository, place.incarnation];
+    const partition = [place.repository, place.incarnation];
     const incr = (path: string) => [{ op: "incr" as const, path, value: 3 }];
     await objects.put(scope, `knowledge/${place.incarnation}/${randomUUID()}/1/content`, Buffer.from("stray"));
     await objects.delete(scope, [`knowledge/${place.incarnation}/${place.first}/1/text`]);
@@ -34,7 +34,7 @@ describe.each([
       insert: [{ s: "<urn:left>", p: "<urn:p>", o: "<urn:o>", g: "" }],
       source,
     });
-    await items.write(scope, "documents", life, { op: "patch", id: "stats", patch: incr("/document_count") });
+    await items.write(scope, "documents", partition, { op: "patch", id: "stats", patch: incr("/document_count") });
     await items.write(scope, "collections", [place.repository], {
       op: "patch",
       id: "count",

@@ -142,7 +142,7 @@ it("registered workspaces come first, then those that only have objects, each on
   };
   const walk = walkWorkspaces({ book, objects: world.objects, system });
   const found: string[] = [];
-  for (let next = await walk(undefined); next !== undefined; next = await walk(next.place)) found.push(next.tenant);
+  for (let next = await walk(undefined); next !== undefined; next = await walk(next.position)) found.push(next.tenant);
   expect(found).toEqual(["b", "default", "acme-x", "acme", "zeta"]);
 });
 

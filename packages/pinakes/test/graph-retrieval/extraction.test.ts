@@ -27,7 +27,7 @@ async function extract(name: string, text: string, options: Options = {}): Promi
       text: parsed.text.slice(start, start + chunkChars),
     });
   return extractDocument({
-    place,
+    collection: place,
     document: { document_id: documentId, name, file_type: fileType },
     parsed,
     chunks,

@@ -163,7 +163,7 @@ describe("typed extraction with a model", () => {
       test.knowledge.collections.update(place.caller, place.repository, place.collection, { graph });
     await expect(patch({ extract: "llm", model: "other" })).rejects.toMatchObject({
       code: "INVALID",
-      detail: expect.stringContaining("there are reader"),
+      detail: expect.stringContaining("configured are reader"),
     });
     await using without = await openTestPinakes("memory");
     await expect(

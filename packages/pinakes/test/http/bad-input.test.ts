@@ -85,7 +85,7 @@ describe("names and descriptions", () => {
     [
       "a control character in the description",
       { name: "Page", description: "a\u0000b" },
-      /description: must not hold control/,
+      /description: must not contain control/,
     ],
     [
       "51 tags",

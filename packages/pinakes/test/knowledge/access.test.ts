@@ -140,7 +140,7 @@ describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
     const stranger = test.as("stranger", { role: "repository_admin", groups: ["other"] });
     const { collection_id } = await test.knowledge.collections.create(ann, id, { name: "Shared" });
     const explain = (caller: Caller) => test.knowledge.access.explain(caller, id, collection_id);
-    expect(await explain(ann)).toEqual({ level: "ADMIN", reason: expect.stringContaining("made"), groups: ["g"] });
+    expect(await explain(ann)).toEqual({ level: "ADMIN", reason: expect.stringContaining("created"), groups: ["g"] });
     expect(await explain(ben)).toEqual({ level: "WRITE", reason: expect.stringContaining("group"), groups: ["h"] });
     expect(await explain(keeper)).toEqual({
       level: "ADMIN",

@@ -226,8 +226,8 @@ describe("a use", () => {
     await loads()["embeddings"]?.("papers");
     const stats = async () =>
       (await world.items.query(admin.scope, "documents", { index: "lives", equals: { held: true } })).items[0];
-    const life = (await knowledge.collections.get(admin, "auto", "papers")).incarnation;
-    const key = { partition: ["auto", life], id: "stats" };
+    const incarnation = (await knowledge.collections.get(admin, "auto", "papers")).incarnation;
+    const key = { partition: ["auto", incarnation], id: "stats" };
     const first = await world.items.read(admin.scope, "documents", key);
     expect(await stats()).toBeDefined();
     world.now += useEveryMs - 1;

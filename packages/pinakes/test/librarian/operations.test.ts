@@ -132,13 +132,13 @@ describe("operations", () => {
 
 describe("the trash", () => {
   it("R-TG-48 R-TG-53 shows former incarnations of an id, each of which can be restored or purged; an expired one is 410", async () => {
-    const lives: string[] = [];
+    const incarnations: string[] = [];
     for (let i = 0; i < 3; i += 1) {
       const made = await server.call("POST", kb, {
         key: admin,
         body: { collection_id: "phoenix", description: `life ${i}` },
       });
-      lives.push(made.json["incarnation"] as string);
+      incarnations.push(made.json["incarnation"] as string);
       if (i < 2) expect((await server.call("DELETE", `${kb}/phoenix`, { key: admin })).status).toBe(202);
     }
     const trash = async () =>
@@ -147,11 +147,11 @@ describe("the trash", () => {
       ).map((one) => [one["incarnation"], one["displaced"]]);
     expect((await trash()).toSorted()).toEqual(
       [
-        [lives[0], true],
-        [lives[1], true],
+        [incarnations[0], true],
+        [incarnations[1], true],
       ].toSorted(),
     );
-    const first = `incarnation=${lives[0] as string}`;
+    const first = `incarnation=${incarnations[0] as string}`;
     expect((await server.call("GET", `${kb}/phoenix?deleted=true&${first}`, { key: admin })).json["description"]).toBe(
       "life 0",
     );
@@ -159,18 +159,18 @@ describe("the trash", () => {
     expect([taken.status, taken.json["detail"]]).toEqual([409, expect.stringContaining("has the id")]);
     await server.call("DELETE", `${kb}/phoenix`, { key: admin });
     expect(
-      (await server.call("POST", `${kb}/phoenix:restore`, { key: admin, body: { incarnation: lives[0] } })).json[
+      (await server.call("POST", `${kb}/phoenix:restore`, { key: admin, body: { incarnation: incarnations[0] } })).json[
         "description"
       ],
     ).toBe("life 0");
     const purge = await server.call(
       "DELETE",
-      `${kb}/phoenix?purge=true&confirm=phoenix&incarnation=${lives[1] as string}`,
+      `${kb}/phoenix?purge=true&confirm=phoenix&incarnation=${incarnations[1] as string}`,
       { key: admin },
     );
     await ended(purge.json["job_id"] as string);
     expect((await server.call("GET", `${kb}/phoenix`, { key: admin })).json["description"]).toBe("life 0");
-    expect((await trash()).map(([incarnation]) => incarnation)).toEqual([lives[2]]);
+    expect((await trash()).map(([incarnation]) => incarnation)).toEqual([incarnations[2]]);
     await filled("over");
     const id = (await server.call("DELETE", `${kb}/over?purge=true&confirm=over`, { key: admin })).json[
       "job_id"

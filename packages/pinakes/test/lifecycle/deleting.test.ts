@@ -298,10 +298,10 @@ describe("afterwards", () => {
 
   it("R-TG-48 several incarnations of an id are in the trash; each is restored exactly by its incarnation", async () => {
     const name = id("lives");
-    const lives: Place[] = [];
+    const incarnations: Place[] = [];
     for (let i = 0; i < 3; i += 1) {
       const place = await world.fill(process, world.admin, name, { files: i + 1 });
-      lives.push(place);
+      incarnations.push(place);
       world.now += 1_000;
       await process.knowledge.collections.delete(world.admin, "kb", name);
     }
@@ -314,21 +314,21 @@ describe("afterwards", () => {
     const back = async (incarnation?: string) =>
       (await process.knowledge.collections.restore(world.admin, "kb", name, { incarnation })).document_count;
     expect(await back()).toBe(3);
-    await expect(back(lives[0]?.incarnation)).rejects.toMatchObject({
+    await expect(back(incarnations[0]?.incarnation)).rejects.toMatchObject({
       code: "CONFLICT",
       detail: expect.stringContaining("has the id"),
     });
     await process.knowledge.collections.delete(world.admin, "kb", name);
-    expect(await back(lives[0]?.incarnation)).toBe(1);
+    expect(await back(incarnations[0]?.incarnation)).toBe(1);
     await process.knowledge.collections.delete(world.admin, "kb", name);
     const { job_id } = await process.knowledge.collections.delete(world.admin, "kb", name, {
       purge: true,
       confirm: name,
-      incarnation: lives[1]?.incarnation,
+      incarnation: incarnations[1]?.incarnation,
     });
     expect((await ended(job_id)).status).toBe("succeeded");
-    expect(await world.left(lives[1] as Place)).toEqual(nothing);
-    expect(await back(lives[2]?.incarnation)).toBe(3);
+    expect(await world.left(incarnations[1] as Place)).toEqual(nothing);
+    expect(await back(incarnations[2]?.incarnation)).toBe(3);
     const count = await world.items.read(world.admin.scope, "collections", { partition: ["kb"], id: "count" });
     expect(count?.document["collections"]).toBe(
       await process.knowledge.collections.count(world.admin, { repositoryId: "kb", status: "ACTIVE" }),

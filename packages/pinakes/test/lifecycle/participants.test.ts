@@ -47,8 +47,8 @@ describe.each(engines)("participants on %s", (_, address) => {
   describe("documents", () => {
     const store = (): SuiteStore => ({
       participant: new DocumentsStore(pinakes),
-      put: async (scope, life, rows) => {
-        const partition = new CollectionPartition(pinakes.items, scope, life);
+      put: async (scope, incarnation, rows) => {
+        const partition = new CollectionPartition(pinakes.items, scope, incarnation);
         await partition.ensure();
         const started = Date.now();
         for (let at = 0; at < rows; at += 20) {

@@ -107,10 +107,10 @@ describe("kill -9 of the process that deletes", () => {
     await using before = await open({ dir, background: false });
     const caller = admin(before);
     await before.knowledge.repositories.create(caller, { repository_id: "kb" });
-    const lives: [string, string][] = [];
+    const incarnations: [string, string][] = [];
     for (const [i, waitMs] of [0, 3, 10, 25, 60].entries()) {
       const id = `c${i}`;
-      lives.push([id, await fill(before, caller, id, 12)]);
+      incarnations.push([id, await fill(before, caller, id, 12)]);
       const { child, said } = start(purgingProcess, [dir, id]);
       await until(async () => said().includes("begun"), 2);
       await sleep(waitMs);
@@ -121,7 +121,7 @@ describe("kill -9 of the process that deletes", () => {
     // Leases of the dead expire; a later process has its clock slightly ahead instead of waiting.
     const ahead = { now: () => Date.now() + 180_000 };
     await using after = await open({ dir, clock: ahead });
-    for (const [id, incarnation] of lives) {
+    for (const [id, incarnation] of incarnations) {
       await until(async () =>
         (await after.knowledge.operations.list(admin(after), { status: "done", limit: 100 })).items.some(
           (one) => one.incarnation === incarnation,
@@ -143,6 +143,6 @@ describe("kill -9 of the process that deletes", () => {
         const { items } = await after.knowledge.jobs.list(admin(after), { limit: 100 });
         return items.filter(({ kind }) => kind === "purge").map(({ status }) => status);
       })
-      .toEqual(lives.map(() => "succeeded"));
+      .toEqual(incarnations.map(() => "succeeded"));
   });
 });

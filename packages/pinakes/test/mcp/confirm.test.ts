@@ -73,13 +73,14 @@ describe("confirmation of deletes", () => {
         expect(await exists(tool, target)).toBe(false);
       });
 
-      it.each([
+      const answers: readonly (readonly [string, Elicited])[] = [
         ["declines", { action: "decline" }],
         ["cancels", { action: "cancel" }],
         ["accepts without the confirmation", { action: "accept", content: { confirm: false } }],
         ["answers something else", { action: "accept", content: { confirm: "yes, all of it" } }],
         ["leaves it out", { action: "accept", content: {} }],
-      ] as const)("deletes nothing when the user %s", async (_, answer) => {
+      ];
+      it.each(answers)("deletes nothing when the user %s", async (_, answer) => {
         const target = await files();
         const client = await asking(target.key, answer);
         const refused = await call(client, tool, argsOf(tool, target)).catch((error: unknown) => ({
@@ -88,7 +89,7 @@ describe("confirmation of deletes", () => {
           text: String(error),
         }));
         expect(refused.isError, refused.text).toBe(true);
-        if (answer.action !== "accept" || (answer.content as { readonly confirm?: unknown }).confirm === false)
+        if (answer.action !== "accept" || answer.content["confirm"] === false)
           expect(metadataOf(refused.structured)).toMatchObject({
             error_code: "CONFIRMATION_REQUIRED",
             dry_run: true,

@@ -188,10 +188,10 @@ describe("migrate-collection", () => {
       error: null,
     });
     const { incarnation } = await process.knowledge.collections.get(world.admin, "kb", "afresh");
-    const preparing = async (life: string) =>
+    const preparing = async (incarnation: string) =>
       (
         await world.items.query(scope, documentsContainer.name, {
-          equals: { repository_id: "kb", incarnation: life },
+          equals: { repository_id: "kb", incarnation: incarnation },
           range: { prefix: "preparing:" },
         })
       ).items.map(({ id }) => id);
@@ -228,9 +228,9 @@ describe("migrate-collection", () => {
       { now: () => world.now },
     );
     const known = async () => {
-      const lives: string[] = [];
-      for await (const { repository_id } of registry.withTrigger("schedule")) lives.push(repository_id);
-      return lives;
+      const incarnations: string[] = [];
+      for await (const { repository_id } of registry.withTrigger("schedule")) incarnations.push(repository_id);
+      return incarnations;
     };
     expect(await known()).toEqual([]);
     await process.run(migration_id, "cutover");

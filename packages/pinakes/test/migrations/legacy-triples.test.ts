@@ -206,7 +206,7 @@ describe("copy, verification and switch", () => {
     const { checkPatterns } = await import("../../src/migrations/triples/check-patterns.ts");
     const held = {
       scope: world.admin.scope,
-      place: { repository_id: "kb", collection_id: "p", incarnation: "space-p" },
+      destination: { repository_id: "kb", collection_id: "p", incarnation: "space-p" },
       signal: new AbortController().signal,
     };
     const quads = triples(200).map(([s, p, o]) => ({ s: `<${s}>`, p: `<${p}>`, o: `"${o}"`, g: "" }));

@@ -93,7 +93,7 @@ describe("files of rows", () => {
       'bad.jsonl line 3: duplicate id "a", first at bad.jsonl line 1; an id names one row.',
       expect.stringMatching(/^bad.jsonl line 4: id: must be a text/),
       expect.stringMatching(/^bad.jsonl line 5: values\[2\]: must be a number/),
-      expect.stringMatching(/^bad.jsonl line 6: sparse_values: cannot be kept/),
+      expect.stringMatching(/^bad.jsonl line 6: sparse_values: cannot be stored/),
       expect.stringMatching(/^bad.jsonl line 7: metadata: must be an object/),
       expect.stringMatching(/^bad.jsonl line 8: text: must be a text, got 7/),
     ]);

@@ -22,7 +22,7 @@ export interface KeepDependencies {
 /** Who repairs, and what. */
 export interface Keeping {
   readonly scope: Scope;
-  readonly life: Incarnation;
+  readonly incarnation: Incarnation;
   readonly documentId: string | null;
   readonly jobId: string | null;
   readonly detail: string;
@@ -104,7 +104,7 @@ async function store(
 ): Promise<boolean> {
   const hash = entryHash(about.kind, about.target, keeping.documentId ?? "", identity);
   const sum = createHash("sha256");
-  const id = `${keeping.life.incarnation}.${hash}`;
+  const id = `${keeping.incarnation.incarnation}.${hash}`;
   const { bytes } = await services.deps.objects.put(keeping.scope, keysOf(id).data, passed(body, sum));
   const sha256 = sum.digest("hex");
   // For rows and triples the identity is the hash of a first pass: if they changed between the passes, the next repair checks again.
@@ -115,7 +115,7 @@ async function store(
 
 function entryOf(
   { deps }: KeepDependencies,
-  { life: { repository_id, collection_id, incarnation }, documentId, jobId, detail }: Keeping,
+  { incarnation: { repository_id, collection_id, incarnation }, documentId, jobId, detail }: Keeping,
   about: About,
   hash: string,
   bytes: number,
@@ -142,12 +142,12 @@ function entryOf(
 /** A concurrent purge listed the quarantine before this entry existed: nothing of an ended collection may be kept. */
 async function committed(
   { deps, catalog }: KeepDependencies,
-  { scope, life }: Keeping,
+  { scope, incarnation }: Keeping,
   entry: StoredEntry,
 ): Promise<boolean> {
   invariant(entry.sha256 !== null || entry.bytes === 0, "INTERNAL", "a copy without a checksum");
   await writeEntry(deps.objects, scope, entry);
-  const record = (await catalog.life(scope, life))?.record;
+  const record = (await catalog.incarnation(scope, incarnation))?.record;
   if (record !== undefined && isLive(record)) return true;
   await removeEntry(deps.objects, scope, entry.entry_id);
   return false;
@@ -166,11 +166,14 @@ async function* rowsOf(
 
 async function* quadsOf(
   { triples }: KnowledgeDependencies,
-  { scope, life }: Keeping,
+  { scope, incarnation }: Keeping,
   source: string,
 ): AsyncGenerator<QuadLine> {
   for (let cursor: string | undefined; ;) {
-    const page = await triples.ofSource(scope, life.incarnation, source, { limit: quarantineLimits.quadsMax, cursor });
+    const page = await triples.ofSource(scope, incarnation.incarnation, source, {
+      limit: quarantineLimits.quadsMax,
+      cursor,
+    });
     yield* page.quads;
     cursor = page.cursor;
     if (cursor === undefined) return;

@@ -170,7 +170,7 @@ export class Quarantine {
   /** The collection may have been purged while the entry was rewritten. */
   async #requireNotPurged(scope: Scope, entry: StoredEntry): Promise<void> {
     const { deps, catalog } = this.#services;
-    const record = (await catalog.life(scope, entry))?.record;
+    const record = (await catalog.incarnation(scope, entry))?.record;
     if (record !== undefined && !isEnding(record)) return;
     await removeEntry(deps.objects, scope, entry.entry_id);
     throw notFound(`quarantine entry "${entry.entry_id}"`);

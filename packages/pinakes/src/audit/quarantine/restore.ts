@@ -20,7 +20,7 @@ import { quarantineLimits } from "./limits.ts";
 import { readLines, readRowLine, rowLine, type QuadLine, type RowLine } from "./lines.ts";
 
 export async function restoreEntry(services: KeepDependencies, scope: Scope, entry: StoredEntry): Promise<void> {
-  const record = await requireLife(services, scope, entry);
+  const record = await requireLive(services, scope, entry);
   const partition = new CollectionPartition(services.deps.items, scope, record);
   if (entry.kind === "generation") return restoreGeneration(services, scope, entry);
   await requireWhole(services, scope, entry);
@@ -29,8 +29,8 @@ export async function restoreEntry(services: KeepDependencies, scope: Scope, ent
   if (entry.kind === "triples") await restoreTriples(services, partition, entry);
 }
 
-async function requireLife({ catalog }: KeepDependencies, scope: Scope, entry: StoredEntry): Promise<CollectionRecord> {
-  const record = (await catalog.life(scope, entry))?.record;
+async function requireLive({ catalog }: KeepDependencies, scope: Scope, entry: StoredEntry): Promise<CollectionRecord> {
+  const record = (await catalog.incarnation(scope, entry))?.record;
   const name = `${entry.repository_id}/${entry.collection_id}`;
   if (record === undefined) throw conflict(`Collection ${name}, its origin, no longer exists.`);
   if (!isLive(record)) throw conflict(`Collection ${name} is ${record.status}. Restore the collection first.`);
@@ -92,7 +92,7 @@ async function restoreObject({ deps, catalog }: KeepDependencies, scope: Scope, 
     if (!hasCode(error, "CONFLICT") || !(await isSame())) throw error;
   }
   // A concurrent purge may have listed the files before this one existed.
-  const record = (await catalog.life(scope, entry))?.record;
+  const record = (await catalog.incarnation(scope, entry))?.record;
   if (record !== undefined && !isEnding(record)) return;
   await objects.delete(scope, [target]);
   throw conflict("Its collection was deleted concurrently.");
@@ -151,7 +151,7 @@ async function restoreTriples(
   partition: CollectionPartition,
   { entry_id, target, document_id }: StoredEntry,
 ): Promise<void> {
-  const { scope, place } = partition;
+  const { scope, key } = partition;
   const source = readSource(target);
   const record = source === undefined ? undefined : (await partition.read(source.documentId))?.record;
   const newer = record?.graph?.sources ?? [];
@@ -159,7 +159,7 @@ async function restoreTriples(
     throw conflict(
       `Document ${document_id} was extracted again since then (${newer.join(", ")}); these triples are of ${sourceMark(source)}.`,
     );
-  await deps.triples.open(scope, place.incarnation);
+  await deps.triples.open(scope, key.incarnation);
   for await (const lot of lots(
     readLines<QuadLine>(copyOf(deps, scope, entry_id), entry_id),
     quarantineLimits.quadsMax,
@@ -168,7 +168,7 @@ async function restoreTriples(
     for (const { quad, parts: numbers } of lot)
       for (const part of numbers) byPart.set(part, [...(byPart.get(part) ?? []), quad]);
     for (const [part, insert] of byPart)
-      await deps.triples.write(scope, place.incarnation, { insert, source: { source: target, part } });
+      await deps.triples.write(scope, key.incarnation, { insert, source: { source: target, part } });
   }
 }
 

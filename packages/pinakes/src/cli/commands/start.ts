@@ -15,7 +15,7 @@ import { newServerSecret, writeServerFile } from "../server-file.ts";
 import { rootToken, watchRootToken, type RootToken } from "../root-token.ts";
 
 /** The web page, as it is in a published package, and as `npm run console` builds it in a checkout. */
-const consoleFolders = ["../../console", "../../../../apps/console/dist"].map((path) =>
+const consoleFolders = ["../../../console", "../../../../../apps/console/dist"].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
 

@@ -22,7 +22,9 @@ export async function seesJob(
   const [repository, current] = await catalog.both(caller.scope, repository_id, collection_id);
   // Another incarnation of the same id says nothing about access to this one.
   const other = incarnation !== undefined && current?.record.incarnation !== incarnation;
-  const collection = other ? await catalog.life(caller.scope, { repository_id, collection_id, incarnation }) : current;
+  const collection = other
+    ? await catalog.incarnation(caller.scope, { repository_id, collection_id, incarnation })
+    : current;
   if (repository === undefined || collection === undefined) return created_by === caller.userId;
   return decideCollection(caller, repository.record, collection.record).level !== null;
 }

@@ -24,20 +24,20 @@ export async function answerQuery(
   recordOf: (name: CollectionName) => Promise<CollectionView>,
 ): Promise<SearchResult & QueryMore> {
   const scope = requireCaller(caller);
-  const { include_metadata, unknown_collections, ...given } = input;
-  const { input: asked, warnings } = withCatalogLimit(given, services.deps.quotas.catalogHitsMax);
-  const lenient = unknown_collections === "empty" && asked.collections !== undefined;
+  const { include_metadata, unknown_collections, ...rest } = input;
+  const { input: query, warnings } = withCatalogLimit(rest, services.deps.quotas.catalogHitsMax);
+  const lenient = unknown_collections === "empty" && query.collections !== undefined;
   const open = ({ repository, collection }: SearchTarget): Promise<unknown> =>
     collection === undefined
       ? services.repositories.get(caller, repository)
       : openToQuery(services, caller, repository, collection);
   const { known, missing } = lenient
-    ? await knownAmong(asked.collections ?? [], open)
-    : { known: asked.collections, missing: [] };
+    ? await knownAmong(query.collections ?? [], open)
+    : { known: query.collections, missing: [] };
   const result =
     lenient && known?.length === 0
-      ? nothingFound(asked)
-      : await services.search.search(caller, { ...asked, collections: known });
+      ? nothingFound(query)
+      : await services.search.search(caller, { ...query, collections: known });
   services.activity.add(scope, { searches: 1, search_ms: result.timings.total_ms });
   // For whole repositories and for a search over everything: the collections that have hits.
   const wide = known === undefined || known.some(({ collection }) => collection === undefined);

@@ -4,7 +4,7 @@ import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import { requireEtag } from "../records/conditions.ts";
 import { decideCollection, requirePurge } from "../access/access.ts";
-import { lifeOf } from "../records/life-of.ts";
+import { incarnationOf } from "../records/incarnation-of.ts";
 import { archived } from "../access/open-collection.ts";
 import { isLive, type CatalogRecords } from "../records/catalog-records.ts";
 import type { CollectionRecord, RepositoryRecord } from "../records/records.ts";
@@ -53,14 +53,14 @@ export async function deleteCollection(
   collectionId: string,
   options: DeleteOptions,
 ): Promise<JobView> {
-  const { confirm, incarnation } = options;
+  const { confirm, incarnation: wanted } = options;
   const purge = options.purge === true;
   const opened = await collections.open(caller, repositoryId, collectionId, {
     needed: "ADMIN",
     action: "Deleting",
     ending: true,
     deleted: purge,
-    incarnation,
+    incarnation: wanted,
   });
   const { collection, repository } = opened;
   requireEtag(opened.etag, recordEtag(options.ifMatch), `Collection "${collectionId}"`);
@@ -71,18 +71,18 @@ export async function deleteCollection(
       `confirm: must be the id of the collection, "${collectionId}"${final ? ": a purge cannot be undone" : ""}.`,
     );
   if (collection.is_default) throw invalid("The default collection cannot be deleted; delete its documents instead.");
-  const life = lifeOf(collection);
-  if (!final) return startJob(jobs, caller, { kind: "delete", ...life }, true);
+  const incarnation = incarnationOf(collection);
+  if (!final) return startJob(jobs, caller, { kind: "delete", ...incarnation }, true);
   if (purge) requirePurge(caller, repository, collection);
-  const begun = await deletion.begin(caller.scope, life, {
+  const started = await deletion.begin(caller.scope, incarnation, {
     createdBy: caller.userId,
     allowPartial: options.allow_partial,
   });
-  invariant(begun !== undefined, "INTERNAL", "a purge without a due time is always due");
+  invariant(started !== undefined, "INTERNAL", "a purge without a due time is always due");
   // Asking again retries immediately instead of waiting for the next attempt.
-  const operation = begun.status === "failed" ? await lifecycle.retry(caller.scope, life) : begun;
+  const operation = started.status === "failed" ? await lifecycle.retry(caller.scope, incarnation) : started;
   const job = await updateJob(jobs, caller.scope, operation);
-  lifecycle.driveSoon(caller.scope, life);
+  lifecycle.driveSoon(caller.scope, incarnation);
   return jobView(job);
 }
 
@@ -109,7 +109,7 @@ export async function restoreCollection(
     });
   if (isLive(collection)) throw await notDeleted(catalog, caller, repository, collection);
   deletion.requireRestorable(collection);
-  const job = await startJob(jobs, caller, { kind: "restore", ...lifeOf(collection) }, true);
+  const job = await startJob(jobs, caller, { kind: "restore", ...incarnationOf(collection) }, true);
   if (job.status !== "succeeded")
     throw new PinakesError("CONFLICT", job.error ?? "The restore did not finish; see its job.");
 }
@@ -150,5 +150,5 @@ export async function reindexCollection(
   if (collection.status === "ARCHIVED") throw archived(collection);
   if (embedding_model !== undefined) await deps.embedders.get(embedding_model);
   const fields = embedding_model === undefined ? {} : { input: { embedding_model } };
-  return startJob(jobs, caller, { kind: "reindex", ...lifeOf(collection), ...fields }, false);
+  return startJob(jobs, caller, { kind: "reindex", ...incarnationOf(collection), ...fields }, false);
 }

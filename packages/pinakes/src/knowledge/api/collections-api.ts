@@ -20,7 +20,7 @@ import type { CollectionPatch, NewCollection, OpenOptions } from "../collections
 import type { OpenCollection } from "../access/open-collection.ts";
 import { dayMs } from "../limits.ts";
 import { personalAlias, personalRepositoryId } from "../records/ids.ts";
-import { lifeOf } from "../records/life-of.ts";
+import { incarnationOf } from "../records/incarnation-of.ts";
 import type { CollectionQuery } from "../collections/list-collections.ts";
 
 /** Also finds a collection in the trash, and selects one incarnation of the id. */
@@ -58,10 +58,10 @@ export class CollectionsApi {
     caller: Caller,
     { include_total, ...query }: CollectionQuery & Totalled = {},
   ): Promise<ListPage<CollectionView>> {
-    const asked = await this.#withRepository(caller, query);
-    const page = await this.#services.lists.list(caller, asked);
+    const filter = await this.#withRepository(caller, query);
+    const page = await this.#services.lists.list(caller, filter);
     const items = await Promise.all(page.items.map((opened) => this.#view(caller, opened)));
-    const total = include_total === true ? { total: await this.#services.lists.count(caller, asked) } : {};
+    const total = include_total === true ? { total: await this.#services.lists.count(caller, filter) } : {};
     return { items, next_cursor: page.cursor ?? null, ...total };
   }
 
@@ -101,7 +101,10 @@ export class CollectionsApi {
     const { registry, deps } = this.#services;
     if (typeof collection.expires_after_days !== "number") return;
     // One day is the least; the sweep finds the right time.
-    await registry.mark({ kind: "expiry", tenant: scope.tenant, ...lifeOf(collection) }, deps.clock.now() + dayMs);
+    await registry.mark(
+      { kind: "expiry", tenant: scope.tenant, ...incarnationOf(collection) },
+      deps.clock.now() + dayMs,
+    );
   }
 
   /** Only for the collection's own strategy: defaults are clamped to the model without a warning. */

@@ -63,9 +63,9 @@ export class DocumentsApi {
     query: DocumentQuery & Totalled = {},
   ): Promise<ListPage<DocumentView>> {
     const opened = await this.#open(caller, repositoryId, collectionId);
-    const { include_total, ...asked } = query;
-    const page = await this.#of.documents.list(caller, opened, asked);
-    const total = include_total === true ? { total: await this.#of.documents.count(caller, opened, asked) } : {};
+    const { include_total, ...filter } = query;
+    const page = await this.#of.documents.list(caller, opened, filter);
+    const total = include_total === true ? { total: await this.#of.documents.count(caller, opened, filter) } : {};
     return { items: page.items.map(documentView), next_cursor: page.cursor ?? null, ...total };
   }
 

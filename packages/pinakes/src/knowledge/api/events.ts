@@ -129,11 +129,13 @@ async function eventOf(
 }
 
 /** Checked for each event: a caller who loses a group receives no further events. */
-async function sees(catalog: CatalogRecords, caller: Caller, life: Incarnation): Promise<boolean> {
-  const [repository, current] = await catalog.both(caller.scope, life.repository_id, life.collection_id);
+async function sees(catalog: CatalogRecords, caller: Caller, incarnation: Incarnation): Promise<boolean> {
+  const [repository, current] = await catalog.both(caller.scope, incarnation.repository_id, incarnation.collection_id);
   // For another incarnation of the same id, its own record decides.
   const collection =
-    current?.record.incarnation === life.incarnation ? current : await catalog.life(caller.scope, life);
+    current?.record.incarnation === incarnation.incarnation
+      ? current
+      : await catalog.incarnation(caller.scope, incarnation);
   if (repository === undefined || collection === undefined) return false;
   return decideCollection(caller, repository.record, collection.record).level !== null;
 }
@@ -144,11 +146,11 @@ function makeId(cursors: Cursors): string {
 
 function readId(id: string): Cursors {
   try {
-    const given = JSON.parse(Buffer.from(id, "base64url").toString("utf8")) as unknown;
-    if (!Array.isArray(given) || given.length !== feeds.length)
+    const cursors = JSON.parse(Buffer.from(id, "base64url").toString("utf8")) as unknown;
+    if (!Array.isArray(cursors) || cursors.length !== feeds.length)
       throw new PinakesError("INVALID", "unknown cursor format");
     return Object.fromEntries(
-      feeds.flatMap((feed, i) => (typeof given[i] === "string" ? [[feed, given[i]] as const] : [])),
+      feeds.flatMap((feed, i) => (typeof cursors[i] === "string" ? [[feed, cursors[i]] as const] : [])),
     );
   } catch (error) {
     throw invalid("Last-Event-ID: is not the id of an event of this stream.", { cause: error });

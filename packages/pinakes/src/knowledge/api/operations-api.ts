@@ -7,7 +7,7 @@ import { operationItemId, type Lifecycle, type Operation, type OperationStatus }
 import { notFound } from "../access/access.ts";
 import { personalAlias, personalRepositoryId } from "../records/ids.ts";
 import type { CatalogRecords } from "../records/catalog-records.ts";
-import { lifeOf } from "../records/life-of.ts";
+import { incarnationOf } from "../records/incarnation-of.ts";
 import { checkLimit } from "../collections/list-collections.ts";
 import { checkAskedId } from "../records/names.ts";
 import { collectionsContainer } from "../records/records.ts";
@@ -80,7 +80,7 @@ export class OperationsApi {
   async retry(caller: Caller, operationId: string): Promise<OperationView> {
     const { scope, operation } = await this.#own(caller, operationId);
     const next = await this.#services.lifecycle.retry(scope, operation);
-    this.#services.lifecycle.driveSoon(scope, lifeOf(operation));
+    this.#services.lifecycle.driveSoon(scope, incarnationOf(operation));
     return operationView(next);
   }
 
@@ -111,12 +111,11 @@ export class OperationsApi {
     const scope = requireCaller(caller);
     checkAskedId(operationId, "operation_id");
     const what = `operation "${operationId}"`;
-    const place = (await this.#services.jobs.read(scope, operationId)) ?? (await this.#listed(scope, operationId));
-    if (place?.incarnation === undefined || !(await seesJob(this.#services.catalog, caller, place)))
-      throw notFound(what);
+    const job = (await this.#services.jobs.read(scope, operationId)) ?? (await this.#listed(scope, operationId));
+    if (job?.incarnation === undefined || !(await seesJob(this.#services.catalog, caller, job))) throw notFound(what);
     const found = await this.#services.lifecycle.read(scope, {
-      repository_id: place.repository_id,
-      incarnation: place.incarnation,
+      repository_id: job.repository_id,
+      incarnation: job.incarnation,
     });
     if (found?.operation.operation_id !== operationId) throw notFound(what);
     return found.operation;

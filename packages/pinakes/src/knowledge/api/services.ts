@@ -156,22 +156,24 @@ interface Runs {
 
 function registerJobs(jobs: Jobs, run: Runs): void {
   jobs.register("delete", async (scope, job) =>
-    run.deletion.trash(scope, await lifeOfJob(run.catalog, scope, job), job),
+    run.deletion.trash(scope, await incarnationOfJob(run.catalog, scope, job), job),
   );
-  jobs.register("restore", async (scope, job) => run.deletion.restore(scope, await lifeOfJob(run.catalog, scope, job)));
+  jobs.register("restore", async (scope, job) =>
+    run.deletion.restore(scope, await incarnationOfJob(run.catalog, scope, job)),
+  );
   // Purges are operations now; this handler finishes jobs that an earlier version started.
   jobs.register("purge", async (scope, job) => {
-    const life = await lifeOfJob(run.catalog, scope, job);
+    const incarnation = await incarnationOfJob(run.catalog, scope, job);
     const { input, job_id: operationId, created_by: createdBy } = job;
     if (
-      (await run.deletion.begin(scope, life, {
+      (await run.deletion.begin(scope, incarnation, {
         operationId,
         createdBy,
         dueAt: input["due_at"] as string | undefined,
       })) === undefined
     )
       return { mode: "purge", stores: [], restored: true };
-    await run.lifecycle.drive(scope, life);
+    await run.lifecycle.drive(scope, incarnation);
     throw new Later("The stores are being purged.");
   });
   jobs.register("delete-repository", (scope, job, tools) => run.repositories.purge(scope, job, tools));
@@ -182,13 +184,13 @@ function registerJobs(jobs: Jobs, run: Runs): void {
 }
 
 /** Jobs of an earlier version do not name an incarnation; they mean the current one. */
-async function lifeOfJob(
+async function incarnationOfJob(
   catalog: CatalogRecords,
   scope: Scope,
-  { repository_id, collection_id, incarnation }: JobRecord,
+  { repository_id, collection_id, incarnation: named }: JobRecord,
 ): Promise<Incarnation> {
-  const life = incarnation ?? (await catalog.collection(scope, repository_id, collection_id))?.record.incarnation;
-  if (life === undefined)
+  const incarnation = named ?? (await catalog.collection(scope, repository_id, collection_id))?.record.incarnation;
+  if (incarnation === undefined)
     throw new PinakesError("NOT_FOUND", `There is no collection "${collection_id}" in repository "${repository_id}".`);
-  return { repository_id, collection_id, incarnation: life };
+  return { repository_id, collection_id, incarnation };
 }

@@ -1,7 +1,7 @@
 /** How much a collection holds: its counters, a fresh count, and the contents of each store. */
 import type { CollectionUsage } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
-import { lifeOf } from "../records/life-of.ts";
+import { incarnationOf } from "../records/incarnation-of.ts";
 import type { CollectionRecord } from "../records/records.ts";
 import type { Services } from "./services.ts";
 import { recount } from "../records/recount.ts";
@@ -17,7 +17,7 @@ export async function usageOf(
   const counted = await recount(deps.items, new CollectionPartition(deps.items, caller.scope, collection), options);
   const { quads } = await deps.triples.usage(caller.scope, collection.incarnation);
   const held = await Promise.all(
-    stores.map(async (one) => [one.store, await one.count(caller.scope, lifeOf(collection))] as const),
+    stores.map(async (one) => [one.store, await one.count(caller.scope, incarnationOf(collection))] as const),
   );
   return {
     ...counted,

@@ -42,13 +42,13 @@ export function modelLimit(
   const count = (text: string): number => tokenizer.words(text).tokens.reduce((sum, tokens) => sum + tokens, 0);
   const contextTokensMax = Math.floor(tokensMax * contextShare);
   const fit = (context: string): string => beginning(context, tokenizer, contextTokensMax);
-  let taken = 0;
+  let contextTokens = 0;
   for (const context of around) {
     // A context that cannot take more than a longer one already did needs no counting.
-    if (taken >= contextTokensMax) break;
-    if (context.length * tokensPerCharMax > taken) taken = Math.max(taken, count(fit(context)));
+    if (contextTokens >= contextTokensMax) break;
+    if (context.length * tokensPerCharMax > contextTokens) contextTokens = Math.max(contextTokens, count(fit(context)));
   }
-  return { textTokensMax: Math.max(1, tokensMax - taken), fit, count };
+  return { textTokensMax: Math.max(1, tokensMax - contextTokens), fit, count };
 }
 
 /** Sizes in the unit of `ruler`, and never more than `tokensMax` tokens. */

@@ -10,13 +10,13 @@ const fillMin = 1 / 4;
 
 export function recursiveCutter(cutting: Cutting, separators: readonly string[]): Cutter {
   const { ruler, size } = cutting;
-  const places = separators.map((separator) => ({ separator, offset: cutOffset(separator) }));
+  const cutPoints = separators.map((separator) => ({ separator, offset: cutOffset(separator) }));
   return {
     end(_start, fresh, limit) {
       const enough = ruler.reach(fresh, Math.floor(size * fillMin));
       let best = fresh;
-      for (const place of places) {
-        const cut = lastCut(cutting, place, fresh, limit);
+      for (const cutPoint of cutPoints) {
+        const cut = lastCut(cutting, cutPoint, fresh, limit);
         if (cut > fresh && cut >= enough) return cut;
         if (best === fresh) best = cut;
       }

@@ -50,17 +50,17 @@ export function readChunkingStrategy(input: unknown, where = "chunkingStrategy")
       `${where}: must be an object such as { "type": "RECURSIVE", "chunk_size": 1000, "chunk_overlap": 200 }.`,
     );
   const type = readType(input["type"], where);
-  const given = gather(input, where);
-  const unit = readUnit(given.get("unit"), type, where);
-  const separators = given.get("separators");
-  const threshold = given.get("threshold");
+  const quantities = gather(input, where);
+  const unit = readUnit(quantities.get("unit"), type, where);
+  const separators = quantities.get("separators");
+  const threshold = quantities.get("threshold");
   if (separators !== undefined && type !== "RECURSIVE")
     throw invalid(`${where}.separators: only RECURSIVE uses them; leave them out for ${type}.`);
   if (threshold !== undefined && type !== "SEMANTIC")
     throw invalid(`${where}.threshold: only SEMANTIC uses it; leave it out for ${type}.`);
   // One chunk of the whole text has no size; zeros keep the stored shape the same for every type.
   if (type === "NONE") return { type, unit, chunk_size: 0, chunk_overlap: 0 };
-  const sizes = readSizes(given, unit, where);
+  const sizes = readSizes(quantities, unit, where);
   if (type === "RECURSIVE") return { type, unit, ...sizes, separators: readSeparators(separators, where) };
   if (type === "SEMANTIC") return { type, unit, ...sizes, threshold: readThreshold(threshold, where) };
   return { type, unit, ...sizes };
@@ -91,21 +91,21 @@ function gather(input: JsonObject, where: string): ReadonlyMap<Quantity, JsonVal
     ...Object.entries(flat).map(([name, value]) => ({ name, path: `${where}.${name}`, value })),
     ...Object.entries(parameters ?? {}).map(([name, value]) => ({ name, path: `${where}.parameters.${name}`, value })),
   ];
-  const given = new Map<Quantity, { readonly value: JsonValue; readonly path: string }>();
+  const quantities = new Map<Quantity, { readonly value: JsonValue; readonly path: string }>();
   for (const { name, path, value } of fields) {
     const quantity = meaningOf.get(name);
     if (quantity === undefined)
       throw invalid(`${path}: unknown field; use type, unit, chunk_size, chunk_overlap, separators, threshold.`);
     if (value === undefined || value === null) continue;
-    const former = given.get(quantity);
+    const former = quantities.get(quantity);
     if (former !== undefined && JSON.stringify(former.value) !== JSON.stringify(value)) {
       throw invalid(
         `${path} is ${show(value)} but ${former.path} is ${show(former.value)}; both set ${quantity}, so give it once.`,
       );
     }
-    given.set(quantity, { value, path });
+    quantities.set(quantity, { value, path });
   }
-  return new Map([...given].map(([quantity, { value }]) => [quantity, value]));
+  return new Map([...quantities].map(([quantity, { value }]) => [quantity, value]));
 }
 
 function readType(value: JsonValue | undefined, where: string): ChunkingType {
@@ -125,17 +125,18 @@ function readUnit(value: JsonValue | undefined, type: ChunkingType, where: strin
   return value;
 }
 
-function readSizes(given: ReadonlyMap<Quantity, JsonValue>, unit: ChunkingStrategy["unit"], where: string) {
+function readSizes(quantities: ReadonlyMap<Quantity, JsonValue>, unit: ChunkingStrategy["unit"], where: string) {
   const [min, max, byDefault, words] =
     unit === "char"
       ? ([chunkingLimits.sizeCharsMin, chunkingLimits.sizeCharsMax, systemChunking, "characters"] as const)
       : ([chunkingLimits.sizeTokensMin, chunkingLimits.sizeTokensMax, catalogChunking, "tokens"] as const);
-  const size = given.get("chunk_size") ?? byDefault.chunk_size;
+  const size = quantities.get("chunk_size") ?? byDefault.chunk_size;
   if (!isWhole(size) || size < min || size > max) {
     throw invalid(`${where}.chunk_size: ${show(size)} must be a whole number of ${words} from ${min} to ${max}.`);
   }
   // The default's share of the size, so that a small size alone is never refused for its default overlap.
-  const overlap = given.get("chunk_overlap") ?? Math.floor((size * byDefault.chunk_overlap) / byDefault.chunk_size);
+  const overlap =
+    quantities.get("chunk_overlap") ?? Math.floor((size * byDefault.chunk_overlap) / byDefault.chunk_size);
   if (!isWhole(overlap) || overlap < 0 || overlap > size / 2) {
     throw invalid(
       `${where}.chunk_overlap: ${show(overlap)} must be a whole number from 0 to ${Math.floor(size / 2)}, half of chunk_size.`,

@@ -106,8 +106,11 @@ export class Collections {
     await this.#tags.add(scope, record);
     for (let former: Stored<CollectionRecord> | undefined; ;) {
       try {
-        const { record: made, etag } = await this.begin(scope, repository, record, { former, isNamed: hasName(input) });
-        return { repository, collection: made, etag, decision: decideCollection(caller, repository, made) };
+        const { record: created, etag } = await this.begin(scope, repository, record, {
+          former,
+          isNamed: hasName(input),
+        });
+        return { repository, collection: created, etag, decision: decideCollection(caller, repository, created) };
       } catch (error) {
         const again = await this.#deletedFormer(error, caller, record, former);
         if (again === undefined) throw await this.#createError(error, caller, record);
@@ -169,7 +172,7 @@ export class Collections {
     incarnation: string | undefined,
   ): Promise<Stored<CollectionRecord> | undefined> {
     if (incarnation !== undefined && current?.record.incarnation !== incarnation)
-      return this.#catalog.life(scope, { repository_id, collection_id, incarnation });
+      return this.#catalog.incarnation(scope, { repository_id, collection_id, incarnation });
     return current ?? (await this.#catalog.displaced(scope, repository_id, collection_id))[0];
   }
 
@@ -281,7 +284,7 @@ export class Collections {
       const { results } = await this.#catalog.batch(
         scope,
         repository.repository_id,
-        this.newLife(repository, record, former),
+        this.newIncarnation(repository, record, former),
       );
       return { record, etag: results[1]?.etag as string };
     } catch (error) {
@@ -294,7 +297,7 @@ export class Collections {
    * Operations that create a collection, in this order: the check that the repository is active, the record, the count; then the deleted
    * incarnation that held the id, if there is one.
    */
-  newLife(
+  newIncarnation(
     repository: RepositoryRecord,
     record: CollectionRecord,
     former: Stored<CollectionRecord> | undefined,

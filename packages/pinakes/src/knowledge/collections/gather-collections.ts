@@ -39,9 +39,9 @@ import { isoTime } from "../records/times.ts";
 /** Maximum number of collections read for one list. */
 export const gatheredCollectionsMax = 10_000;
 
-interface Placed {
+interface Positioned {
   readonly opened: OpenCollection;
-  readonly place: readonly [value: string | number, repository: string, incarnation: string];
+  readonly position: readonly [value: string | number, repository: string, incarnation: string];
 }
 
 export class CollectionLists {
@@ -61,8 +61,8 @@ export class CollectionLists {
     const scope = requireCaller(caller);
     const tags = tagsOf(query);
     const limit = checkLimit(query.limit);
-    const { cursor, limit: _, session: __, ...asked } = query;
-    const question = [caller.userId, JSON.stringify(asked)];
+    const { cursor, limit: _, session: __, ...filter } = query;
+    const question = [caller.userId, JSON.stringify(filter)];
     const from = cursor === undefined ? undefined : await this.#cursors.open(scope, question, cursor);
     if (tags.length === 0 && !isRanked(query)) {
       // This position is a cursor of the index; it is sealed for the caller and the query like the others.
@@ -75,15 +75,16 @@ export class CollectionLists {
         ...(found.cursor === undefined ? {} : { cursor: await this.#cursors.seal(scope, question, found.cursor) }),
       };
     }
-    const after = from as unknown as Placed["place"] | undefined;
+    const after = from as unknown as Positioned["position"] | undefined;
     const descending = orderOf(query) === "desc";
-    const compare = (a: Placed["place"], b: Placed["place"]): number => (descending ? -1 : 1) * comparePlaces(a, b);
+    const compare = (a: Positioned["position"], b: Positioned["position"]): number =>
+      (descending ? -1 : 1) * comparePositions(a, b);
     const all = await this.#placed(caller, query, tags);
     const rest = all
-      .filter(({ place }) => after === undefined || compare(place, after) > 0)
-      .toSorted((a, b) => compare(a.place, b.place));
+      .filter(({ position }) => after === undefined || compare(position, after) > 0)
+      .toSorted((a, b) => compare(a.position, b.position));
     const page = rest.slice(0, limit);
-    const last = rest.length > limit ? page.at(-1)?.place : undefined;
+    const last = rest.length > limit ? page.at(-1)?.position : undefined;
     const items = page.map(({ opened }) => opened);
     return { items, ...(last === undefined ? {} : { cursor: await this.#cursors.seal(scope, question, last) }) };
   }
@@ -99,12 +100,12 @@ export class CollectionLists {
     return count;
   }
 
-  async #placed(caller: Caller, query: CollectionQuery, tags: readonly string[]): Promise<readonly Placed[]> {
+  async #placed(caller: Caller, query: CollectionQuery, tags: readonly string[]): Promise<readonly Positioned[]> {
     const items = tags.length === 0 ? await this.#walked(caller, query) : await this.#tagged(caller, query, tags);
     const opened = await visibleAmong(this.#catalog, caller, items);
     const stats = isRanked(query) ? await this.#stats(caller, opened) : [];
     const since = query.unused_since === undefined ? "9" : isoTime(Date.parse(query.unused_since));
-    return opened.flatMap((one, i): readonly Placed[] => {
+    return opened.flatMap((one, i): readonly Positioned[] => {
       const { collection } = one;
       const size = stats[i]?.total_size_bytes ?? 0;
       // A collection that was never used counts as used when it was created.
@@ -118,7 +119,10 @@ export class CollectionLists {
         size,
       };
       return [
-        { opened: one, place: [values[query.sort ?? "created_at"], collection.repository_id, collection.incarnation] },
+        {
+          opened: one,
+          position: [values[query.sort ?? "created_at"], collection.repository_id, collection.incarnation],
+        },
       ];
     });
   }
@@ -181,8 +185,7 @@ export class CollectionLists {
     const found: (StatsRecord | undefined)[] = [];
     for (let at = 0; at < opened.length; at += 100) {
       const keys = opened.slice(at, at + 100).map(({ collection }) => {
-        const { repository_id, incarnation } = new CollectionPartition(this.#deps.items, caller.scope, collection)
-          .place;
+        const { repository_id, incarnation } = new CollectionPartition(this.#deps.items, caller.scope, collection).key;
         return { partition: [repository_id, incarnation], id: itemIds.stats };
       });
       const items = await this.#deps.items.readMany(caller.scope, documentsContainer.name, keys);
@@ -218,7 +221,7 @@ function isRanked(query: CollectionQuery): boolean {
   );
 }
 
-function comparePlaces(a: Placed["place"], b: Placed["place"]): number {
+function comparePositions(a: Positioned["position"], b: Positioned["position"]): number {
   const [first, second] = [a[0], b[0]];
   const order =
     typeof first === "number" && typeof second === "number"

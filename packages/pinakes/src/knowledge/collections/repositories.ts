@@ -86,9 +86,9 @@ export class Repositories {
       return await this.#store(scope, record, false);
     } catch (error) {
       // Created by a concurrent request of the same user.
-      const made = await this.#catalog.repository(scope, repository_id);
-      if (made === undefined) throw error;
-      return made;
+      const created = await this.#catalog.repository(scope, repository_id);
+      if (created === undefined) throw error;
+      return created;
     }
   }
 

@@ -10,7 +10,7 @@ import type { KnowledgeWork } from "../records/work-registry.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { decideCollection } from "../access/access.ts";
-import { lifeOf } from "../records/life-of.ts";
+import { incarnationOf } from "../records/incarnation-of.ts";
 import type { Collections } from "../collections/collections.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import { collectionDocument, type CatalogRecords } from "../records/catalog-records.ts";
@@ -44,16 +44,19 @@ export class CollectionArchiving {
     const archived = await this.#change(caller, which, "ARCHIVED", async (found, next, earlier) => {
       const { collection } = found;
       const operation = await lifecycle.plan({
-        ...lifeOf(collection),
+        ...incarnationOf(collection),
         operation_id: deps.newId(),
         action: "archive-collection",
         created_by: caller.userId,
         allow_partial: true,
       });
-      await registry.mark({ kind: "operation", tenant: caller.scope.tenant, ...lifeOf(collection) }, deps.clock.now());
+      await registry.mark(
+        { kind: "operation", tenant: caller.scope.tenant, ...incarnationOf(collection) },
+        deps.clock.now(),
+      );
       await lifecycle.begin(caller.scope, operation, [next], earlier);
     });
-    lifecycle.driveSoon(caller.scope, lifeOf(archived.collection));
+    lifecycle.driveSoon(caller.scope, incarnationOf(archived.collection));
     return archived;
   }
 

@@ -16,7 +16,7 @@ import { restMs, type KnowledgeWork } from "../records/work-registry.ts";
 import type { JobRecord, Jobs } from "../jobs/jobs.ts";
 import { dayMs, trashMs } from "../limits.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
-import { lifeOf } from "../records/life-of.ts";
+import { incarnationOf } from "../records/incarnation-of.ts";
 import type { Collections } from "../collections/collections.ts";
 import { collectionDocument, isLive, type CatalogRecords, type Stored } from "../records/catalog-records.ts";
 import { named } from "../records/new-collection.ts";
@@ -61,13 +61,17 @@ export class CollectionDeletion {
     return this.#services.deps.trashMs ?? trashMs;
   }
 
-  async trash(scope: Scope, life: Incarnation, job?: Pick<JobRecord, "attempts" | "created_at">): Promise<JsonObject> {
-    const found = await this.#read(scope, life);
-    const { collection_id } = life;
+  async trash(
+    scope: Scope,
+    incarnation: Incarnation,
+    job?: Pick<JobRecord, "attempts" | "created_at">,
+  ): Promise<JsonObject> {
+    const found = await this.#read(scope, incarnation);
+    const { collection_id } = incarnation;
     const changed = { mode: "soft", collection_id, changed_since: true };
     // A retry after a crash must not delete a collection that was restored in the meantime.
     if (job !== undefined && job.attempts > 1 && isLive(found.record) && found.record.updated_at > job.created_at) {
-      await this.follow(scope, life);
+      await this.follow(scope, incarnation);
       return changed;
     }
     if (found.record.is_default)
@@ -78,9 +82,9 @@ export class CollectionDeletion {
   }
 
   /** Only while the migration still holds it (RFC 0009). False if it no longer does, or if the collection was restored concurrently. */
-  async trashHeld(scope: Scope, life: Incarnation, migration_id: string): Promise<boolean> {
+  async trashHeld(scope: Scope, incarnation: Incarnation, migration_id: string): Promise<boolean> {
     for (;;) {
-      const found = await this.#read(scope, life);
+      const found = await this.#read(scope, incarnation);
       if (isLive(found.record) && found.record.hold?.migration_id !== migration_id) return false;
       const hidden = isLive(found.record) ? await this.#hide(scope, found).catch(outrun) : found;
       if (hidden === undefined) continue;
@@ -93,16 +97,16 @@ export class CollectionDeletion {
    * Fences or unfences the stores according to the record, until the record is the same before and after. Once a purge has started, it
    * handles the stores itself. Idempotent. Returns the record; undefined if it no longer exists.
    */
-  async follow(scope: Scope, life: Incarnation): Promise<CollectionRecord | undefined> {
+  async follow(scope: Scope, incarnation: Incarnation): Promise<CollectionRecord | undefined> {
     const { catalog } = this.#services;
     for (;;) {
-      const record = (await catalog.life(scope, life))?.record;
+      const record = (await catalog.incarnation(scope, incarnation))?.record;
       if (record === undefined || (record.status !== "DELETED" && !isLive(record))) return record;
       const changing = isLive(record)
         ? this.#bringBack(scope, record, record.status === "ARCHIVED")
         : this.#fence(scope, record);
       const done = await changing.then(() => true, overtaken);
-      const now = (await catalog.life(scope, life))?.record;
+      const now = (await catalog.incarnation(scope, incarnation))?.record;
       if (done && now?.status === record.status && now.purge_at === record.purge_at) return now;
     }
   }
@@ -111,20 +115,24 @@ export class CollectionDeletion {
    * The stores first: the record makes the collection readable once all of it is back. `still` is called between the read and its
    * consequences, and throws if the caller was overtaken.
    */
-  async restore(scope: Scope, life: Incarnation, still: () => Promise<void> = async () => {}): Promise<JsonObject> {
+  async restore(
+    scope: Scope,
+    incarnation: Incarnation,
+    still: () => Promise<void> = async () => {},
+  ): Promise<JsonObject> {
     const { deps, catalog, collections } = this.#services;
-    const { record, etag } = await this.#read(scope, life);
+    const { record, etag } = await this.#read(scope, incarnation);
     await still();
-    const done = { mode: "restore", collection_id: life.collection_id };
+    const done = { mode: "restore", collection_id: incarnation.collection_id };
     if (isLive(record)) {
       // An earlier attempt succeeded, but its response was lost.
-      await this.follow(scope, life);
+      await this.follow(scope, incarnation);
       return done;
     }
     requireRestorable(record, deps.clock.now());
-    const [repository, current] = await catalog.both(scope, life.repository_id, life.collection_id);
+    const [repository, current] = await catalog.both(scope, incarnation.repository_id, incarnation.collection_id);
     if (repository === undefined)
-      throw new PinakesError("NOT_FOUND", `There is no repository "${life.repository_id}".`);
+      throw new PinakesError("NOT_FOUND", `There is no repository "${incarnation.repository_id}".`);
     if (record.displaced === true && current !== undefined && isLive(current.record)) throw idTaken(record);
     const archived = record.status_before === "ARCHIVED";
     await this.#lookSoon(scope, record);
@@ -140,7 +148,7 @@ export class CollectionDeletion {
       updated_at,
     });
     try {
-      await catalog.batch(scope, life.repository_id, [
+      await catalog.batch(scope, incarnation.repository_id, [
         { op: "check", id: itemIds.repository, where: { status: "ACTIVE" } },
         collections.countUp(repository.record),
         ...this.#takePlace(next, record, etag, current),
@@ -150,7 +158,7 @@ export class CollectionDeletion {
       throw await this.#restoreError(scope, error, record);
     }
     // A concurrent delete may have fenced the stores after they were unfenced, having read the record before the restore.
-    await this.follow(scope, life);
+    await this.follow(scope, incarnation);
     return done;
   }
 
@@ -158,10 +166,10 @@ export class CollectionDeletion {
    * The commit point of a purge: one batch sets DELETE_IN_PROGRESS and creates the operation. Returns the operation in progress, if there
    * is one. Undefined: the collection was restored, so the purge is not due.
    */
-  async begin(scope: Scope, life: Incarnation, options: BeginPurge): Promise<Operation | undefined> {
+  async begin(scope: Scope, incarnation: Incarnation, options: BeginPurge): Promise<Operation | undefined> {
     const { deps, lifecycle, registry } = this.#services;
     for (;;) {
-      const found = await this.#read(scope, life);
+      const found = await this.#read(scope, incarnation);
       const { record } = found;
       const { dueAt } = options;
       if (dueAt !== undefined && (isLive(record) || (record.status === "DELETED" && record.purge_at !== dueAt)))
@@ -171,14 +179,14 @@ export class CollectionDeletion {
       const earlier = await lifecycle.read(scope, record);
       if (earlier?.operation.action === "delete-collection") return earlier.operation;
       const operation = await lifecycle.plan({
-        ...lifeOf(record),
+        ...incarnationOf(record),
         operation_id: options.operationId ?? deps.newId(),
         action: "delete-collection",
         created_by: options.createdBy,
         allow_partial: options.allowPartial,
       });
       const at = deps.clock.now();
-      const entry = { kind: "operation" as const, tenant: scope.tenant, ...lifeOf(record) };
+      const entry = { kind: "operation" as const, tenant: scope.tenant, ...incarnationOf(record) };
       await registry.mark(entry, at);
       try {
         await lifecycle.begin(scope, operation, hiding(found, this.#hidden(record, "DELETE_IN_PROGRESS")), earlier);
@@ -217,7 +225,7 @@ export class CollectionDeletion {
   async #lookSoon(scope: Scope, record: CollectionRecord): Promise<void> {
     const { registry, deps } = this.#services;
     const due = Math.min(deps.clock.now() + restMs, Date.parse(record.purge_at as string));
-    await registry.mark({ kind: "purge", tenant: scope.tenant, ...lifeOf(record) }, due);
+    await registry.mark({ kind: "purge", tenant: scope.tenant, ...incarnationOf(record) }, due);
   }
 
   #hidden(record: CollectionRecord, status: "DELETED" | "DELETE_IN_PROGRESS"): CollectionRecord {
@@ -253,7 +261,7 @@ export class CollectionDeletion {
   /** Everything except the record. Idempotent. */
   async #bringBack(scope: Scope, record: CollectionRecord, archived: boolean): Promise<void> {
     // Resumes the ingestions that the delete interrupted.
-    await this.#services.registry.mark({ kind: "documents", tenant: scope.tenant, ...lifeOf(record) });
+    await this.#services.registry.mark({ kind: "documents", tenant: scope.tenant, ...incarnationOf(record) });
     // The documents' fence last: it is what admits writers.
     for (const store of this.#services.stores.toReversed()) await store.unfence(scope, record, { archived });
   }
@@ -271,12 +279,12 @@ export class CollectionDeletion {
     await this.follow(scope, record);
   }
 
-  async #read(scope: Scope, life: Incarnation): Promise<Stored<CollectionRecord>> {
-    const found = await this.#services.catalog.life(scope, life);
+  async #read(scope: Scope, incarnation: Incarnation): Promise<Stored<CollectionRecord>> {
+    const found = await this.#services.catalog.incarnation(scope, incarnation);
     if (found === undefined)
       throw new PinakesError(
         "NOT_FOUND",
-        `There is no collection "${life.collection_id}" in repository "${life.repository_id}".`,
+        `There is no collection "${incarnation.collection_id}" in repository "${incarnation.repository_id}".`,
       );
     return found;
   }

@@ -5,7 +5,7 @@ import type { Scope } from "../../domain/scope.ts";
 import type { Incarnation, Lifecycle } from "../../lifecycle/index.ts";
 import { Later, type JobRecord, type JobTools } from "../jobs/jobs.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
-import { lifeOf } from "../records/life-of.ts";
+import { incarnationOf } from "../records/incarnation-of.ts";
 import type { CollectionDeletion } from "./delete-collection.ts";
 import { repositoryDocument, type CatalogRecords } from "../records/catalog-records.ts";
 import { collectionsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "../records/records.ts";
@@ -32,12 +32,12 @@ export class RepositoryDeletion {
   async purge(scope: Scope, { repository_id, created_by, progress }: JobRecord, tools: JobTools): Promise<JsonObject> {
     if (!(await this.#mark(scope, repository_id, "DELETE_IN_PROGRESS")))
       return { mode: "purge", collections: progress.total };
-    const lives = await this.#lives(scope, repository_id);
+    const incarnations = await this.#incarnations(scope, repository_id);
     // Including those deleted by earlier attempts.
-    const total = Math.max(progress.total, lives.length);
-    for (const [i, life] of lives.entries()) {
-      await tools.tell({ done: total - lives.length + i, total });
-      await this.#purge(scope, life, created_by);
+    const total = Math.max(progress.total, incarnations.length);
+    for (const [i, incarnation] of incarnations.entries()) {
+      await tools.tell({ done: total - incarnations.length + i, total });
+      await this.#purge(scope, incarnation, created_by);
     }
     await tools.tell({ done: total, total });
     for (;;) {
@@ -62,19 +62,19 @@ export class RepositoryDeletion {
   }
 
   /** Waits for a store that is down: the job resumes when the collection is gone. */
-  async #purge(scope: Scope, life: Incarnation, createdBy: string): Promise<void> {
+  async #purge(scope: Scope, incarnation: Incarnation, createdBy: string): Promise<void> {
     try {
-      await this.#collections.begin(scope, life, { createdBy, withDefault: true });
+      await this.#collections.begin(scope, incarnation, { createdBy, withDefault: true });
     } catch (error) {
       // Its own operation finished concurrently.
       if (hasCode(error, "NOT_FOUND")) return;
       throw error;
     }
-    const operation = await this.#lifecycle.finish(scope, life);
+    const operation = await this.#lifecycle.finish(scope, incarnation);
     if (operation === undefined || operation.status === "done") return;
-    if (operation.status === "failed") await this.#mark(scope, life.repository_id, "DELETE_FAILED");
+    if (operation.status === "failed") await this.#mark(scope, incarnation.repository_id, "DELETE_FAILED");
     const waiting = operation.stores.filter(({ status }) => status !== "confirmed").map(({ store }) => store);
-    throw new Later(`Collection "${life.collection_id}" is still in ${waiting.join(", ")}.`);
+    throw new Later(`Collection "${incarnation.collection_id}" is still in ${waiting.join(", ")}.`);
   }
 
   /** From here on no collection can be created in it or written to. */
@@ -104,8 +104,8 @@ export class RepositoryDeletion {
   }
 
   /** Reads the partition itself: an eventually consistent index could miss a collection. */
-  async #lives(scope: Scope, repositoryId: string): Promise<readonly Incarnation[]> {
-    const lives: Incarnation[] = [];
+  async #incarnations(scope: Scope, repositoryId: string): Promise<readonly Incarnation[]> {
+    const incarnations: Incarnation[] = [];
     let cursor: string | undefined;
     do {
       const page = await this.#deps.items.query(scope, collectionsContainer.name, {
@@ -114,9 +114,9 @@ export class RepositoryDeletion {
         limit: 500,
         cursor,
       });
-      lives.push(...page.items.map(({ document }) => lifeOf(document as unknown as CollectionRecord)));
+      incarnations.push(...page.items.map(({ document }) => incarnationOf(document as unknown as CollectionRecord)));
       cursor = page.cursor;
     } while (cursor !== undefined);
-    return lives;
+    return incarnations;
   }
 }

@@ -1,11 +1,11 @@
-/** A collection with a time to live (`expires_after_days`): when nobody used it for so long, its documents go. Its record stays and says so. */
+/** A collection with a time to live (`expires_after_days`): when it was not used for that long, its documents are deleted. Its record stays and says so. */
 import type { Scope } from "../../domain/scope.ts";
 import { succeeds } from "../../runtime/expected-errors.ts";
 import type { Services } from "../api/services.ts";
 import { dayMs } from "../limits.ts";
 import { collectionDocument, isLive } from "../records/catalog-records.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
-import { lifeOf } from "../records/life-of.ts";
+import { incarnationOf } from "../records/incarnation-of.ts";
 import type { CollectionRecord, StatsRecord } from "../records/records.ts";
 import { isoTime } from "../records/times.ts";
 import type { RegisteredUnfinished } from "../records/work-registry.ts";
@@ -27,7 +27,7 @@ export async function expireCollection(
   scope: Scope,
   entry: RegisteredUnfinished,
 ): Promise<number | undefined> {
-  const found = await catalog.life(scope, entry);
+  const found = await catalog.incarnation(scope, entry);
   if (typeof found?.record.expires_after_days !== "number" || typeof found.record.expired_at === "string")
     return undefined;
   const { record, etag } = found;
@@ -39,7 +39,7 @@ export async function expireCollection(
   if (due > now) return due;
   // The documents first: a record that says so without its documents going would never be looked at again.
   await queue.watch(partition);
-  await jobs.start(scope, { kind: "delete-documents", ...lifeOf(record), created_by: "system" });
+  await jobs.start(scope, { kind: "delete-documents", ...incarnationOf(record), created_by: "system" });
   const document = collectionDocument({ ...record, expired_at: isoTime(now) });
   const written = await succeeds(
     catalog.batch(scope, record.repository_id, [{ op: "replace", document, ifMatch: etag }]),

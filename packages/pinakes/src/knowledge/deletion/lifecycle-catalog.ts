@@ -10,7 +10,7 @@ import { personalRepositoryId } from "../records/ids.ts";
 import { collectionDocument, collectionItemId, isLive, type CatalogRecords } from "../records/catalog-records.ts";
 import { named } from "../records/new-collection.ts";
 import { collectionsContainer } from "../records/records.ts";
-import { lifeOf } from "../records/life-of.ts";
+import { incarnationOf } from "../records/incarnation-of.ts";
 import { TagRows } from "../records/tag-rows.ts";
 import { laterThan } from "../records/times.ts";
 
@@ -31,7 +31,7 @@ export class LifecycleCatalog implements Catalogue {
 
   async beside(scope: Scope, operation: Operation): Promise<readonly ItemOperation[]> {
     if (operation.action !== "delete-collection") return [];
-    const found = await this.#catalog.life(scope, operation);
+    const found = await this.#catalog.incarnation(scope, operation);
     // Nothing else deletes a record; if it is missing all the same, the operation may still finish.
     if (found === undefined) return [];
     const { record, etag } = found;
@@ -46,10 +46,10 @@ export class LifecycleCatalog implements Catalogue {
     return [{ op: "replace", document: collectionDocument(next), ifMatch: etag }];
   }
 
-  async livesOf(
+  async incarnationsOf(
     user: string,
     collection: string,
-  ): Promise<readonly { readonly scope: Scope; readonly life: Incarnation }[]> {
+  ): Promise<readonly { readonly scope: Scope; readonly key: Incarnation }[]> {
     const scope = this.#deps.system.forTenant(defaultWorkspace);
     const repository = personalRepositoryId(user);
     if (!/^[\w.-]+$/.test(collection)) return [];
@@ -60,7 +60,7 @@ export class LifecycleCatalog implements Catalogue {
     ];
     return all
       .filter(({ record }) => !isLive(record) && record.status !== "DELETED")
-      .map(({ record }) => ({ scope, life: lifeOf(record) }));
+      .map(({ record }) => ({ scope, key: incarnationOf(record) }));
   }
 
   async knows(scope: Scope, incarnation: string): Promise<boolean> {

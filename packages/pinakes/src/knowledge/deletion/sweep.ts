@@ -4,7 +4,7 @@ import type { LifecycleMetrics } from "../../lifecycle/index.ts";
 import { restMs, type KnowledgeWork, type RegisteredUnfinished } from "../records/work-registry.ts";
 import type { Watchdog } from "../ingest/watchdog.ts";
 import { updateJob } from "../jobs/operation-jobs.ts";
-import { lifeOf } from "../records/life-of.ts";
+import { incarnationOf } from "../records/incarnation-of.ts";
 import { isLive } from "../records/catalog-records.ts";
 import { uploadPrefix } from "../files/file-records.ts";
 import { expireCollection } from "./expire-collection.ts";
@@ -86,7 +86,7 @@ export class Sweep {
 
   async #operation(scope: Scope, entry: RegisteredUnfinished, found: Found): Promise<void> {
     const { lifecycle, deps, registry } = this.#services;
-    const operation = await lifecycle.carryOn(scope, lifeOf(entry));
+    const operation = await lifecycle.carryOn(scope, incarnationOf(entry));
     if (operation === undefined || operation.status === "done") return registry.remove(entry);
     found[operation.status] += 1;
     // Counts the lag of deletes only; archivals are not urgent.
@@ -109,14 +109,14 @@ export class Sweep {
    */
   async #trashed(scope: Scope, entry: RegisteredUnfinished): Promise<void> {
     const { catalog, deletion, deps, registry } = this.#services;
-    const found = await catalog.life(scope, entry);
+    const found = await catalog.incarnation(scope, entry);
     const now = deps.clock.now();
     if (found?.record.status === "DELETED" && Date.parse(found.record.purge_at as string) <= now) {
       // If it is restored at this moment, the entry stays for the next sweep.
       if (await this.#purge(scope, entry, found.record.purge_at as string)) await registry.remove(entry);
       return;
     }
-    const record = await deletion.follow(scope, lifeOf(entry));
+    const record = await deletion.follow(scope, incarnationOf(entry));
     const lookedAfter = entry.marked_at + Math.max(deletion.trashMs, restMs);
     if (record?.status === "DELETED") return registry.postpone(entry, Date.parse(record.purge_at as string));
     if (record !== undefined && isLive(record) && now < lookedAfter) return registry.postpone(entry, lookedAfter);
@@ -126,10 +126,10 @@ export class Sweep {
   /** False: it is no longer due. */
   async #purge(scope: Scope, entry: RegisteredUnfinished, dueAt: string): Promise<boolean> {
     const { deletion, jobs, lifecycle } = this.#services;
-    const operation = await deletion.begin(scope, lifeOf(entry), { createdBy: "system", dueAt });
+    const operation = await deletion.begin(scope, incarnationOf(entry), { createdBy: "system", dueAt });
     if (operation === undefined) return false;
     await updateJob(jobs, scope, operation);
-    await lifecycle.carryOn(scope, lifeOf(entry));
+    await lifecycle.carryOn(scope, incarnationOf(entry));
     return true;
   }
 }

@@ -64,7 +64,7 @@ async function* olderThan(
   partition: CollectionPartition,
   until: string,
 ): AsyncGenerator<string> {
-  const equals = { incarnation: partition.place.incarnation, kind: "document" };
+  const equals = { incarnation: partition.key.incarnation, kind: "document" };
   let cursor: string | undefined;
   do {
     const page = await items.query(partition.scope, documentsContainer.name, {

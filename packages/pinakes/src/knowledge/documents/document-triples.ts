@@ -43,27 +43,27 @@ export async function documentTriples(
   if (shown === null || graph?.sources.includes(sourceMark(shown)) !== true) return { items: [], next_cursor: null };
   const source = `${document_id}.${sourceMark(shown)}`;
   const question = ["document", space, source];
-  let place = cursor === undefined ? undefined : ((await cursors.open(scope, question, cursor)) as string);
+  let position = cursor === undefined ? undefined : ((await cursors.open(scope, question, cursor)) as string);
   const items: DocumentTriple[] = [];
-  let left = lookedThroughTriplesMax;
+  let budget = lookedThroughTriplesMax;
   let width = 0;
   do {
     const want = limit - items.length;
     const page = await shownAmong(
-      (rows) => statedBy(deps, scope, space, source, { limit: rows, cursor: place }),
+      (rows) => statedBy(deps, scope, space, source, { limit: rows, cursor: position }),
       want,
-      Math.min(Math.max(want, width), left),
+      Math.min(Math.max(want, width), budget),
     );
     for (const { quad, parts: indexes } of page.quads.filter(isShown))
       items.push({
         ...tripleView(quad),
         passages: indexes.map((index) => ({ chunk_id: chunkId(document_id, shown.run, index), index })),
       });
-    left -= page.quads.length;
-    place = page.cursor;
+    budget -= page.quads.length;
+    position = page.cursor;
     width = Math.max(widthTriples, 4 * width);
-  } while (place !== undefined && items.length < limit && left > 0);
-  return { items, next_cursor: place === undefined ? null : await cursors.seal(scope, question, place) };
+  } while (position !== undefined && items.length < limit && budget > 0);
+  return { items, next_cursor: position === undefined ? null : await cursors.seal(scope, question, position) };
 }
 
 function isShown({ quad }: SupportedQuad): boolean {

@@ -149,7 +149,7 @@ export class Documents {
     const { document_id, live, source_key, versions, version } = record;
     const { generation } = (await partition.fence())?.record ?? { generation: 1 };
     const numbers = [...new Set([version, ...versions.map((entry) => entry.version)])];
-    const left = {
+    const leftovers = {
       chunks: [...shownRanges(record), ...unfinishedChunks(record, generation)],
       object_keys:
         record.source.type === "existing"
@@ -164,7 +164,7 @@ export class Documents {
       { op: "delete", id: itemIds.document(document_id), ifMatch },
       { op: "delete", id: itemIds.source(source_key) },
       partition.move({ from: record.status, bytes: -record.size_bytes, chunks: -(live?.chunk_count ?? 0) }),
-      removal(partition, record, "deleted", left),
+      removal(partition, record, "deleted", leftovers),
       ...(record.source.type === "existing"
         ? [{ op: "upsert", document: partition.document(itemIds.kept(document_id), kept(document_id)) } as const]
         : []),

@@ -64,11 +64,11 @@ export async function writeGraph(
   {
     extraction,
     signal,
-    told,
-  }: { readonly extraction: Extraction; readonly signal: AbortSignal; readonly told: () => Promise<void> },
+    onProgress,
+  }: { readonly extraction: Extraction; readonly signal: AbortSignal; readonly onProgress: () => Promise<void> },
 ): Promise<void> {
   if (extraction.parts.size === 0) return;
-  const { incarnation } = partition.place;
+  const { incarnation } = partition.key;
   await deps.triples.open(partition.scope, incarnation);
   for (const [part, quads] of extraction.parts)
     for (const insert of inserts(quads)) {
@@ -77,7 +77,7 @@ export async function writeGraph(
         insert,
         source: { source: `${documentId}.${mark}`, part },
       });
-      await told();
+      await onProgress();
     }
 }
 
@@ -93,7 +93,7 @@ export async function removeSources(
 ): Promise<boolean> {
   for (const mark of marks) {
     try {
-      await deps.triples.removeSource(partition.scope, partition.place.incarnation, `${documentId}.${mark}`);
+      await deps.triples.removeSource(partition.scope, partition.key.incarnation, `${documentId}.${mark}`);
     } catch (error) {
       if (!hasCode(error, "NOT_FOUND", "CONFLICT")) throw error;
       // Never opened, or purged: nothing is left.

@@ -37,7 +37,7 @@ export class IngestQueue {
 
   /** Called before any work on the collection starts: from here on the watchdog monitors it. */
   async watch(partition: CollectionPartition): Promise<void> {
-    await this.#registry.mark({ kind: "documents", tenant: partition.scope.tenant, ...partition.place });
+    await this.#registry.mark({ kind: "documents", tenant: partition.scope.tenant, ...partition.key });
   }
 
   /** The watchdog resends a message that is lost here, so a failure is not the caller's error. */
@@ -46,7 +46,7 @@ export class IngestQueue {
     { document_id, run, attempts }: DocumentRecord,
     again = "",
   ): Promise<void> {
-    const { repository_id, collection_id, incarnation } = partition.place;
+    const { repository_id, collection_id, incarnation } = partition.key;
     const body: IngestMessage = {
       tenant: partition.scope.tenant,
       repository_id,

@@ -23,16 +23,16 @@ export function removal(
     | "late"
     | `prepared-${number}`
     | `settled-${number}`,
-  left: {
+  leftovers: {
     readonly chunks?: readonly ChunkRange[];
     readonly object_keys?: readonly string[];
     readonly sources?: readonly string[];
     readonly now: number;
   },
 ): Operation {
-  const { chunks = [], object_keys = [], now } = left;
+  const { chunks = [], object_keys = [], now } = leftovers;
   // Deleting a document removes every source that it lists.
-  const sources = why === "deleted" ? (graph?.sources ?? []) : (left.sources ?? []);
+  const sources = why === "deleted" ? (graph?.sources ?? []) : (leftovers.sources ?? []);
   const record: RemovalRecord = {
     kind: "removal",
     document_id,

@@ -5,13 +5,13 @@ import type { DocumentRecord } from "../records/records.ts";
 /** Without a heartbeat for this long, a retry of the upload takes it over; the watchdog fails it later (`uploadDeadMs`). */
 export const uploadLeaseMs = 15_000;
 
-export interface Begun {
+export interface Started {
   readonly record: DocumentRecord;
   etag: string;
   readonly before: DocumentRecord | undefined;
 }
 
-export function isUnchanged({ record, before }: Begun, sha256: string): boolean {
+export function isUnchanged({ record, before }: Started, sha256: string): boolean {
   if (before === undefined || before.status !== "indexed" || before.sha256 !== sha256) return false;
   const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
   return (

@@ -28,7 +28,7 @@ import { noteUse } from "../collections/uses.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
 import {
   asBefore,
-  type Begun,
+  type Started,
   duplicate,
   isUnchanged,
   leaseLeftMs,
@@ -85,9 +85,9 @@ export class Uploads {
     await partition.ensure();
     await noteUse(this.#deps, caller.scope, opened.collection);
     await this.#queue.watch(partition);
-    const begun = await this.#begin(caller, opened, partition, checked, input);
-    const result = await this.#receive(partition, begun, checked, input);
-    await requireStillTaking(this.#deps.items, caller.scope, partition.place);
+    const started = await this.#begin(caller, opened, partition, checked, input);
+    const result = await this.#receive(partition, started, checked, input);
+    await requireStillTaking(this.#deps.items, caller.scope, partition.key);
     return result;
   }
 
@@ -124,7 +124,7 @@ export class Uploads {
     partition: CollectionPartition,
     checked: CheckedUpload,
     input: UploadInput,
-  ): Promise<Begun> {
+  ): Promise<Started> {
     for (;;) {
       const known = await partition.documentOf(sourceKey(checked.source.uri));
       if (known !== undefined && input.replace !== true && !neverArrived(known.record)) {
@@ -158,7 +158,7 @@ export class Uploads {
     partition: CollectionPartition,
     checked: CheckedUpload,
     input: UploadInput,
-  ): Promise<Begun> {
+  ): Promise<Started> {
     const { documentsPerCatalogMax, documentsPerCollectionMax } = this.#deps.quotas;
     const countMax = repository.owner === null ? documentsPerCollectionMax : documentsPerCatalogMax;
     const now = this.#deps.clock.now();
@@ -208,7 +208,7 @@ export class Uploads {
     checked: CheckedUpload,
     known: Stored<DocumentRecord>,
     input: UploadInput,
-  ): Promise<Begun> {
+  ): Promise<Started> {
     const { record } = known;
     const now = this.#deps.clock.now();
     const next: DocumentRecord = {
@@ -252,21 +252,21 @@ export class Uploads {
   /** The bytes, then the record that makes them part of the document. */
   async #receive(
     partition: CollectionPartition,
-    begun: Begun,
+    started: Started,
     checked: CheckedUpload,
     input: UploadInput,
   ): Promise<UploadResult> {
-    const { record } = begun;
+    const { record } = started;
     const key = contentKey(partition, record.document_id, record.version);
     const body = new MeasuredBody(bytesOf(input.body), this.#deps.quotas.fileBytesMax, checked.name);
     let stored: Stored<DocumentRecord>;
     try {
-      await this.#deps.objects.put(partition.scope, key, this.#alive(partition, begun, body));
+      await this.#deps.objects.put(partition.scope, key, this.#alive(partition, started, body));
       if (body.bytes === 0) throw invalid(`"${checked.name}" is empty.`);
-      if (isUnchanged(begun, body.sha256)) return await this.#keep(partition, begun, key);
-      stored = await this.#commit(partition, begun, body);
+      if (isUnchanged(started, body.sha256)) return await this.#keep(partition, started, key);
+      stored = await this.#commit(partition, started, body);
     } catch (error) {
-      await this.#undo(partition, begun, key, error);
+      await this.#undo(partition, started, key, error);
       throw error;
     }
     await this.#queue.send(partition, stored.record);
@@ -278,13 +278,13 @@ export class Uploads {
    * A heartbeat, so that a slow upload can be told from a dead one; by a timer, since a client may pause. The last heartbeat ends before
    * the body does, so nothing else changes the record concurrently.
    */
-  async *#alive(partition: CollectionPartition, begun: Begun, body: MeasuredBody): AsyncGenerator<Uint8Array> {
+  async *#alive(partition: CollectionPartition, started: Started, body: MeasuredBody): AsyncGenerator<Uint8Array> {
     let last = this.#deps.clock.now();
     let beating: Promise<void> = Promise.resolve();
     const beat = () => {
       last = this.#deps.clock.now();
       beating = beating.then(async () => {
-        begun.etag = await this.#touch(partition, begun, last);
+        started.etag = await this.#touch(partition, started, last);
       });
       // It is rethrown at the next chunk.
       beating.catch(() => {});
@@ -304,7 +304,7 @@ export class Uploads {
     await beating;
   }
 
-  async #touch(partition: CollectionPartition, { record, etag }: Begun, now: number): Promise<string> {
+  async #touch(partition: CollectionPartition, { record, etag }: Started, now: number): Promise<string> {
     const { results } = await partition.write([
       {
         op: "patch",
@@ -318,7 +318,7 @@ export class Uploads {
 
   async #commit(
     partition: CollectionPartition,
-    { record, etag, before }: Begun,
+    { record, etag, before }: Started,
     { sha256, bytes }: { sha256: string; bytes: number },
   ): Promise<Stored<DocumentRecord>> {
     const now = this.#deps.clock.now();
@@ -348,7 +348,7 @@ export class Uploads {
   }
 
   /** Restores the document as it was before this upload. */
-  async #keep(partition: CollectionPartition, { record, etag, before }: Begun, key: string): Promise<UploadResult> {
+  async #keep(partition: CollectionPartition, { record, etag, before }: Started, key: string): Promise<UploadResult> {
     invariant(before !== undefined, "INTERNAL", "only an existing document can be unchanged");
     // The source may carry new change markers, so that a merely touched file is not read again.
     const next: DocumentRecord = {
@@ -369,7 +369,7 @@ export class Uploads {
   /** Refused: as if it had never been sent. Interrupted: the document says so, and can be sent again. */
   async #undo(
     partition: CollectionPartition,
-    { record, etag, before }: Begun,
+    { record, etag, before }: Started,
     key: string,
     error: unknown,
   ): Promise<void> {

@@ -18,7 +18,7 @@ import { readJsonTrees } from "./read-json-tree.ts";
 import { readYamlTrees } from "./read-yaml-tree.ts";
 
 export interface ExtractionInput {
-  readonly place: { readonly repository_id: string; readonly collection_id: string };
+  readonly collection: { readonly repository_id: string; readonly collection_id: string };
   readonly document: { readonly document_id: string; readonly name: string; readonly file_type: FileType };
   readonly parsed: ParsedText;
   readonly chunks: readonly Chunk[];
@@ -45,10 +45,10 @@ const rdfFormatOf: Partial<Record<FileType, RdfFormat>> = {
 };
 
 export async function extractDocument(input: ExtractionInput): Promise<Extraction> {
-  const { place, document, chunks, settings, signal } = input;
+  const { collection, document, chunks, settings, signal } = input;
   const facts = new Facts(chunks);
   if (settings.extract === "off") return { triples: 0, parts: new Map(), warnings: [] };
-  const names = new Names(place, document.document_id);
+  const names = new Names(collection, document.document_id);
   await extractStructure(input, facts, names);
   if (settings.extract === "cooccurrence" && isProse(document.file_type))
     await extractPhrases(chunks, facts, names, pauses(signal));

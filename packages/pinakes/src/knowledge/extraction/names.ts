@@ -23,8 +23,8 @@ export class Names {
   readonly #base: string;
   readonly #documentId: string;
 
-  constructor(place: { readonly repository_id: string; readonly collection_id: string }, documentId: string) {
-    this.#base = namesBase(place);
+  constructor(collection: { readonly repository_id: string; readonly collection_id: string }, documentId: string) {
+    this.#base = namesBase(collection);
     this.#documentId = documentId;
   }
 
@@ -47,8 +47,8 @@ export class Names {
 }
 
 /** The common prefix of a collection's IRIs. */
-export function namesBase(place: { readonly repository_id: string; readonly collection_id: string }): string {
-  return `urn:pinakes:${encodeURIComponent(place.repository_id)}:${encodeURIComponent(place.collection_id)}:`;
+export function namesBase(collection: { readonly repository_id: string; readonly collection_id: string }): string {
+  return `urn:pinakes:${encodeURIComponent(collection.repository_id)}:${encodeURIComponent(collection.collection_id)}:`;
 }
 
 export function stableHash(...parts: readonly string[]): string {

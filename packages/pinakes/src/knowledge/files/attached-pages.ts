@@ -1,4 +1,4 @@
-/** Pages over several indexes of one collection in one order, by the time of the upload; a place in it is a time and the id of an item. */
+/** Pages over several indexes of one collection in one order, by the time of the upload; a position in it is a time and the id of an item. */
 import { compareUtf8 } from "../../domain/json.ts";
 import type { Item, ItemStore } from "../../ports/item-store.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";
@@ -42,7 +42,7 @@ export async function readPage(
 /** One more than the limit, where there is one. */
 async function readStream(
   items: ItemStore,
-  { scope, place }: CollectionPartition,
+  { scope, key }: CollectionPartition,
   stream: PageQuery["streams"][number],
   read: {
     readonly order: "asc" | "desc";
@@ -57,7 +57,7 @@ async function readStream(
   for (let cursor: string | undefined; ;) {
     const page = await items.query(scope, documentsContainer.name, {
       index: stream.status === undefined ? "byUploaded" : "byStatus",
-      equals: { incarnation: place.incarnation, ...stream },
+      equals: { incarnation: key.incarnation, ...stream },
       ...(from === undefined ? {} : { range: order === "asc" ? { gte: from.at } : { lte: from.at } }),
       order,
       limit: limit + 1,

@@ -200,7 +200,7 @@ export class Attachments {
 
   async attachment(partition: CollectionPartition, fileId: string): Promise<AttachmentRecord | undefined> {
     if (!isFileId(fileId)) return undefined;
-    const { repository_id, incarnation } = partition.place;
+    const { repository_id, incarnation } = partition.key;
     const key = { partition: [repository_id, incarnation], id: itemIds.attachment(fileId) };
     const item = await this.#deps.items.read(partition.scope, documentsContainer.name, key);
     return item?.document as unknown as AttachmentRecord | undefined;

@@ -76,7 +76,7 @@ export const filesContainer = defineContainer({
   name: "files",
   partitionKey: ["owner"],
   schema: z.discriminatedUnion("kind", [FileRecordSchema, LinkRecordSchema, UploadRecordSchema, PartRecordSchema]),
-  // For audits, which look at the files of everybody.
+  // For audits, which read the files of all users.
   indexes: { byKind: { partition: ["kind"], sort: ["id"] } },
   feed: true,
 });

@@ -153,7 +153,7 @@ export class FileUploads {
       await this.#drop(caller.scope, upload);
       return { upload: done, file };
     } catch (error) {
-      // Cancelled or completed by another request meanwhile: this file is nobody's.
+      // Cancelled or completed by another request meanwhile: no upload refers to this file.
       await this.#files.delete(caller, file.id);
       throw error;
     }

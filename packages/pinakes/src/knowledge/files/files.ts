@@ -186,7 +186,7 @@ export class Files {
       collection_id,
       incarnation,
     });
-    // Deleted meanwhile: whoever deletes it may have looked at the links before this one was there.
+    // Deleted meanwhile: the delete may have read the links before this one was written.
     const now = await this.#read(scope, owner, id);
     if (now === undefined || !this.#isThere(now)) throw notFound(`file "${id}"`);
   }

@@ -135,9 +135,9 @@ export class GraphApi {
     const pattern = readPattern(query);
     const limit = pageLimit(query.limit);
     const question = [all.map(({ collection }) => collection.incarnation), ...patternKey(pattern)];
-    const place =
+    const position =
       query.cursor === undefined ? [0, null] : await this.#cursors.open(caller.scope, question, query.cursor);
-    let [index, cursor] = place as [number, string | null];
+    let [index, cursor] = position as [number, string | null];
     const items: TaggedTriple[] = [];
     while (index < all.length && items.length < limit) {
       const opened = all[index] as OpenCollection;

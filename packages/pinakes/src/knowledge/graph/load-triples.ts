@@ -211,8 +211,8 @@ class Load {
     }
     await this.#finish();
     const line = /^Line (\d+) of /.exec(error.detail)?.[1];
-    const told = { line: line === undefined ? null : Number(line), code: error.code, detail: error.detail };
-    return { read: this.#read, inserted: this.#inserted, errors: [told] };
+    const problem = { line: line === undefined ? null : Number(line), code: error.code, detail: error.detail };
+    return { read: this.#read, inserted: this.#inserted, errors: [problem] };
   }
 
   #withWhatIsStored(error: unknown): unknown {

@@ -7,7 +7,7 @@ import type { Scope } from "../../domain/scope.ts";
 import type { QuadChange, QuadChanges } from "../../ports/triple-store.ts";
 import { noteLateWrite } from "../records/late-writes.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
-import { lifeOf } from "../records/life-of.ts";
+import { incarnationOf } from "../records/incarnation-of.ts";
 import { archived } from "../access/open-collection.ts";
 import { requireNotHeld } from "../records/hold.ts";
 import { CatalogRecords } from "../records/catalog-records.ts";
@@ -52,7 +52,7 @@ export class SpaceWriter {
     const { items } = this.#deps;
     const [fence, now] = await Promise.all([
       new CollectionPartition(items, this.#scope, this.#collection).fence(),
-      new CatalogRecords(items).life(this.#scope, lifeOf(this.#collection)),
+      new CatalogRecords(items).incarnation(this.#scope, incarnationOf(this.#collection)),
     ]);
     const status = fence?.record.status ?? "ACTIVE";
     if (status === "ARCHIVED") throw archived(this.#collection);

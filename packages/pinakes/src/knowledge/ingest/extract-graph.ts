@@ -32,7 +32,7 @@ export interface GraphWork {
 }
 
 export interface ExtractedGraph extends Extraction {
-  readonly told: Omit<DocumentGraph, "sources">;
+  readonly summary: Omit<DocumentGraph, "sources">;
 }
 
 type GraphDependencies = Pick<KnowledgeDependencies, "objects" | "chat">;
@@ -45,11 +45,19 @@ export async function extractGraph(deps: GraphDependencies, work: GraphWork): Pr
   const model: ExtractionInput["model"] = asks
     ? async (facts, names) => void failed.push(...(await askModel(deps, work, settings, facts, names)))
     : undefined;
-  const extraction = await extractDocument({ place: collection, document, parsed, chunks, settings, signal, model });
+  const extraction = await extractDocument({
+    collection: collection,
+    document,
+    parsed,
+    chunks,
+    settings,
+    signal,
+    model,
+  });
   const { triples, warnings } = extraction;
   return {
     ...extraction,
-    told: {
+    summary: {
       triples,
       ...(warnings.length === 0 ? {} : { warnings }),
       ...(failed.length === 0 ? {} : { failed_passages: failed }),

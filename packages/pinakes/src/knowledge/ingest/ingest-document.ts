@@ -58,17 +58,17 @@ export class DocumentIngester {
   /** Throws on failure; the worker decides whether to retry. */
   async ingest(work: Ingestion): Promise<DocumentRecord | undefined> {
     const { repository, collection } = await this.#owners(work.partition);
-    const begun = await this.#begin(work, collection.embedding_model);
-    if (begun === undefined) {
+    const started = await this.#begin(work, collection.embedding_model);
+    if (started === undefined) {
       await this.#takeBackLate(work);
       return undefined;
     }
-    const { record } = begun.current;
+    const { record } = started.current;
     const strategy = record.chunking_override ?? effectiveChunking(repository, collection);
     let chunks: readonly Chunk[] = [];
     try {
       const parsed = await this.#parse(work, record);
-      const cut = await cutDocument(this.#deps, parsed, strategy, begun.model, work.signal);
+      const cut = await cutDocument(this.#deps, parsed, strategy, started.model, work.signal);
       ({ chunks } = cut);
       const { version } = newestVersion(record);
       const graph = await extractGraph(this.#deps, {
@@ -80,18 +80,18 @@ export class DocumentIngester {
         parsed,
         chunks,
       });
-      await this.#index(work, begun, { chunks, graph }, repository.owner ?? record.uploaded_by);
-      return await this.#finish(work, begun, { ...cut, graph });
+      await this.#index(work, started, { chunks, graph }, repository.owner ?? record.uploaded_by);
+      return await this.#finish(work, started, { ...cut, graph });
     } catch (error) {
-      await this.#takeBack(work, begun, chunks.length);
-      throw error instanceof Overtaken && (await this.#isStillOurs(work, begun, error)) ? touched(error) : error;
+      await this.#takeBack(work, started, chunks.length);
+      throw error instanceof Overtaken && (await this.#isStillOurs(work, started, error)) ? touched(error) : error;
     }
   }
 
   /** A re-index of the collection writes to documents in progress: this attempt is over, but not the run. */
   async #isStillOurs(
     { partition, documentId, run }: Ingestion,
-    { current }: Begun,
+    { current }: Started,
     { cause }: Overtaken,
   ): Promise<boolean> {
     if (!hasCode(cause, "PRECONDITION_FAILED")) return false;
@@ -102,7 +102,7 @@ export class DocumentIngester {
   /** A concurrent replace or delete cannot know of what was stored after it. */
   async #takeBack(
     { partition, documentId, run }: Ingestion,
-    { current, generation }: Begun,
+    { current, generation }: Started,
     chunk_count: number,
   ): Promise<void> {
     const found = await partition.read(documentId);
@@ -196,7 +196,7 @@ export class DocumentIngester {
     ]);
   }
 
-  async #begin(work: Ingestion, model: string): Promise<Begun | undefined> {
+  async #begin(work: Ingestion, model: string): Promise<Started | undefined> {
     const found = await work.partition.read(work.documentId);
     if (
       found === undefined ||
@@ -240,7 +240,7 @@ export class DocumentIngester {
   async #owners(
     partition: CollectionPartition,
   ): Promise<{ repository: RepositoryRecord; collection: CollectionRecord }> {
-    const { repository_id, collection_id, incarnation } = partition.place;
+    const { repository_id, collection_id, incarnation } = partition.key;
     const [repository, collection] = await this.#catalog.both(partition.scope, repository_id, collection_id);
     if (repository === undefined || collection === undefined || collection.record.incarnation !== incarnation)
       throw new Overtaken("the collection no longer exists");
@@ -267,68 +267,73 @@ export class DocumentIngester {
     return parsed;
   }
 
-  async #index(work: Ingestion, begun: Begun, { chunks, graph }: Made, userId: string): Promise<void> {
+  async #index(work: Ingestion, started: Started, { chunks, graph }: Made, userId: string): Promise<void> {
     const { partition, signal } = work;
-    const mark = sourceMark({ run: begun.current.record.run, generation: begun.generation });
-    const again = begun.current.record.graph?.sources.includes(mark) === true;
+    const mark = sourceMark({ run: started.current.record.run, generation: started.generation });
+    const again = started.current.record.graph?.sources.includes(mark) === true;
     if (graph.parts.size > 0)
-      begun.current = {
-        ...begun.current,
-        record: { ...begun.current.record, graph: withSource(begun.current.record, mark) },
+      started.current = {
+        ...started.current,
+        record: { ...started.current.record, graph: withSource(started.current.record, mark) },
       };
-    await this.#tell(work, begun, { done: 0, total: chunks.length }, true);
-    const { record } = begun.current;
+    await this.#tell(work, started, { done: 0, total: chunks.length }, true);
+    const { record } = started.current;
     await storePassages(this.#deps, {
       partition,
       record,
       version: newestVersion(record).version,
       run: record.run,
       userId,
-      generation: begun.generation,
+      generation: started.generation,
       chunks,
-      embedder: await this.#deps.embedders.get(begun.model),
+      embedder: await this.#deps.embedders.get(started.model),
       deltaId: `${record.document_id}.${record.run}.${record.attempts}${record.interrupted === undefined ? "" : `.i${record.interrupted}`}`,
       signal,
-      told: (done) => this.#tell(work, begun, { done, total: chunks.length }),
+      onProgress: (done) => this.#tell(work, started, { done, total: chunks.length }),
     });
     // An earlier attempt may have made more chunks.
-    if (begun.formerTotal > chunks.length) {
+    if (started.formerTotal > chunks.length) {
       const { document_id, run } = record;
-      const extra = Array.from({ length: begun.formerTotal - chunks.length }, (_, i) =>
+      const extra = Array.from({ length: started.formerTotal - chunks.length }, (_, i) =>
         chunkId(document_id, run, chunks.length + i),
       );
       for (let at = 0; at < extra.length; at += 5_000)
         await appendRows(
           this.#deps,
           partition.scope,
-          partition.vectors(begun.generation),
+          partition.vectors(started.generation),
           { delete: extra.slice(at, at + 5_000) },
           signal,
         );
     }
     // … and other triples, with other settings.
     if (again) await removeSources(this.#deps, partition, record.document_id, [mark]);
-    const told = () => this.#tell(work, begun, { done: chunks.length, total: chunks.length });
+    const onProgress = () => this.#tell(work, started, { done: chunks.length, total: chunks.length });
     await this.#guarded(
-      writeGraph(this.#deps, partition, record.document_id, mark, { extraction: graph, signal, told }),
+      writeGraph(this.#deps, partition, record.document_id, mark, { extraction: graph, signal, onProgress }),
     );
   }
 
   /** Progress for observers and a heartbeat for the watchdog; at most once a second. */
-  async #tell(work: Ingestion, begun: Begun, progress: { done: number; total: number }, now = false): Promise<void> {
+  async #tell(
+    work: Ingestion,
+    started: Started,
+    progress: { done: number; total: number },
+    now = false,
+  ): Promise<void> {
     const at = this.#deps.clock.now();
-    if (!now && at - begun.toldAt < progressMs) return;
-    begun.toldAt = at;
-    const next: DocumentRecord = { ...begun.current.record, progress, touched_at: at };
-    const { results } = await this.#guarded(work.partition.write([this.#replace(work, next, begun.current.etag)]));
-    begun.current = { record: next, etag: results[1]?.etag as string };
+    if (!now && at - started.toldAt < progressMs) return;
+    started.toldAt = at;
+    const next: DocumentRecord = { ...started.current.record, progress, touched_at: at };
+    const { results } = await this.#guarded(work.partition.write([this.#replace(work, next, started.current.etag)]));
+    started.current = { record: next, etag: results[1]?.etag as string };
     await work.alive();
   }
 
   /** The commit point: one batch makes the new chunks visible and the old ones invisible. */
-  async #finish(work: Ingestion, begun: Begun, made: Made & CutDocument): Promise<DocumentRecord> {
+  async #finish(work: Ingestion, started: Started, made: Made & CutDocument): Promise<DocumentRecord> {
     const { chunks, graph, chunking_strategy, tokens_max } = made;
-    const { record, etag } = begun.current;
+    const { record, etag } = started.current;
     const now = this.#now();
     const chunkCount = chunks.length;
     const live: IndexedVersion = {
@@ -338,7 +343,7 @@ export class DocumentIngester {
       tokens_max,
       chunk_count: chunkCount,
       indexed_at: now,
-      generation: begun.generation,
+      generation: started.generation,
     };
     const next: DocumentRecord = {
       ...record,
@@ -351,10 +356,10 @@ export class DocumentIngester {
       touched_at: this.#deps.clock.now(),
     };
     const former = record.live;
-    const left = shownRanges(record);
+    const visible = shownRanges(record);
     const { graph: kept, stale } = parted(next, "goes");
     const stored: DocumentRecord =
-      kept === undefined ? next : { ...next, graph: { sources: kept.sources, ...graph.told } };
+      kept === undefined ? next : { ...next, graph: { sources: kept.sources, ...graph.summary } };
     const operations: Operation[] = [
       this.#replace(work, stored, etag),
       work.partition.move({
@@ -364,15 +369,15 @@ export class DocumentIngester {
         syncedAt: now,
       }),
     ];
-    if (left.length + stale.length > 0)
+    if (visible.length + stale.length > 0)
       operations.push(
         removal(work.partition, record, "replaced", {
-          chunks: left,
+          chunks: visible,
           sources: stale,
           now: this.#deps.clock.now(),
         }),
       );
-    await this.#guarded(work.partition.write(operations, begun.generation));
+    await this.#guarded(work.partition.write(operations, started.generation));
     return stored;
   }
 
@@ -432,7 +437,7 @@ interface Made {
   readonly graph: ExtractedGraph;
 }
 
-interface Begun {
+interface Started {
   current: Stored<DocumentRecord>;
   readonly generation: number;
   readonly model: string;

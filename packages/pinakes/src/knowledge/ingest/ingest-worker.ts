@@ -54,7 +54,7 @@ interface Guest {
 
 export interface IngestWorkerOptions {
   readonly owner: string;
-  readonly places: number;
+  readonly slots: number;
   readonly activity: Activity;
   readonly yieldMs?: number | undefined;
 }
@@ -65,7 +65,7 @@ export class IngestWorker {
   readonly #queue: IngestQueue;
   readonly #ingester: DocumentIngester;
   readonly #owner: string;
-  readonly #places: number;
+  readonly #slots: number;
   readonly #yieldMs: number;
   readonly #activity: Activity;
   /** In the order in which they started. */
@@ -83,7 +83,7 @@ export class IngestWorker {
     this.#queue = queue;
     this.#ingester = ingester;
     this.#owner = options.owner;
-    this.#places = options.places;
+    this.#slots = options.slots;
     this.#yieldMs = options.yieldMs ?? yieldMsDefault;
     this.#activity = options.activity;
   }
@@ -119,7 +119,7 @@ export class IngestWorker {
     let found = this.#seatGuest(signal) ? 1 : 0;
     while (!signal.aborted && this.#guest === undefined) {
       const isFull = this.#free === 0;
-      const lane = lanes.next(({ held }) => held < (isFull ? lanes.mostRunning - 1 : this.#places));
+      const lane = lanes.next(({ held }) => held < (isFull ? lanes.mostRunning - 1 : this.#slots));
       if (lane === undefined) break;
       const [message] = await queue.receive(scope, lane.queue, {
         max: 1,
@@ -142,7 +142,7 @@ export class IngestWorker {
   }
 
   get #free(): number {
-    let free = this.#places;
+    let free = this.#slots;
     for (const { leaving } of this.#works) if (!leaving) free -= 1;
     return free;
   }
@@ -284,7 +284,7 @@ export class IngestWorker {
     reason: string,
     { attempt, over }: { readonly attempt: number; readonly over: boolean },
   ): void {
-    const { repository_id, collection_id } = partition.place;
+    const { repository_id, collection_id } = partition.key;
     const { tenant } = partition.scope;
     const line = `document ${documentId} of ${tenant}/${repository_id}/${collection_id} failed (attempt ${attempt}${over ? "" : ", will be retried"}): ${reasonOf(reason)}`;
     const fields = { workspace: tenant, repository_id, collection_id, document_id: documentId, attempt };

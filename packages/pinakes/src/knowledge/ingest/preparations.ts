@@ -54,7 +54,7 @@ export async function removeAbandoned(
   partition: CollectionPartition,
   { begunBefore, signal }: { readonly begunBefore: number; readonly signal?: AbortSignal | undefined },
 ): Promise<number> {
-  const { repository_id, incarnation } = partition.place;
+  const { repository_id, incarnation } = partition.key;
   let waiting = 0;
   let cursor: string | undefined;
   do {

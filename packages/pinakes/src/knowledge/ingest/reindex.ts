@@ -76,12 +76,12 @@ export class Reindexer {
     });
     // An attempt that ended right after its switch left some documents unsettled.
     await settleReindex({ deps: this.#deps, catalog: this.#catalog }, partition, fence);
-    const begun = await this.#begin(partition, model ?? fence.embedding_model ?? collection.record.embedding_model);
+    const started = await this.#begin(partition, model ?? fence.embedding_model ?? collection.record.embedding_model);
     const work: Reindexing = {
       partition,
       repository: repository.record,
       collection: collection.record,
-      next: begun,
+      next: started,
       tools,
     };
     for (let round = 1; ; round += 1) {
@@ -117,11 +117,11 @@ export class Reindexer {
     return fresh;
   }
 
-  async #requireFree({ scope, place }: CollectionPartition): Promise<void> {
-    const hold = (await this.#catalog.life(scope, place))?.record.hold;
+  async #requireFree({ scope, key }: CollectionPartition): Promise<void> {
+    const hold = (await this.#catalog.incarnation(scope, key))?.record.hold;
     if (hold !== undefined)
       throw new Later(
-        `Collection "${place.collection_id}" accepts no writes while migration "${hold.migration_id}" is in progress. If the collection stays here it is re-indexed afterwards; if it moves, re-index it in its new location.`,
+        `Collection "${key.collection_id}" accepts no writes while migration "${hold.migration_id}" is in progress. If the collection stays here it is re-indexed afterwards; if it moves, re-index it in its new location.`,
       );
   }
 
@@ -177,7 +177,7 @@ export class Reindexer {
       embedder: await this.#deps.embedders.get(next.embedding_model),
       deltaId: `${record.document_id}.${live.run}.${this.#deps.newId()}`,
       signal: tools.signal,
-      told: async () => tools.signal.throwIfAborted(),
+      onProgress: async () => tools.signal.throwIfAborted(),
     });
     const mark = sourceMark(range);
     const indexed_at = isoTime(this.#deps.clock.now());
@@ -202,11 +202,11 @@ export class Reindexer {
         record = listed;
       }
       if (before) await removeSources(this.#deps, partition, record.document_id, [mark]);
-      const writing = { extraction, signal: tools.signal, told: async () => {} };
+      const writing = { extraction, signal: tools.signal, onProgress: async () => {} };
       await writeGraph(this.#deps, partition, record.document_id, mark, writing);
       const { graph, stale } = parted({ ...record, prepared }, "stays");
       const now = this.#deps.clock.now();
-      const listed = graph === undefined ? {} : { graph: { sources: graph.sources, ...extraction.told } };
+      const listed = graph === undefined ? {} : { graph: { sources: graph.sources, ...extraction.summary } };
       await partition.write([
         replaced({ ...record, prepared, ...listed }),
         ...(stale.length === 0

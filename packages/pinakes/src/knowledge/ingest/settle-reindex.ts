@@ -42,7 +42,7 @@ export async function* documentsOf(
   let cursor: string | undefined;
   do {
     const page = await items.query(partition.scope, documentsContainer.name, {
-      equals: { repository_id: partition.place.repository_id, incarnation: partition.place.incarnation },
+      equals: { repository_id: partition.key.repository_id, incarnation: partition.key.incarnation },
       range: { prefix: itemIds.document("") },
       limit: pageDocuments,
       cursor,
@@ -85,11 +85,11 @@ async function settleDocument(
 
 async function recordModel(
   { deps, catalog }: SettleDependencies,
-  { scope, place }: CollectionPartition,
+  { scope, key }: CollectionPartition,
   model: string,
 ): Promise<void> {
   for (;;) {
-    const found = await catalog.life(scope, place);
+    const found = await catalog.incarnation(scope, key);
     if (found === undefined || found.record.embedding_model === model) return;
     const record = {
       ...found.record,
@@ -97,7 +97,7 @@ async function recordModel(
       updated_at: laterThan(found.record.updated_at, deps.clock.now()),
     };
     try {
-      await catalog.batch(scope, place.repository_id, [
+      await catalog.batch(scope, key.repository_id, [
         { op: "replace", document: collectionDocument(record), ifMatch: found.etag },
       ]);
       return;

@@ -24,7 +24,7 @@ export interface PassagesToStore {
   readonly deltaId: string;
   readonly signal: AbortSignal;
   /** Called with the number of embedded chunks. */
-  readonly told: (done: number) => Promise<void>;
+  readonly onProgress: (done: number) => Promise<void>;
 }
 
 export async function storePassages(
@@ -43,7 +43,7 @@ export async function storePassages(
     for (let from = 0; from < slice.length; from += embedTextsMax) {
       const texts = slice.slice(from, from + embedTextsMax).map(embeddedText);
       vectors.push(...(await embedder.embed(texts, { kind: "document", signal })));
-      await work.told(at + vectors.length);
+      await work.onProgress(at + vectors.length);
     }
     const upsert = slice.map((chunk, i) => ({
       id: chunkId(record.document_id, run, chunk.index),

@@ -65,7 +65,7 @@ export class Watchdog {
 
   /** Reads the partition itself: an index may lag behind. */
   async #documents(partition: CollectionPartition, active: boolean, signal: AbortSignal): Promise<void> {
-    const { repository_id, incarnation } = partition.place;
+    const { repository_id, incarnation } = partition.key;
     for (let cursor: string | undefined; ;) {
       const page = await this.#deps.items.query(partition.scope, documentsContainer.name, {
         equals: { repository_id, incarnation },

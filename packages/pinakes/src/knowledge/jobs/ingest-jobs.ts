@@ -60,7 +60,7 @@ async function documentResults(
   const found =
     incarnation === undefined
       ? catalog.collection(scope, repository_id, collection_id)
-      : catalog.life(scope, { repository_id, collection_id, incarnation });
+      : catalog.incarnation(scope, { repository_id, collection_id, incarnation });
   const collection = (await found)?.record;
   const records =
     collection === undefined ? [] : await new CollectionPartition(deps.items, scope, collection).readMany(ids);

@@ -2,14 +2,7 @@
  * Rows with vectors that callers computed themselves: beside the chunks of documents, in separate vectors, with the same access and
  * lifecycle.
  */
-import type {
-  Manifest,
-  NewRow,
-  RowQuery,
-  RowQueryAnswer,
-  RowsWritten,
-  VectorContents as VectorsMade,
-} from "@pinakes/client";
+import type { Manifest, NewRow, RowQuery, RowQueryAnswer, RowsWritten, VectorContents } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
@@ -134,13 +127,13 @@ export class RawVectors {
   async manifest(caller: Caller, repositoryId: string, collectionId: string): Promise<Manifest> {
     const opened = await this.#collections.open(caller, repositoryId, collectionId);
     const [passages, rows] = await Promise.all([
-      this.#made(caller, await this.#passages(caller, opened)),
-      this.#made(caller, nameOf(opened)),
+      this.#contents(caller, await this.#passages(caller, opened)),
+      this.#contents(caller, nameOf(opened)),
     ]);
     return { ...(passages ?? rows ?? { stats: null, versions: [] }), passages, rows };
   }
 
-  async #made(caller: Caller, name: string): Promise<VectorsMade | null> {
+  async #contents(caller: Caller, name: string): Promise<VectorContents | null> {
     const { vectors } = this.#deps;
     try {
       const [stats, versions, count] = await Promise.all([

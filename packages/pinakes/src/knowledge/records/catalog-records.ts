@@ -40,7 +40,7 @@ export class CatalogRecords {
   }
 
   /** One incarnation of a collection, whether or not it holds the id now. */
-  async life(
+  async incarnation(
     scope: Scope,
     { repository_id, collection_id, incarnation }: Incarnation,
   ): Promise<Stored<CollectionRecord> | undefined> {

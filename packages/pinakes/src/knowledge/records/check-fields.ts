@@ -8,12 +8,12 @@ export function checkPatchFields<Patch extends object>(
   fixed: readonly string[],
 ): Patch {
   if (!isJsonObject(input)) throw invalid("An update must be an object with the fields to change.");
-  const given = Object.entries(input).filter(([, value]) => value !== undefined);
-  for (const [field] of given) {
+  const entries = Object.entries(input).filter(([, value]) => value !== undefined);
+  for (const [field] of entries) {
     if (changeable.includes(field)) continue;
     if (fixed.includes(field)) throw invalid(`${field}: cannot be changed.`);
     throw invalid(`${field}: is not a field that can be changed; changeable are ${changeable.join(", ")}.`);
   }
-  if (given.length === 0) throw invalid(`Nothing to change: give at least one of ${changeable.join(", ")}.`);
-  return Object.fromEntries(given) as Patch;
+  if (entries.length === 0) throw invalid(`Nothing to change: give at least one of ${changeable.join(", ")}.`);
+  return Object.fromEntries(entries) as Patch;
 }

@@ -46,23 +46,23 @@ export const emptyStats: StatsRecord = {
 
 export class CollectionPartition {
   readonly scope: Scope;
-  readonly place: IncarnationKey;
+  readonly key: IncarnationKey;
   readonly #items: ItemStore;
 
   constructor(items: ItemStore, scope: Scope, { repository_id, collection_id, incarnation }: IncarnationKey) {
     this.#items = items;
     this.scope = scope;
     // Only these fields: others must not leak into documents built from it.
-    this.place = { repository_id, collection_id, incarnation };
+    this.key = { repository_id, collection_id, incarnation };
   }
 
   /** Prefix of its object keys. */
   get prefix(): string {
-    return `knowledge/${this.place.incarnation}/`;
+    return `knowledge/${this.key.incarnation}/`;
   }
 
   vectors(generation: number): string {
-    return `${this.place.incarnation}.${generation}`;
+    return `${this.key.incarnation}.${generation}`;
   }
 
   /** Creates the fence and the counters before the first document. */
@@ -72,7 +72,7 @@ export class CollectionPartition {
     const fence: FenceRecord = {
       kind: "fence",
       status,
-      collection_id: this.place.collection_id,
+      collection_id: this.key.collection_id,
       generation: 1,
       held: true,
     };
@@ -85,9 +85,9 @@ export class CollectionPartition {
       return { record: fence, etag: results[0]?.etag as string };
     } catch (error) {
       if (!hasCode(error, "CONFLICT")) throw error;
-      const made = await this.fence();
-      invariant(made !== undefined, "INTERNAL", "a fence that conflicts with the create must exist");
-      return made;
+      const created = await this.fence();
+      invariant(created !== undefined, "INTERNAL", "a fence that conflicts with the create must exist");
+      return created;
     }
   }
 
@@ -107,7 +107,7 @@ export class CollectionPartition {
       ]);
     } catch (error) {
       if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
-      throw new PinakesError("CONFLICT", `Collection "${this.place.collection_id}" is being purged.`, {
+      throw new PinakesError("CONFLICT", `Collection "${this.key.collection_id}" is being purged.`, {
         cause: error,
       });
     }
@@ -145,7 +145,7 @@ export class CollectionPartition {
 
   async removals(limit: number): Promise<readonly (Stored<RemovalRecord> & { readonly id: string })[]> {
     const { items } = await this.#items.query(this.scope, documentsContainer.name, {
-      equals: { repository_id: this.place.repository_id, incarnation: this.place.incarnation },
+      equals: { repository_id: this.key.repository_id, incarnation: this.key.incarnation },
       range: { prefix: itemIds.removalPrefix },
       limit,
     });
@@ -167,7 +167,7 @@ export class CollectionPartition {
         });
       throw new PinakesError(
         "CONFLICT",
-        `Collection "${this.place.collection_id}" does not accept documents: it is archived or deleted.`,
+        `Collection "${this.key.collection_id}" does not accept documents: it is archived or deleted.`,
         { cause: error },
       );
     }
@@ -207,12 +207,12 @@ export class CollectionPartition {
   }
 
   document(id: string, record: object): JsonObject & { readonly id: string } {
-    const { repository_id, incarnation } = this.place;
+    const { repository_id, incarnation } = this.key;
     return { id, repository_id, incarnation, ...(record as JsonObject) };
   }
 
   get #partition(): readonly [string, string] {
-    return [this.place.repository_id, this.place.incarnation];
+    return [this.key.repository_id, this.key.incarnation];
   }
 
   async #batch(operations: readonly Operation[]): Promise<BatchResult> {

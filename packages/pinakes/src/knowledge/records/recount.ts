@@ -45,7 +45,7 @@ export async function countAll(items: ItemStore, partition: CollectionPartition)
   let cursor: string | undefined;
   do {
     const page = await items.query(partition.scope, documentsContainer.name, {
-      equals: { repository_id: partition.place.repository_id, incarnation: partition.place.incarnation },
+      equals: { repository_id: partition.key.repository_id, incarnation: partition.key.incarnation },
       range: { prefix: itemIds.document("") },
       limit: 500,
       cursor,

@@ -25,8 +25,8 @@ export class SealedCursors {
   }
 
   /** `question` names everything that the position belongs to. */
-  async seal(scope: Scope, question: readonly JsonValue[], place: JsonValue): Promise<string> {
-    return encryptToken(await this.#secret(), bindingOf(scope, question), place);
+  async seal(scope: Scope, question: readonly JsonValue[], position: JsonValue): Promise<string> {
+    return encryptToken(await this.#secret(), bindingOf(scope, question), position);
   }
 
   async open(scope: Scope, question: readonly JsonValue[], cursor: string): Promise<JsonValue> {
@@ -51,13 +51,13 @@ export class SealedCursors {
     const key = { partition: [keyId], id: keyId };
     const stored = await items.read(scope, grantsContainer.name, key);
     if (stored !== undefined) return Buffer.from(stored.document["key"] as string, "base64");
-    const made = randomBytes(keyBytes);
+    const secret = randomBytes(keyBytes);
     try {
       await items.write(scope, grantsContainer.name, key.partition, {
         op: "create",
-        document: { id: keyId, grant: keyId, key: made.toString("base64") },
+        document: { id: keyId, grant: keyId, key: secret.toString("base64") },
       });
-      return made;
+      return secret;
     } catch (error) {
       if (hasCode(error, "CONFLICT")) return this.#readKey();
       throw error;

@@ -10,7 +10,7 @@ import { noteLateWrite } from "./late-writes.ts";
 import { CatalogRecords } from "./catalog-records.ts";
 import type { CollectionRecord, RepositoryRecord } from "./records.ts";
 
-type Life = Pick<CollectionRecord, "repository_id" | "collection_id" | "incarnation">;
+type PartKey = Pick<CollectionRecord, "repository_id" | "collection_id" | "incarnation">;
 
 /** Before the write. */
 export function requireTaking({ repository_id, status }: Pick<RepositoryRecord, "repository_id" | "status">): void {
@@ -18,17 +18,21 @@ export function requireTaking({ repository_id, status }: Pick<RepositoryRecord, 
 }
 
 /** After the write, before the response. A collection in the trash keeps its data; one that is being purged does not. */
-export async function requireStillTaking(items: ItemStore, scope: Scope, life: Life): Promise<void> {
+export async function requireStillTaking(items: ItemStore, scope: Scope, incarnation: PartKey): Promise<void> {
   const catalog = new CatalogRecords(items);
-  const [repository, current] = await catalog.both(scope, life.repository_id, life.collection_id);
-  const found = current?.record.incarnation === life.incarnation ? current : await catalog.life(scope, life);
+  const [repository, current] = await catalog.both(scope, incarnation.repository_id, incarnation.collection_id);
+  const found =
+    current?.record.incarnation === incarnation.incarnation ? current : await catalog.incarnation(scope, incarnation);
   const purged =
     found === undefined || found.record.status === "DELETE_IN_PROGRESS" || found.record.status === "DELETE_FAILED";
   if (repository?.record.status === "ACTIVE" && !purged) return;
   noteLateWrite(items);
   if (repository?.record.status === "ACTIVE")
-    throw new PinakesError("CONFLICT", `Collection "${life.collection_id}" is being deleted; nothing was stored.`);
-  throw beingDeleted(life.repository_id);
+    throw new PinakesError(
+      "CONFLICT",
+      `Collection "${incarnation.collection_id}" is being deleted; nothing was stored.`,
+    );
+  throw beingDeleted(incarnation.repository_id);
 }
 
 function beingDeleted(repository_id: string): PinakesError {

@@ -76,8 +76,8 @@ function evidenceOf(
   };
 }
 
-function lifted(score: number, graph: number | undefined, { graph: asked }: CheckedSearch): number {
-  return graph === undefined ? score : score + (1 - score) * (asked?.weight ?? 0) * graph;
+function lifted(score: number, graph: number | undefined, { graph: options }: CheckedSearch): number {
+  return graph === undefined ? score : score + (1 - score) * (options?.weight ?? 0) * graph;
 }
 
 function lowestVectors(found: readonly Found[]): ReadonlyMap<string, number> {

@@ -39,8 +39,8 @@ describe("counting words in several collections", () => {
     const never = async (): Promise<TermCounts> => Promise.reject(new Error("unexpected count"));
     expect(await countEverywhere([], never)).toEqual({ all: counts(0, 0, {}), elsewhere: new Map() });
     expect(await countEverywhere(["a"], count)).toEqual({ all: library["a"], elsewhere: new Map() });
-    const told = await elsewhereOf(["a", "empty", "gone"], count);
-    expect(told).toEqual(
+    const elsewhere = await elsewhereOf(["a", "empty", "gone"], count);
+    expect(elsewhere).toEqual(
       new Map([
         ["a", counts(0, 0, {})],
         ["empty", library["a"]],

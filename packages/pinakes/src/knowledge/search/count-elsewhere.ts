@@ -57,8 +57,8 @@ function sum(counts: readonly TermCounts[]): TermCounts {
 function without(all: TermCounts, own: TermCounts): TermCounts {
   const frequencies = new Map<string, number>();
   for (const [term, frequency] of all.frequencies) {
-    const left = frequency - (own.frequencies.get(term) ?? 0);
-    if (left > 0) frequencies.set(term, left);
+    const remaining = frequency - (own.frequencies.get(term) ?? 0);
+    if (remaining > 0) frequencies.set(term, remaining);
   }
   return { rows: all.rows - own.rows, tokens: all.tokens - own.tokens, frequencies };
 }

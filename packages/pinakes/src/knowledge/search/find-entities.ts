@@ -27,8 +27,8 @@ const statedShare = 0.8;
 
 export async function findEntities(graph: GraphSpace, question: string): Promise<readonly Seed[]> {
   const { triples, scope, space } = graph;
-  const asked = await thoseKnown(graph, lookupsOf(question).flatMap(questionsOf), ({ pattern }) => pattern.o);
-  const found = await inParallel(asked, graphSearchLimits.atOnceMax, async (one) =>
+  const lookups = await thoseKnown(graph, lookupsOf(question).flatMap(questionsOf), ({ pattern }) => pattern.o);
+  const found = await inParallel(lookups, graphSearchLimits.atOnceMax, async (one) =>
     seedsIn(
       one,
       (await triples.match(scope, space, one.pattern, { limit: graphSearchLimits.seedsPerNameMax + 1 })).quads,

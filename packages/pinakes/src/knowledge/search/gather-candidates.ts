@@ -23,9 +23,9 @@ export function gatheringOf(limit: number, partMax: number): Gathering {
 /** Those that can still be among the best when more arrive. Hits from the graph stay. */
 export function pruned(found: readonly Found[], { partMax }: Gathering): readonly Found[] {
   if (found.length <= partMax) return found;
-  const places = placesOf(found);
+  const ranks = ranksOf(found);
   return found.filter(
-    (_, i) => found[i]?.graph !== undefined || (places[i] as readonly number[]).some((place) => place <= partMax),
+    (_, i) => found[i]?.graph !== undefined || (ranks[i] as readonly number[]).some((rank) => rank <= partMax),
   );
 }
 
@@ -33,11 +33,11 @@ export function pruned(found: readonly Found[], { partMax }: Gathering): readonl
 export function gathered(found: readonly Found[], gathering: Gathering): readonly Found[] {
   const kept = pruned(found, gathering);
   if (kept.length <= gathering.limit) return kept;
-  const places = placesOf(kept);
+  const ranks = ranksOf(kept);
   const ranked = kept
     .map((candidate, i) => ({
       candidate,
-      score: (places[i] as readonly number[]).reduce((sum, place) => sum + 1 / (rankOffset + place), 0),
+      score: (ranks[i] as readonly number[]).reduce((sum, rank) => sum + 1 / (rankOffset + rank), 0),
     }))
     .toSorted((a, b) => b.score - a.score || (a.candidate.hit.id < b.candidate.hit.id ? -1 : 1));
   const best = new Set(ranked.slice(0, gathering.limit).map(({ candidate }) => candidate));
@@ -48,17 +48,17 @@ export function gathered(found: readonly Found[], gathering: Gathering): readonl
  * Rank of each candidate, from 1, in each part that found it. Vectors of different models cannot be compared, so each model has its own
  * ranks.
  */
-function placesOf(found: readonly Found[]): readonly (readonly number[])[] {
-  const places = found.map((): number[] => []);
+function ranksOf(found: readonly Found[]): readonly (readonly number[])[] {
+  const ranks = found.map((): number[] => []);
   for (const model of new Set(found.map((candidate) => candidate.model))) {
-    addPlaces(places, found, (candidate) => (candidate.model === model ? candidate.hit.scores.vector : undefined));
+    addRanks(ranks, found, (candidate) => (candidate.model === model ? candidate.hit.scores.vector : undefined));
   }
-  addPlaces(places, found, ({ hit }) => hit.scores.keyword);
-  return places;
+  addRanks(ranks, found, ({ hit }) => hit.scores.keyword);
+  return ranks;
 }
 
-function addPlaces(
-  places: readonly number[][],
+function addRanks(
+  ranks: readonly number[][],
   found: readonly Found[],
   scoreOf: (candidate: Found) => number | undefined,
 ): void {
@@ -68,5 +68,5 @@ function addPlaces(
       return score === undefined ? [] : [{ score, index, id: candidate.hit.id }];
     })
     .toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
-  for (const [i, { index }] of order.entries()) places[index]?.push(i + 1);
+  for (const [i, { index }] of order.entries()) ranks[index]?.push(i + 1);
 }

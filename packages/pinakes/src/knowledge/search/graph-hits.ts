@@ -29,7 +29,7 @@ export interface Joined {
   /** Chunks that only the graph found. */
   readonly added: number;
   /** Whether the collection has any triples. */
-  readonly asked: boolean;
+  readonly graphSearched: boolean;
 }
 
 export async function joinGraph(
@@ -75,7 +75,7 @@ export async function joinGraph(
     words,
     score: rounded(score),
   }));
-  return { found: [...scored, ...only], entities, edges, added: only.length, asked: true };
+  return { found: [...scored, ...only], entities, edges, added: only.length, graphSearched: true };
 }
 
 type Passage = Pick<QueryHit, "id" | "metadata" | "text" | "vector">;

@@ -32,7 +32,7 @@ export async function provenanceOf(
   { partition, generation }: { readonly partition: CollectionPartition; readonly generation: number },
   quad: Quad,
 ): Promise<ProvenanceView> {
-  const { incarnation } = partition.place;
+  const { incarnation } = partition.key;
   const there = await deps.triples.count(caller.scope, incarnation, quad, { max: 1 });
   const [supports = []] = there === 0 ? [] : await deps.triples.supports(caller.scope, incarnation, [quad]);
   const [asserted = false] = there === 0 ? [] : await deps.triples.asserted(caller.scope, incarnation, [quad]);

@@ -39,7 +39,7 @@ export async function searchGraph(
   { partition, generation }: { readonly partition: CollectionPartition; readonly generation: number },
   { query, hops }: GraphQuestion,
 ): Promise<GraphFound | undefined> {
-  const graph: GraphSpace = { triples: deps.triples, scope: caller.scope, space: partition.place.incarnation };
+  const graph: GraphSpace = { triples: deps.triples, scope: caller.scope, space: partition.key.incarnation };
   try {
     if ((await graph.triples.count(graph.scope, graph.space, {}, { max: 1 })) === 0) return undefined;
     const seeds = await findEntities(graph, query);

@@ -66,10 +66,10 @@ async function openPlaces(
   query: CheckedSearch,
 ): Promise<readonly OpenCollection[]> {
   if (query.collections === undefined) return listed(services, caller, query, undefined);
-  const opened = await inParallel(query.collections, atOnce, async (place) => {
-    if (place.collection !== undefined)
-      return [await openNamed(services, caller, query, { repository: place.repository, collection: place.collection })];
-    const { record } = await services.repositories.get(caller, place.repository);
+  const opened = await inParallel(query.collections, atOnce, async (name) => {
+    if (name.collection !== undefined)
+      return [await openNamed(services, caller, query, { repository: name.repository, collection: name.collection })];
+    const { record } = await services.repositories.get(caller, name.repository);
     return listed(services, caller, query, record.repository_id);
   });
   return opened.flat();
@@ -79,9 +79,9 @@ async function openNamed(
   services: ScopeDependencies,
   caller: Caller,
   query: CheckedSearch,
-  place: CollectionName,
+  name: CollectionName,
 ): Promise<OpenCollection> {
-  const opened = await openToQuery(services, caller, place.repository, place.collection);
+  const opened = await openToQuery(services, caller, name.repository, name.collection);
   if (opened.collection.status === "ACTIVE" || query.archived) return opened;
   throw new PinakesError(
     "CONFLICT",

@@ -127,9 +127,7 @@ export class Search {
     const searched = targets.filter((target) => !skipped.some((one) => one.target === target));
     // A search over everything counts as a use of the collections that have hits.
     const shown = new Set(hits.map(({ repository_id, collection_id }) => `${repository_id}/${collection_id}`));
-    const used = searched.filter(({ partition: { place } }) =>
-      shown.has(`${place.repository_id}/${place.collection_id}`),
-    );
+    const used = searched.filter(({ partition: { key } }) => shown.has(`${key.repository_id}/${key.collection_id}`));
     await Promise.all(used.map(({ opened }) => noteUse(this.#deps, caller.scope, opened.collection)));
     const totalMs = performance.now() - began;
     return {
@@ -170,7 +168,7 @@ export class Search {
       const some = await Promise.all(
         units
           .slice(at, at + atOnce)
-          .map(({ target, rows }) => this.#asked(caller, target, rows, query, embedded, elsewhere)),
+          .map(({ target, rows }) => this.#searchTarget(caller, target, rows, query, embedded, elsewhere)),
       );
       for (const one of some) {
         if (!("error" in one)) graphs.push({ ...one, found: [] });
@@ -188,7 +186,7 @@ export class Search {
   }
 
   /** The candidates of one collection, or its error. An invalid query is thrown. */
-  async #asked(
+  async #searchTarget(
     caller: Caller,
     target: Target,
     rows: boolean,
@@ -219,7 +217,7 @@ export class Search {
         : searchGraph(this.#deps, caller, { partition, generation }, { query: query.query, hops: query.graph.hops }),
     ]);
     if (graph === undefined || generation === undefined)
-      return { found: candidates, entities: [], edges: [], added: 0, asked: false };
+      return { found: candidates, entities: [], edges: [], added: 0, graphSearched: false };
     const { filter, graph: { limit } = { limit: 0 } } = query;
     return joinGraph(this.#deps, caller, candidates, graph, {
       opened,
@@ -249,7 +247,7 @@ export class Search {
             { ...query, limit: candidatesOf(query) },
             question,
           );
-    return { found, entities: [], edges: [], added: 0, asked: false };
+    return { found, entities: [], edges: [], added: 0, graphSearched: false };
   }
 
   /** Counts of the query's words over all collections; nothing if words are not searched. */
@@ -372,14 +370,14 @@ function unknownModel(id: string): Pick<EmbeddingModel, "id" | "metric"> {
 }
 
 function graphView(joined: readonly Joined[], query: CheckedSearch): Pick<SearchResult, "graph"> {
-  const asked = joined.filter((one) => one.asked);
-  if (asked.length === 0 && query.mode !== "graph") return {};
+  const withGraph = joined.filter((one) => one.graphSearched);
+  if (withGraph.length === 0 && query.mode !== "graph") return {};
   const best = <Entry extends { readonly score: number }>(entries: readonly Entry[]) =>
     entries.toSorted((a, b) => b.score - a.score);
   return {
     graph: {
-      entities: best(asked.flatMap(({ entities }) => entities)),
-      edges: best(asked.flatMap(({ edges }) => edges)).slice(0, query.graph?.limit ?? 0),
+      entities: best(withGraph.flatMap(({ entities }) => entities)),
+      edges: best(withGraph.flatMap(({ edges }) => edges)).slice(0, query.graph?.limit ?? 0),
     },
   };
 }

@@ -99,15 +99,21 @@ function answerOf(envelope: CatalogEnvelope): ToolAnswer {
   };
 }
 
+const Target = z.looseObject({
+  catalog_name: z.string().optional(),
+  document_count: z.number().default(1),
+  filename: z.string().optional(),
+});
+
 /** What would be deleted, or why nothing can be; undefined where the caller confirmed. */
 async function deletion(tool: CatalogTool, context: ToolContext, args: CatalogArgs): Promise<Consequence | undefined> {
   if (args.confirm === true) return undefined;
   const found = await target(tool, contextOf(context, undefined), args);
   if (found.status === "error" && found.metadata.error_code !== "CONFIRMATION_REQUIRED")
     return { answer: answerOf(found) };
-  const { catalog_name, document_count = 1, filename } = found.metadata;
-  const documents = document_count === 1 ? "its document" : `its ${String(document_count)} documents`;
-  const what = filename === undefined ? `the catalog "${String(catalog_name)}" with ${documents}` : `"${filename}"`;
+  const { catalog_name, document_count, filename } = Target.parse(found.metadata);
+  const documents = document_count === 1 ? "its document" : `its ${document_count} documents`;
+  const what = filename === undefined ? `the catalog "${catalog_name}" with ${documents}` : `"${filename}"`;
   const question = `Delete ${what} permanently?`;
   return {
     question,

@@ -72,7 +72,7 @@ export function moveOf({ repository, collection, incarnation, to }: SettledSpec)
 }
 
 export class CollectionSource implements MigrationSource, EntrySides {
-  readonly place: InPlaceTarget;
+  readonly inPlace: InPlaceTarget;
   readonly #deps: MigrationDependencies;
   readonly #caller: Caller;
   readonly #spec: SettledSpec;
@@ -85,14 +85,14 @@ export class CollectionSource implements MigrationSource, EntrySides {
     this.#move = moveOf(spec);
     const { moves } = deps.intake;
     const { scope, userId } = caller;
-    this.place = {
+    this.inPlace = {
       retainMs: moves.trashMs,
-      register: async (migration_id, signal, mine) =>
-        moves.register({ scope, move: this.#move, signal }, migration_id, mine),
-      takeOver: async (place, migration_id) => moves.takeOver(scope, this.#move, place, migration_id),
+      register: async (migration_id, signal, ensureOwned) =>
+        moves.register({ scope, move: this.#move, signal }, migration_id, ensureOwned),
+      takeOver: async (destination, migration_id) => moves.takeOver(scope, this.#move, destination, migration_id),
       requireBack: async (giving) => this.#requireBack(giving),
-      giveBack: async ({ migration_id, switched, mine }) =>
-        moves.giveBack(scope, this.#move, migration_id, { switched, mine }),
+      giveBack: async ({ migration_id, switched, ensureOwned }) =>
+        moves.giveBack(scope, this.#move, migration_id, { switched, ensureOwned }),
       leave: async (migration_id) => moves.leave(scope, this.#move, migration_id),
       remove: async (signal, progress) =>
         moves.remove({ scope, move: this.#move, signal, beat: () => progress() }, userId),
@@ -133,16 +133,19 @@ export class CollectionSource implements MigrationSource, EntrySides {
     for await (const row of wanted) yield entryOf(row);
   }
 
-  async *held(_: UnitName, { scope, place, signal, progress }: Held): AsyncGenerator<Entry> {
-    for await (const row of this.#deps.intake.moves.held({ scope, signal, beat: () => progress?.() }, place))
+  async *held(_: UnitName, { scope, destination, signal, progress }: Held): AsyncGenerator<Entry> {
+    for await (const row of this.#deps.intake.moves.held({ scope, signal, beat: () => progress?.() }, destination))
       yield entryOf(row);
   }
 
-  async *copy(_: UnitName, { scope, place, deltas, checkpoint, signal, progress }: CopyStep): AsyncGenerator<Copied> {
+  async *copy(
+    _: UnitName,
+    { scope, destination, deltas, checkpoint, signal, progress }: CopyStep,
+  ): AsyncGenerator<Copied> {
     const from = checkpoint as CopyProgress | undefined;
     for await (const step of this.#deps.intake.moves.copy(
       { scope, move: this.#move, signal, beat: () => progress() },
-      place,
+      destination,
       deltas,
       from,
     ))
@@ -155,30 +158,38 @@ export class CollectionSource implements MigrationSource, EntrySides {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   /** Nothing is lost: later writes to the new collection go to the trash with it, and only with force. */
-  async #requireBack({ migration_id, switched, force, verified, signal, progress, mine }: GivingBack): Promise<void> {
+  async #requireBack({
+    migration_id,
+    switched,
+    force,
+    verified,
+    signal,
+    progress,
+    ensureOwned,
+  }: GivingBack): Promise<void> {
     if (!switched) return;
     const { moves } = this.#deps.intake;
     const { scope } = this.#caller;
-    await moves.requireWayBack(scope, this.#move, migration_id, mine);
-    const place = await moves.findTarget(scope, this.#move, migration_id);
+    await moves.requireWayBack(scope, this.#move, migration_id, ensureOwned);
+    const destination = await moves.findTarget(scope, this.#move, migration_id);
     const requireSame = async () => {
       if (
-        place === undefined ||
+        destination === undefined ||
         force ||
-        isSame(await this.measureHeld({ name: "" }, { scope, place, signal, progress }), verified)
+        isSame(await this.measureHeld({ name: "" }, { scope, destination, signal, progress }), verified)
       )
         return;
       // Also if an earlier attempt held it and died: writers must not wait for a rollback that never comes.
-      await mine();
+      await ensureOwned();
       await moves.releaseTarget(scope, this.#move, migration_id);
       throw new PinakesError(
         "CONFLICT",
-        `Collection ${show(place.collection_id)} was written to since the switch. Roll back with force: what was written goes to the trash with it.`,
+        `Collection ${show(destination.collection_id)} was written to since the switch. Roll back with force: what was written goes to the trash with it.`,
       );
     };
     // Before it is held, and again when nobody can write to it any more.
     await requireSame();
-    await moves.holdTarget(scope, this.#move, migration_id, mine);
+    await moves.holdTarget(scope, this.#move, migration_id, ensureOwned);
     await requireSame();
   }
 }

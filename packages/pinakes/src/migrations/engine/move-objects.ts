@@ -14,9 +14,9 @@ export async function copyObjects(
   options: MoveOptions,
 ): Promise<void> {
   const { system, signal } = options;
-  const place = await record.read(part);
-  if (place.done) return;
-  let { cursor: after, copied } = place;
+  const progress = await record.read(part);
+  if (progress.done) return;
+  let { cursor: after, copied } = progress;
   let done = false;
   try {
     while (!done) {

@@ -34,10 +34,10 @@ export class MoveRecord {
     return { cursor, copied, done };
   }
 
-  async write(part: string, place: MoveProgress): Promise<void> {
+  async write(part: string, progress: MoveProgress): Promise<void> {
     await this.#items.write(this.#scope, movesContainer.name, [move], {
       op: "upsert",
-      document: { id: part, move, ...(place as unknown as JsonObject) },
+      document: { id: part, move, ...(progress as unknown as JsonObject) },
     });
   }
 }

@@ -99,9 +99,9 @@ async function copyContainer(
   record: MoveRecord,
   options: MoveOptions,
 ): Promise<void> {
-  const place = await record.read(`container ${container.name}`);
-  if (place.done) return;
-  let { cursor, copied } = place;
+  const progress = await record.read(`container ${container.name}`);
+  if (progress.done) return;
+  let { cursor, copied } = progress;
   await to.archive.load(container, []);
   do {
     options.signal.throwIfAborted();

@@ -26,13 +26,13 @@ export async function copyTriples(
 ): Promise<void> {
   for (const tenant of tenants) {
     const part = `triples of ${tenant}`;
-    const place = await record.read(part);
-    if (place.done) continue;
+    const progress = await record.read(part);
+    if (progress.done) continue;
     const scope = options.system.forTenant(tenant);
-    let { copied } = place;
+    let { copied } = progress;
     for await (const space of spacesOf(from.triples, scope)) {
       // Ordered by name: those before the cursor are done.
-      if (place.cursor !== undefined && space.space <= place.cursor) continue;
+      if (progress.cursor !== undefined && space.space <= progress.cursor) continue;
       copied += await copySpace(from.triples, to.triples, scope, space, options);
       await record.write(part, { cursor: space.space, copied, done: false });
       options.onProgress?.({ what: part, done: copied });

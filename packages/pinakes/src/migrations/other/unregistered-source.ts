@@ -77,15 +77,15 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
     if (vectors !== null) for await (const row of this.#deps.vectors.rows(this.#scope, vectors)) yield entryOf(row);
   }
 
-  async *held({ keep }: UnitName, { scope, place, signal }: Held): AsyncGenerator<Entry> {
+  async *held({ keep }: UnitName, { scope, destination, signal }: Held): AsyncGenerator<Entry> {
     const { space, vectors } = keep as unknown as Keep;
-    if (space !== null) yield* quadEntries(heldQuads(this.#deps.triples, scope, place.incarnation, signal));
-    if (vectors !== null) for await (const row of this.#deps.intake.rows(scope, place)) yield entryOf(row);
+    if (space !== null) yield* quadEntries(heldQuads(this.#deps.triples, scope, destination.incarnation, signal));
+    if (vectors !== null) for await (const row of this.#deps.intake.rows(scope, destination)) yield entryOf(row);
   }
 
   async *copy(
     { keep }: UnitName,
-    { scope, place, deltas, checkpoint, signal, progress }: CopyStep,
+    { scope, destination, deltas, checkpoint, signal, progress }: CopyStep,
   ): AsyncGenerator<Copied> {
     const { vectors } = keep as unknown as Keep;
     if (vectors === null) return;
@@ -107,7 +107,7 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
       );
       await this.#deps.intake.appendRows(
         scope,
-        place,
+        destination,
         { deltaId: `${deltas}.${batch}`, upsert },
         { dims, signal, beat: () => progress() },
       );
@@ -163,9 +163,9 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
     if (typeof collection !== "string" || collection === "")
       throw invalid(`line ${line}: collection: must be a text, got ${show(collection)}.`);
     const texts = { user, repository, created_at, description };
-    for (const [field, given] of Object.entries(texts))
-      if (given !== undefined && given !== null && typeof given !== "string")
-        throw invalid(`line ${line}: ${field}: must be a text, got ${show(given)}.`);
+    for (const [field, value] of Object.entries(texts))
+      if (value !== undefined && value !== null && typeof value !== "string")
+        throw invalid(`line ${line}: ${field}: must be a text, got ${show(value)}.`);
     const id = this.#spec.collections?.[collection] ?? collection;
     const target: TargetAddress =
       typeof user === "string"

@@ -68,12 +68,12 @@ function checkMetadata(metadata: unknown): JsonObject {
 
 function withText(
   metadata: JsonObject,
-  given: unknown,
+  value: unknown,
   field: string | undefined,
 ): { readonly metadata: JsonObject; readonly text?: string } {
   const { [field ?? ""]: inside, ...rest } = metadata;
-  const found = given ?? (field === undefined ? undefined : (inside ?? undefined));
-  const kept = field !== undefined && given === undefined ? rest : metadata;
+  const found = value ?? (field === undefined ? undefined : (inside ?? undefined));
+  const kept = field !== undefined && value === undefined ? rest : metadata;
   if (found !== undefined && found !== null && typeof found !== "string")
     throw invalid(`text: must be a text, got ${show(found)}.`);
   if (typeof found === "string" && Buffer.byteLength(found, "utf8") > vectorLimits.rowTextBytesMax)

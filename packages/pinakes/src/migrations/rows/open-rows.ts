@@ -10,22 +10,22 @@ import type { ChromaSpec, RowsSpec } from "./spec.ts";
 
 interface Opening {
   readonly deps: MigrationDependencies;
-  readonly places: AllowedSources;
+  readonly sources: AllowedSources;
 }
 
-export async function openRows(spec: RowsSpec, { deps, places }: Opening): Promise<RowsSource> {
-  return new RowsSource(await FileReader.open(await places.file(spec.path), spec), deps.intake, spec);
+export async function openRows(spec: RowsSpec, { deps, sources }: Opening): Promise<RowsSource> {
+  return new RowsSource(await FileReader.open(await sources.file(spec.path), spec), deps.intake, spec);
 }
 
-export async function openChroma(spec: ChromaSpec, { deps, places }: Opening): Promise<RowsSource> {
-  return new RowsSource(await chromaReader(spec, places), deps.intake, spec);
+export async function openChroma(spec: ChromaSpec, { deps, sources }: Opening): Promise<RowsSource> {
+  return new RowsSource(await chromaReader(spec, sources), deps.intake, spec);
 }
 
-async function chromaReader(spec: ChromaSpec, places: AllowedSources): Promise<RowReader> {
+async function chromaReader(spec: ChromaSpec, sources: AllowedSources): Promise<RowReader> {
   if ((spec.repository === undefined) === (spec.user === undefined))
     throw invalid('source: give one of "repository" and "user".');
   if ((spec.folder === undefined) === (spec.server === undefined))
     throw invalid('source: give one of "folder" and "server".');
-  if (spec.folder !== undefined) return new ChromaFolderReader(await places.file(spec.folder), spec);
-  return new ChromaServerReader(places.server(spec.server as string, "server"), spec);
+  if (spec.folder !== undefined) return new ChromaFolderReader(await sources.file(spec.folder), spec);
+  return new ChromaServerReader(sources.server(spec.server as string, "server"), spec);
 }

@@ -22,13 +22,13 @@ async function* rowsOf(path: string, name: string): AsyncGenerator<ForeignRow> {
   });
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, parquetSchema } = await import("hyparquet");
   const file = await asyncBufferFromFile(path);
-  const metadata = await told(parquetMetadataAsync(file));
+  const metadata = await readable(parquetMetadataAsync(file));
   const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
   if (!columns.includes("id") || !["values", "vector", "embedding"].some((one) => columns.includes(one)))
     throw invalid(`has the columns ${columns.join(", ")}; id and values (or vector, embedding) are needed.`);
   const total = Number(metadata.num_rows);
   for (let from = 0; from < total; from += rowsPerRead) {
-    const rows = await told(
+    const rows = await readable(
       parquetReadObjects({ file, metadata, rowStart: from, rowEnd: Math.min(total, from + rowsPerRead) }),
     );
     for (const [i, row] of rows.entries()) yield asRow(row, `${name} row ${from + i + 1}`);
@@ -37,10 +37,10 @@ async function* rowsOf(path: string, name: string): AsyncGenerator<ForeignRow> {
 
 function asRow(row: Record<string, unknown>, where: string): ForeignRow {
   const { id, metadata } = row;
-  const given = { ...row, id: typeof id === "bigint" ? String(id) : id };
-  if (typeof metadata !== "string") return foreignRow({ ...given, metadata: plain(metadata) }, where);
+  const fields = { ...row, id: typeof id === "bigint" ? String(id) : id };
+  if (typeof metadata !== "string") return foreignRow({ ...fields, metadata: plain(metadata) }, where);
   try {
-    return foreignRow({ ...given, metadata: metadata.trim() === "" ? undefined : JSON.parse(metadata) }, where);
+    return foreignRow({ ...fields, metadata: metadata.trim() === "" ? undefined : JSON.parse(metadata) }, where);
   } catch (error) {
     return faultyRow(where, `metadata is not JSON: ${(error as Error).message}.`);
   }
@@ -58,7 +58,7 @@ function plain(value: unknown): unknown {
 }
 
 /** The error of a file, phrased to follow its name. */
-async function told<T>(call: Promise<T>): Promise<T> {
+async function readable<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {

@@ -6,7 +6,7 @@ import type { Measured } from "../content-hash.ts";
 import type { Differences, Entry } from "../differences.ts";
 import { differingEntries, measureEntries, measureHeldEntries, strictly, type EntrySides } from "../entry-source.ts";
 import { migrationLimits } from "../limits.ts";
-import { told } from "../progress.ts";
+import { reporting } from "../progress.ts";
 import type { Copied, CopyStep, FoundUnit, Held, Inventory, MigrationSource, Reading, UnitName } from "../source.ts";
 import { checkRow, entryOf, type RowRules } from "./check-row.ts";
 import type { CheckedRow, RowReader } from "./row-reader.ts";
@@ -44,8 +44,8 @@ export class RowsSource implements MigrationSource, EntrySides {
     for await (const row of this.#rows(unit, reading)) yield entryOf(row);
   }
 
-  async *held(_: UnitName, { scope, place, signal }: Held): AsyncGenerator<Entry> {
-    for await (const { id, vector, text, metadata } of this.#intake.rows(scope, place)) {
+  async *held(_: UnitName, { scope, destination, signal }: Held): AsyncGenerator<Entry> {
+    for await (const { id, vector, text, metadata } of this.#intake.rows(scope, destination)) {
       signal.throwIfAborted();
       yield entryOf({ id, vector, metadata, ...(text === undefined ? {} : { text }) });
     }
@@ -54,7 +54,7 @@ export class RowsSource implements MigrationSource, EntrySides {
   /** Batches are stable: one that was already appended is recognized by its delta id. */
   async *copy(
     unit: UnitName,
-    { scope, place, deltas, checkpoint, signal, progress }: CopyStep,
+    { scope, destination, deltas, checkpoint, signal, progress }: CopyStep,
   ): AsyncGenerator<Copied> {
     const { batches: done } = (checkpoint ?? { batches: 0 }) as { batches: number };
     let batch = 0;
@@ -70,14 +70,14 @@ export class RowsSource implements MigrationSource, EntrySides {
       if (batch <= done) return undefined;
       await this.#intake.appendRows(
         scope,
-        place,
+        destination,
         { deltaId: `${deltas}.${batch}`, upsert: rows },
         { dims: (rows[0] as CheckedRow).vector.length, signal, beat: () => progress() },
       );
       return { checkpoint: { batches: batch }, copied };
     };
     // Includes rows that are already here.
-    for await (const row of told(this.#rows(unit, strictly(signal)), progress)) {
+    for await (const row of reporting(this.#rows(unit, strictly(signal)), progress)) {
       waiting.push(row);
       chars += row.vector.length * 8 + (row.text?.length ?? 0) + JSON.stringify(row.metadata).length;
       if (waiting.length < migrationLimits.copyRowsMax && chars < migrationLimits.copyCharsMax) continue;
@@ -88,14 +88,14 @@ export class RowsSource implements MigrationSource, EntrySides {
     if (step !== undefined) yield step;
   }
 
-  async clear(_: UnitName, { scope, place, signal }: Held): Promise<void> {
+  async clear(_: UnitName, { scope, destination, signal }: Held): Promise<void> {
     let ids: string[] = [];
     const all: string[] = [];
-    for await (const { id } of this.#intake.rows(scope, place)) all.push(id);
+    for await (const { id } of this.#intake.rows(scope, destination)) all.push(id);
     while (all.length > 0) {
       signal.throwIfAborted();
       ids = all.splice(0, idsPerRemoval);
-      await this.#intake.removeRows(scope, place, ids);
+      await this.#intake.removeRows(scope, destination, ids);
     }
   }
 

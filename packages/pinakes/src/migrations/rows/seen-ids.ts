@@ -15,14 +15,14 @@ export async function withTemporaryIds(): Promise<SeenIds> {
   const folder = await mkdtemp(join(tmpdir(), "pinakes-ids-"));
   const db = new DatabaseSync(join(folder, "ids.db"));
   db.exec(
-    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; CREATE TABLE ids (id TEXT PRIMARY KEY, place TEXT) WITHOUT ROWID; BEGIN",
+    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; CREATE TABLE ids (id TEXT PRIMARY KEY, location TEXT) WITHOUT ROWID; BEGIN",
   );
   const put = db.prepare("INSERT OR IGNORE INTO ids VALUES (?, ?)");
-  const find = db.prepare("SELECT place FROM ids WHERE id = ?");
+  const find = db.prepare("SELECT location FROM ids WHERE id = ?");
   let ids = 0;
   return {
     add: (id, where) => {
-      if (put.run(id, where).changes === 0) return find.get(id)?.["place"] as string;
+      if (put.run(id, where).changes === 0) return find.get(id)?.["location"] as string;
       if ((ids += 1) % idsPerTransaction === 0) db.exec("COMMIT; BEGIN");
       return undefined;
     },

@@ -28,14 +28,14 @@ export async function checkPatterns(
   held: Held,
   quads: () => AsyncIterable<Quad>,
 ): Promise<readonly string[]> {
-  const asked = [{ name: "get_all", pattern: {} as QuadPattern }, ...(await sample(quads())).flatMap(patternsOf)];
-  const expected = asked.map(() => new ContentHash());
+  const queries = [{ name: "get_all", pattern: {} as QuadPattern }, ...(await sample(quads())).flatMap(patternsOf)];
+  const expected = queries.map(() => new ContentHash());
   for await (const quad of quads()) {
     const text = textOf(quad);
-    for (const [i, { pattern }] of asked.entries()) if (matches(quad, pattern)) expected[i]?.add(text);
+    for (const [i, { pattern }] of queries.entries()) if (matches(quad, pattern)) expected[i]?.add(text);
   }
   const wrong: string[] = [];
-  for (const [i, { name, pattern }] of asked.entries()) {
+  for (const [i, { name, pattern }] of queries.entries()) {
     const found = await ask(triples, held, pattern);
     const wanted = (expected[i] as ContentHash).measured;
     if (!isSame(found.measured, wanted))
@@ -50,19 +50,21 @@ export async function checkPatterns(
 
 /** The first triple, and others at growing distances: every part of the source has a chance. */
 async function sample(quads: AsyncIterable<Quad>): Promise<readonly Quad[]> {
-  const taken: Quad[] = [];
+  const sampled: Quad[] = [];
   let at = 0;
   for await (const quad of quads) {
-    if ((at & (at - 1)) === 0) taken.push(quad);
+    if ((at & (at - 1)) === 0) sampled.push(quad);
     at += 1;
   }
-  return taken.length <= samples ? taken : [taken[0] as Quad, taken[taken.length >> 1] as Quad, taken.at(-1) as Quad];
+  return sampled.length <= samples
+    ? sampled
+    : [sampled[0] as Quad, sampled[sampled.length >> 1] as Quad, sampled.at(-1) as Quad];
 }
 
 function patternsOf(quad: Quad): readonly { readonly name: string; readonly pattern: QuadPattern }[] {
   return shapes.map((shape) => ({
     name: `get_${shape.join("")}`,
-    pattern: Object.fromEntries(shape.map((place) => [place, quad[place]])),
+    pattern: Object.fromEntries(shape.map((term) => [term, quad[term]])),
   }));
 }
 
@@ -72,14 +74,14 @@ function matches(quad: Quad, { s, p, o }: QuadPattern): boolean {
 
 async function ask(
   triples: TripleStore,
-  { scope, place, signal }: Held,
+  { scope, destination, signal }: Held,
   pattern: QuadPattern,
 ): Promise<{ measured: Measured; wasted: number }> {
   const sum = new ContentHash();
   let wasted = 0;
   for (let cursor: string | undefined; ;) {
     signal.throwIfAborted();
-    const page = await triples.match(scope, place.incarnation, pattern, { limit: quadsPerPage, cursor });
+    const page = await triples.match(scope, destination.incarnation, pattern, { limit: quadsPerPage, cursor });
     for (const quad of page.quads) sum.add(textOf(quad));
     wasted = Math.max(wasted, page.examined - page.quads.length);
     cursor = page.cursor;

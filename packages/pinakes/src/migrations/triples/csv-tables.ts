@@ -27,24 +27,24 @@ const faultsMax = 100;
 const rowsPerTransaction = 10_000;
 
 export class CsvTables implements LegacyTables {
-  readonly place: string;
+  readonly location: string;
   readonly #spec: TriplesSpec;
   readonly #loaded = new Map<string, Promise<Loaded>>();
   readonly #undo = new AsyncDisposableStack();
 
   constructor(folder: string, spec: TriplesSpec) {
-    this.place = folder;
+    this.location = folder;
     this.#spec = spec;
   }
 
   async tables(): Promise<readonly string[]> {
-    const names = await readdir(this.place).catch((error: unknown) => {
-      throw new PinakesError("NOT_FOUND", `${this.place}: is not a readable folder: ${(error as Error).message}.`, {
+    const names = await readdir(this.location).catch((error: unknown) => {
+      throw new PinakesError("NOT_FOUND", `${this.location}: is not a readable folder: ${(error as Error).message}.`, {
         cause: error,
       });
     });
     const found = names.filter((name) => name.endsWith(".csv")).map((name) => name.slice(0, -4));
-    if (found.length === 0) throw invalid(`${this.place}: has no file that ends in .csv.`);
+    if (found.length === 0) throw invalid(`${this.location}: has no file that ends in .csv.`);
     return found.toSorted();
   }
 
@@ -96,7 +96,7 @@ export class CsvTables implements LegacyTables {
       db.exec("BEGIN");
       for await (const record of this.#records(table)) {
         at += 1;
-        requireShort(record, `${this.place}/${table}.csv row ${at}`);
+        requireShort(record, `${this.location}/${table}.csv row ${at}`);
         if (put === undefined || columns === undefined) {
           columns = record;
           put = makeTable(db, table, columns);
@@ -115,15 +115,17 @@ export class CsvTables implements LegacyTables {
         db.exec(`CREATE INDEX ${quoted(`${table} by collection`)} ON ${quoted(table)} (${quoted(collection)})`);
     } catch (error) {
       if (PinakesError.isInstance(error)) throw error;
-      throw invalid(`${this.place}/${table}.csv row ${at + 1}: cannot be read: ${(error as Error).message}.`, {
+      throw invalid(`${this.location}/${table}.csv row ${at + 1}: cannot be read: ${(error as Error).message}.`, {
         cause: error,
       });
     } finally {
       db.close();
     }
     if (columns === undefined)
-      throw invalid(`${this.place}/${table}.csv: is empty; its first line names the columns, or "csv_columns" does.`);
-    const tables = this.#undo.use(new SqliteTables(path, `${this.place}/${table}.csv`));
+      throw invalid(
+        `${this.location}/${table}.csv: is empty; its first line names the columns, or "csv_columns" does.`,
+      );
+    const tables = this.#undo.use(new SqliteTables(path, `${this.location}/${table}.csv`));
     return { tables, columns, faults };
   }
 
@@ -135,7 +137,7 @@ export class CsvTables implements LegacyTables {
       skip_empty_lines: true,
       max_record_size: migrationLimits.lineCharsMax,
     });
-    const file = createReadStream(join(this.place, `${table}.csv`), { highWaterMark: 1_048_576 });
+    const file = createReadStream(join(this.location, `${table}.csv`), { highWaterMark: 1_048_576 });
     file.on("error", (error) => parser.destroy(error));
     yield* file.pipe(parser) as AsyncIterable<string[]>;
   }

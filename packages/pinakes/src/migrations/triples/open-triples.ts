@@ -10,16 +10,16 @@ import { TriplesSource } from "./triples-source.ts";
 
 export async function openTriples(
   spec: TriplesSpec,
-  { deps, places }: { readonly deps: MigrationDependencies; readonly places: AllowedSources },
+  { deps, sources }: { readonly deps: MigrationDependencies; readonly sources: AllowedSources },
 ): Promise<TriplesSource> {
-  return new TriplesSource(spec, await tablesOf(spec, places), deps.triples);
+  return new TriplesSource(spec, await tablesOf(spec, sources), deps.triples);
 }
 
-async function tablesOf(spec: TriplesSpec, places: AllowedSources): Promise<LegacyTables> {
+async function tablesOf(spec: TriplesSpec, sources: AllowedSources): Promise<LegacyTables> {
   const { sqlite, postgres, csv } = spec;
-  if ([sqlite, postgres, csv].filter((place) => place !== undefined).length !== 1)
+  if ([sqlite, postgres, csv].filter((one) => one !== undefined).length !== 1)
     throw invalid('source: give one of "sqlite", "postgres" and "csv".');
-  if (sqlite !== undefined) return new SqliteTables(await places.file(sqlite));
-  if (csv !== undefined) return new CsvTables(await places.file(csv), spec);
-  return new PostgresTables(places.postgres(postgres as string, "postgres"), spec.schema);
+  if (sqlite !== undefined) return new SqliteTables(await sources.file(sqlite));
+  if (csv !== undefined) return new CsvTables(await sources.file(csv), spec);
+  return new PostgresTables(sources.postgres(postgres as string, "postgres"), spec.schema);
 }

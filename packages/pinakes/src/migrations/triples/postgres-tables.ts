@@ -20,14 +20,14 @@ const connectMsMax = 10_000;
 const lockMsMax = 30_000;
 
 export class PostgresTables implements LegacyTables {
-  readonly place: string;
+  readonly location: string;
   readonly #connection: object;
   readonly #schema: string;
 
   constructor({ shown, connection }: PostgresSource, schema = "public") {
     this.#connection = connection;
     this.#schema = schema;
-    this.place = `${shown} schema ${schema}`;
+    this.location = `${shown} schema ${schema}`;
   }
 
   async tables(): Promise<readonly string[]> {
@@ -93,7 +93,7 @@ export class PostgresTables implements LegacyTables {
       await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
       yield* fetched(client, { ...part, table: this.#name(part.table) }, columns, after);
     } catch (error) {
-      throw this.#told(error);
+      throw this.#described(error);
     } finally {
       await client.end();
     }
@@ -119,7 +119,7 @@ export class PostgresTables implements LegacyTables {
       await client.query("COMMIT");
       return result;
     } catch (error) {
-      throw this.#told(error);
+      throw this.#described(error);
     } finally {
       // Also ends the transaction: what was not committed is rolled back.
       await client.end();
@@ -137,7 +137,7 @@ export class PostgresTables implements LegacyTables {
     try {
       return (await client.query(sql, [...values])).rows as Record<string, unknown>[];
     } catch (error) {
-      throw this.#told(error);
+      throw this.#described(error);
     } finally {
       await client.end();
     }
@@ -158,22 +158,22 @@ export class PostgresTables implements LegacyTables {
       // A server that asked for a password and got none still holds the connection.
       client.connection.stream.destroy();
       if (PinakesError.isInstance(error)) throw error;
-      throw new PinakesError("UNAVAILABLE", `${this.place}: unreachable: ${(error as Error).message}.`, {
+      throw new PinakesError("UNAVAILABLE", `${this.location}: unreachable: ${(error as Error).message}.`, {
         cause: error,
       });
     }
     return client;
   }
 
-  #told(error: unknown): unknown {
+  #described(error: unknown): unknown {
     if (PinakesError.isInstance(error) || !(error instanceof Error)) return error;
     const { code } = error as { code?: unknown };
     if (code === "55P03")
-      return new PinakesError("UNAVAILABLE", `${this.place}: another program uses the table; try again.`, {
+      return new PinakesError("UNAVAILABLE", `${this.location}: another program uses the table; try again.`, {
         cause: error,
       });
     return typeof code === "string"
-      ? new PinakesError("UNAVAILABLE", `${this.place}: ${error.message}.`, { cause: error })
+      ? new PinakesError("UNAVAILABLE", `${this.location}: ${error.message}.`, { cause: error })
       : error;
   }
 }
@@ -230,9 +230,9 @@ async function insert(
 ): Promise<void> {
   for (let at = 0; at < rows.length; at += rowsPerInsert) {
     const some = rows.slice(at, at + rowsPerInsert);
-    const places = some.map((row, i) => `(${row.map((_, j) => `$${i * columns.length + j + 1}`).join(", ")})`);
+    const values = some.map((row, i) => `(${row.map((_, j) => `$${i * columns.length + j + 1}`).join(", ")})`);
     await client.query(
-      `INSERT INTO ${table} (${columns.map(quoted).join(", ")}) VALUES ${places.join(", ")}`,
+      `INSERT INTO ${table} (${columns.map(quoted).join(", ")}) VALUES ${values.join(", ")}`,
       some.flat(),
     );
   }

@@ -98,10 +98,10 @@ export function targetOf(
   const [own, ofTable] = [tables?.[unitName(table, value)], tables?.[table]];
   const named = splitName(value ?? table, separator);
   const collection = own?.collection ?? named?.collection ?? value ?? table;
-  const given = [own, ofTable].find((one) => one?.repository !== undefined || one?.user !== undefined);
+  const mapped = [own, ofTable].find((one) => one?.repository !== undefined || one?.user !== undefined);
   // A repository configured for this table takes precedence over a user parsed from its name.
-  if (given?.repository !== undefined) return { repository: given.repository, collection };
-  const owner = given?.user ?? named?.user ?? splitName(table, separator)?.user ?? user;
+  if (mapped?.repository !== undefined) return { repository: mapped.repository, collection };
+  const owner = mapped?.user ?? named?.user ?? splitName(table, separator)?.user ?? user;
   if (owner !== undefined) return { user: owner, collection };
   return repository === undefined ? undefined : { repository, collection };
 }

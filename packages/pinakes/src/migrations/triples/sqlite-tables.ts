@@ -19,14 +19,14 @@ const rowsPerTurn = 2_000;
 const busyMs = 10_000;
 
 export class SqliteTables implements LegacyTables {
-  readonly place: string;
+  readonly location: string;
   readonly #path: string;
   readonly #db: DatabaseSync;
 
-  constructor(path: string, place = path) {
-    this.place = place;
+  constructor(path: string, location = path) {
+    this.location = location;
     this.#path = path;
-    this.#db = told(place, () => {
+    this.#db = describingErrors(location, () => {
       const db = new DatabaseSync(path, { readOnly: true, timeout: busyMs });
       db.prepare("SELECT count(*) FROM sqlite_master").get();
       return db;
@@ -70,14 +70,14 @@ export class SqliteTables implements LegacyTables {
   }
 
   rows(part: TablePart, columns: TableColumns, after?: RowKey): AsyncIterable<LegacyRow> {
-    return told(this.place, () => distinctRows(this.#db, part, columns, after));
+    return describingErrors(this.location, () => distinctRows(this.#db, part, columns, after));
   }
 
   /** On its own connection, so that nothing else runs inside the transaction. */
   async change<T>(table: string, work: (locked: LockedTable) => Promise<T>): Promise<T> {
-    const db = told(this.place, () => new DatabaseSync(this.#path, { timeout: busyMs }));
+    const db = describingErrors(this.location, () => new DatabaseSync(this.#path, { timeout: busyMs }));
     try {
-      told(this.place, () => db.exec("BEGIN IMMEDIATE"));
+      describingErrors(this.location, () => db.exec("BEGIN IMMEDIATE"));
       const exists =
         db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined;
       const result = await work({
@@ -153,18 +153,20 @@ function conditions(
 }
 
 /** Translates SQLite errors: missing, unreadable, or not a database. */
-function told<T>(place: string, call: () => T): T {
+function describingErrors<T>(location: string, call: () => T): T {
   try {
     return call();
   } catch (error) {
     if (PinakesError.isInstance(error)) throw error;
     const { message } = error as Error;
     if (/unable to open/.test(message))
-      throw new PinakesError("NOT_FOUND", `${place}: cannot be opened; check the path and its permissions.`, {
+      throw new PinakesError("NOT_FOUND", `${location}: cannot be opened; check the path and its permissions.`, {
         cause: error,
       });
     if (/locked|busy/.test(message))
-      throw new PinakesError("UNAVAILABLE", `${place}: another program is writing to it; try again.`, { cause: error });
-    throw invalid(`${place}: is not a readable SQLite database: ${message}.`, { cause: error });
+      throw new PinakesError("UNAVAILABLE", `${location}: another program is writing to it; try again.`, {
+        cause: error,
+      });
+    throw invalid(`${location}: is not a readable SQLite database: ${message}.`, { cause: error });
   }
 }

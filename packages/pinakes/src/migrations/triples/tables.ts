@@ -25,7 +25,7 @@ export type RowKey = readonly [s: string, p: string, o: string];
 
 export interface LegacyTables extends AsyncDisposable {
   /** Name for messages. */
-  readonly place: string;
+  readonly location: string;
   tables(): Promise<readonly string[]>;
   info(table: string): Promise<TableInfo>;
   /** The distinct values of the column as text, in byte order; at most `max`. */

@@ -10,7 +10,7 @@ import { ContentHash, isSame, type Measured } from "../content-hash.ts";
 import type { Differences, Entry } from "../differences.ts";
 import { differingEntries, measureEntries, measureHeldEntries, strictly, type EntrySides } from "../entry-source.ts";
 import { migrationLimits } from "../limits.ts";
-import { told } from "../progress.ts";
+import { reporting } from "../progress.ts";
 import type {
   Copied,
   CopyStep,
@@ -84,18 +84,18 @@ export class TriplesSource implements MigrationSource, EntrySides {
       yield entryOf(quad);
   }
 
-  async *held(_: UnitName, { scope, place, signal }: Held): AsyncGenerator<Entry> {
-    for await (const quad of heldQuads(this.#triples, scope, place.incarnation, signal)) yield entryOf(quad);
+  async *held(_: UnitName, { scope, destination, signal }: Held): AsyncGenerator<Entry> {
+    for await (const quad of heldQuads(this.#triples, scope, destination.incarnation, signal)) yield entryOf(quad);
   }
 
-  async *copy(unit: UnitName, { scope, place, checkpoint, signal }: CopyStep): AsyncGenerator<Copied> {
+  async *copy(unit: UnitName, { scope, destination, checkpoint, signal }: CopyStep): AsyncGenerator<Copied> {
     const { after, copied: before } = (checkpoint ?? { copied: 0 }) as { after?: RowKey; copied: number };
     let copied = before;
     let waiting: Quad[] = [];
     let chars = 0;
     let last: RowKey | undefined = after;
     const flush = async (): Promise<Copied> => {
-      await writeQuads(this.#triples, scope, place.incarnation, waiting);
+      await writeQuads(this.#triples, scope, destination.incarnation, waiting);
       copied += waiting.length;
       waiting = [];
       chars = 0;
@@ -113,11 +113,11 @@ export class TriplesSource implements MigrationSource, EntrySides {
 
   /** The eight patterns answer like the table, each from an index (R-TG-95). */
   async check(unit: UnitName, held: Held): Promise<readonly string[]> {
-    return checkPatterns(this.#triples, held, () => told(this.#allQuads(unit, held.signal), held.progress));
+    return checkPatterns(this.#triples, held, () => reporting(this.#allQuads(unit, held.signal), held.progress));
   }
 
-  async clear(_: UnitName, { scope, place, signal }: Held): Promise<void> {
-    await removeQuads(this.#triples, scope, place.incarnation, signal);
+  async clear(_: UnitName, { scope, destination, signal }: Held): Promise<void> {
+    await removeQuads(this.#triples, scope, destination.incarnation, signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -220,8 +220,8 @@ export class TriplesSource implements MigrationSource, EntrySides {
         yield { quad: this.#rules.quadOf(row), row };
       } catch (error) {
         if (!PinakesError.isInstance(error)) throw error;
-        const place = row.at === undefined ? show([row.s, row.p, row.o]) : `row ${row.at}`;
-        reading.problem({ where: `${table} ${place}`, reason: error.detail });
+        const label = row.at === undefined ? show([row.s, row.p, row.o]) : `row ${row.at}`;
+        reading.problem({ where: `${table} ${label}`, reason: error.detail });
       }
     }
   }
@@ -242,37 +242,37 @@ export class TriplesSource implements MigrationSource, EntrySides {
       if (!isSame(now, verified))
         throw new PinakesError(
           "CONFLICT",
-          `${this.#tables.place}: table ${show(name)} has changed since it was verified (${now.count} triples, ${verified.count} then). Nothing was removed.`,
+          `${this.#tables.location}: table ${show(name)} has changed since it was verified (${now.count} triples, ${verified.count} then). Nothing was removed.`,
         );
       await table.drop();
     });
   }
 
-  async #restore({ name, keep }: UnitName, { scope, place, signal }: Held): Promise<Measured> {
-    const wanted = await measureHeldEntries(this, { name }, { scope, place, signal });
+  async #restore({ name, keep }: UnitName, { scope, destination, signal }: Held): Promise<Measured> {
+    const wanted = await measureHeldEntries(this, { name }, { scope, destination, signal });
     const { ddl, dated } = keep as unknown as { ddl: readonly string[]; dated: boolean };
     await this.#changed(name, async (table) => {
       if (table.exists && isSame(await this.#measureTable(table), wanted)) return;
       if (table.exists) await table.drop();
       await table.create(ddl);
-      await this.#fill(table, { scope, place, signal }, dated);
-      const made = await this.#measureTable(table);
-      if (!isSame(made, wanted))
+      await this.#fill(table, { scope, destination, signal }, dated);
+      const rebuilt = await this.#measureTable(table);
+      if (!isSame(rebuilt, wanted))
         throw new PinakesError(
           "CORRUPT",
-          `${this.#tables.place}: table ${show(name)} would have ${made.count} triples and hash ${made.hash}; ${wanted.count} and ${wanted.hash} are here. Nothing was changed.`,
+          `${this.#tables.location}: table ${show(name)} would have ${rebuilt.count} triples and hash ${rebuilt.hash}; ${wanted.count} and ${wanted.hash} are here. Nothing was changed.`,
         );
     });
     return wanted;
   }
 
-  async #fill(table: LockedTable, { scope, place, signal }: Held, dated: boolean): Promise<void> {
+  async #fill(table: LockedTable, { scope, destination, signal }: Held, dated: boolean): Promise<void> {
     const { s, p, o, created_at } = this.#columns;
     const columns = dated ? [s, p, o, created_at] : [s, p, o];
     // The creation time of triples is not stored: they get the current time.
     const now = new Date().toISOString();
     let rows: (readonly string[])[] = [];
-    for await (const quad of heldQuads(this.#triples, scope, place.incarnation, signal)) {
+    for await (const quad of heldQuads(this.#triples, scope, destination.incarnation, signal)) {
       const row = this.#rules.rowOf(quad);
       rows.push(dated ? [row.s, row.p, row.o, now] : [row.s, row.p, row.o]);
       if (rows.length < migrationLimits.copyRowsMax) continue;

@@ -16,7 +16,7 @@ import { CollectionPartition } from "../../knowledge/records/collection-partitio
 import { removeAbandoned } from "../../knowledge/ingest/preparations.ts";
 import { removeLeftovers } from "../../knowledge/documents/removals.ts";
 import { settleReindex } from "../../knowledge/ingest/settle-reindex.ts";
-import { lifeOf } from "../../knowledge/records/life-of.ts";
+import { incarnationOf } from "../../knowledge/records/incarnation-of.ts";
 import type { CollectionDeletion } from "../../knowledge/deletion/delete-collection.ts";
 import { freedBy, heldBy } from "../../knowledge/records/hold.ts";
 import { collectionDocument, isLive, type Stored } from "../../knowledge/records/catalog-records.ts";
@@ -25,8 +25,8 @@ import type { CollectionRecord, RepositoryRecord } from "../../knowledge/records
 import { laterThan } from "../../knowledge/records/times.ts";
 import type { KnowledgeDependencies } from "../../knowledge/dependencies.ts";
 import type { Pipelines } from "../../pipelines/index.ts";
-import { copyLife, type CopyProgress } from "./copy-life.ts";
-import { lifeRows, type Beat, type IncarnationRow } from "./life-rows.ts";
+import { copyIncarnation, type CopyProgress } from "./copy-incarnation.ts";
+import { incarnationRows, type Beat, type IncarnationRow } from "./incarnation-rows.ts";
 import { makeTarget, nameOf, noRepository } from "./make-target.ts";
 import { requireMayMove, resolveMove, type MayMoveDependencies, type Move, type WantedMove } from "./may-move.ts";
 import { MovedNames } from "./moved-names.ts";
@@ -49,7 +49,7 @@ export interface MoveOptions {
 }
 
 /** Throws if another process has taken over the work. */
-export type Mine = () => Promise<void>;
+export type EnsureOwned = () => Promise<void>;
 
 export interface MoveTarget {
   readonly repository_id: string;
@@ -102,7 +102,7 @@ export class CollectionMover {
       await this.#repository(scope, move.to.repository_id),
     ];
     const names = new MovedNames(move.from, { ...move.to, incarnation: "" }, to.owner);
-    yield* lifeRows(this.#services.deps, {
+    yield* incarnationRows(this.#services.deps, {
       scope,
       record: { ...record, ...targetSettings({ from, to }, record) },
       names,
@@ -112,20 +112,24 @@ export class CollectionMover {
     });
   }
 
-  async *held({ scope, signal, beat }: Omit<MoveOptions, "move">, place: MoveTarget): AsyncGenerator<IncarnationRow> {
-    const found = await this.#services.catalog.life(scope, place);
+  async *held({ scope, signal, beat }: Omit<MoveOptions, "move">, target: MoveTarget): AsyncGenerator<IncarnationRow> {
+    const found = await this.#services.catalog.incarnation(scope, target);
     if (found === undefined)
       throw new PinakesError(
         "NOT_FOUND",
-        `Collection ${show(place.collection_id)} no longer exists; roll the migration back.`,
+        `Collection ${show(target.collection_id)} no longer exists; roll the migration back.`,
       );
-    yield* lifeRows(this.#services.deps, { scope, record: found.record, signal, beat });
+    yield* incarnationRows(this.#services.deps, { scope, record: found.record, signal, beat });
   }
 
   /** Holds both; work in progress in the old one has ended before the first row is read. UNAVAILABLE until then. */
-  async register({ scope, move, signal }: MoveOptions, migration_id: string, mine: Mine): Promise<MoveTarget> {
+  async register(
+    { scope, move, signal }: MoveOptions,
+    migration_id: string,
+    ensureOwned: EnsureOwned,
+  ): Promise<MoveTarget> {
     await this.#source(scope, move);
-    const record = await this.#hold(scope, move.from, migration_id, mine);
+    const record = await this.#hold(scope, move.from, migration_id, ensureOwned);
     if (!isLive(record))
       throw new PinakesError(
         "CONFLICT",
@@ -134,7 +138,7 @@ export class CollectionMover {
     await this.#quiet(scope, record, signal);
     // Read again: it may have the model of a re-index that was just settled.
     const { record: source } = await this.#source(scope, move);
-    return makeTarget(this.#services, scope, { move, source, migration_id, mine });
+    return makeTarget(this.#services, scope, { move, source, migration_id, ensureOwned });
   }
 
   async *copy(
@@ -146,19 +150,19 @@ export class CollectionMover {
     const { record } = await this.#source(scope, move);
     const repository = await this.#repository(scope, to.repository_id);
     const names = new MovedNames(move.from, to, repository.owner);
-    yield* copyLife(this.#services.deps, { scope, from: record, to, names, label, signal, beat }, from);
+    yield* copyIncarnation(this.#services.deps, { scope, from: record, to, names, label, signal, beat }, from);
   }
 
   /** Moves the old incarnation to the trash; then the new one gets its name and accepts writes. */
   async takeOver(scope: Scope, move: Move, to: MoveTarget, migration_id: string): Promise<void> {
     const { deletion, catalog, deps, pipelines } = this.#services;
     const held = async () => {
-      const record = (await catalog.life(scope, to))?.record;
+      const record = (await catalog.incarnation(scope, to))?.record;
       return record !== undefined && isLive(record) && record.hold?.migration_id === migration_id ? record : undefined;
     };
     // Already done: the old one may have been restored since, and the new one changed. They no longer belong to this migration.
     if ((await held()) === undefined) return;
-    const old = (await catalog.life(scope, move.from))?.record;
+    const old = (await catalog.incarnation(scope, move.from))?.record;
     if (old !== undefined && (await deletion.trashHeld(scope, move.from, migration_id)))
       await this.#release(scope, move.from, migration_id);
     // A rollback that overtook this step removed the new one before it released the old one.
@@ -173,18 +177,23 @@ export class CollectionMover {
   }
 
   /** Before any change: GONE if the old incarnation is, CONFLICT if its id was reused. What an earlier attempt hid is shown again. */
-  async requireWayBack(scope: Scope, { from, to }: Move, migration_id: string, mine: Mine): Promise<void> {
+  async requireWayBack(
+    scope: Scope,
+    { from, to }: Move,
+    migration_id: string,
+    ensureOwned: EnsureOwned,
+  ): Promise<void> {
     try {
       await this.#requireWayBack(scope, from);
     } catch (error) {
-      if (PinakesError.isInstance(error) && !error.retryable) await this.#keep(scope, to, migration_id, mine);
+      if (PinakesError.isInstance(error) && !error.retryable) await this.#keep(scope, to, migration_id, ensureOwned);
       throw error;
     }
   }
 
   async #requireWayBack(scope: Scope, from: Move["from"]): Promise<void> {
     const { catalog, deletion } = this.#services;
-    const found = await catalog.life(scope, from);
+    const found = await catalog.incarnation(scope, from);
     if (found !== undefined && isLive(found.record)) return;
     if (found === undefined || found.record.status !== "DELETED")
       throw new PinakesError(
@@ -203,18 +212,18 @@ export class CollectionMover {
   /** The new incarnation; undefined if it is gone. */
   async findTarget(scope: Scope, { to }: Move, migration_id: string): Promise<MoveTarget | undefined> {
     const found = await this.#target(scope, to, migration_id);
-    return found !== undefined && isLive(found.record) ? lifeOf(found.record) : undefined;
+    return found !== undefined && isLive(found.record) ? incarnationOf(found.record) : undefined;
   }
 
   /** Stops all other writers. CONFLICT if another migration holds it. */
-  async holdTarget(scope: Scope, move: Move, migration_id: string, mine: Mine): Promise<void> {
-    const life = await this.findTarget(scope, move, migration_id);
-    if (life !== undefined) await this.#hold(scope, life, migration_id, mine);
+  async holdTarget(scope: Scope, move: Move, migration_id: string, ensureOwned: EnsureOwned): Promise<void> {
+    const incarnation = await this.findTarget(scope, move, migration_id);
+    if (incarnation !== undefined) await this.#hold(scope, incarnation, migration_id, ensureOwned);
   }
 
   async releaseTarget(scope: Scope, move: Move, migration_id: string): Promise<void> {
-    const life = await this.findTarget(scope, move, migration_id);
-    if (life !== undefined) await this.#release(scope, life, migration_id);
+    const incarnation = await this.findTarget(scope, move, migration_id);
+    if (incarnation !== undefined) await this.#release(scope, incarnation, migration_id);
   }
 
   /**
@@ -225,45 +234,46 @@ export class CollectionMover {
     scope: Scope,
     { from, to }: Move,
     migration_id: string,
-    { switched, mine }: { readonly switched: boolean; readonly mine: Mine },
+    { switched, ensureOwned }: { readonly switched: boolean; readonly ensureOwned: EnsureOwned },
   ): Promise<void> {
     const { deletion, catalog } = this.#services;
     const target = await this.#target(scope, to, migration_id);
     if (target !== undefined && isLive(target.record)) {
-      const life = lifeOf(target.record);
-      do await this.#hold(scope, life, migration_id, mine);
-      while (!(await deletion.trashHeld(scope, life, migration_id)));
+      const incarnation = incarnationOf(target.record);
+      do await this.#hold(scope, incarnation, migration_id, ensureOwned);
+      while (!(await deletion.trashHeld(scope, incarnation, migration_id)));
     }
     for (let free = false; !free;) {
-      const old = await catalog.life(scope, from);
-      if (switched && old?.record.status === "DELETED") await this.#restore(scope, { from, to }, migration_id, mine);
+      const old = await catalog.incarnation(scope, from);
+      if (switched && old?.record.status === "DELETED")
+        await this.#restore(scope, { from, to }, migration_id, ensureOwned);
       // Conditional on what was read: an overtaken switch may be hiding it just now.
       else free = old === undefined || (await this.#free(scope, old, migration_id));
     }
-    if (target !== undefined) await this.#release(scope, lifeOf(target.record), migration_id);
+    if (target !== undefined) await this.#release(scope, incarnationOf(target.record), migration_id);
   }
 
   /** After a rollback: removes what an overtaken copy created or held since. What this migration does not hold belongs to others. */
   async leave(scope: Scope, { from, to }: Move, migration_id: string): Promise<void> {
     const target = await this.#target(scope, to, migration_id);
     if (target !== undefined && target.record.hold?.migration_id === migration_id) {
-      const life = lifeOf(target.record);
-      await this.#services.deletion.trashHeld(scope, life, migration_id);
-      await this.#release(scope, life, migration_id);
+      const incarnation = incarnationOf(target.record);
+      await this.#services.deletion.trashHeld(scope, incarnation, migration_id);
+      await this.#release(scope, incarnation, migration_id);
     }
     await this.#release(scope, from, migration_id);
   }
 
   /** When an incarnation in the trash is purged; null if it is not in the trash. */
-  async trashedUntil(scope: Scope, life: MoveTarget): Promise<string | null> {
-    const record = (await this.#services.catalog.life(scope, life))?.record;
+  async trashedUntil(scope: Scope, incarnation: MoveTarget): Promise<string | null> {
+    const record = (await this.#services.catalog.incarnation(scope, incarnation))?.record;
     return record?.status === "DELETED" ? record.purge_at : null;
   }
 
   /** Purges it now. Idempotent. */
   async remove({ scope, move: { from }, signal, beat }: MoveOptions, createdBy: string): Promise<void> {
     const { deletion, lifecycle, catalog } = this.#services;
-    if ((await catalog.life(scope, from)) === undefined) return;
+    if ((await catalog.incarnation(scope, from)) === undefined) return;
     await deletion.begin(scope, from, { createdBy });
     signal.throwIfAborted();
     await beat?.();
@@ -276,23 +286,23 @@ export class CollectionMover {
   }
 
   /** If the old one cannot be restored after all, the new one stays. */
-  async #restore(scope: Scope, { from, to }: Move, migration_id: string, mine: Mine): Promise<void> {
+  async #restore(scope: Scope, { from, to }: Move, migration_id: string, ensureOwned: EnsureOwned): Promise<void> {
     try {
-      await this.#services.deletion.restore(scope, from, mine);
+      await this.#services.deletion.restore(scope, from, ensureOwned);
     } catch (error) {
-      if (PinakesError.isInstance(error) && !error.retryable) await this.#keep(scope, to, migration_id, mine);
+      if (PinakesError.isInstance(error) && !error.retryable) await this.#keep(scope, to, migration_id, ensureOwned);
       throw error;
     }
   }
 
   /** Restores the new incarnation as before the rollback: not in the trash, and open. */
-  async #keep(scope: Scope, to: Move["to"], migration_id: string, mine: Mine): Promise<void> {
+  async #keep(scope: Scope, to: Move["to"], migration_id: string, ensureOwned: EnsureOwned): Promise<void> {
     const target = await this.#target(scope, to, migration_id);
     if (target === undefined) return;
-    const life = lifeOf(target.record);
-    await mine();
-    if (!isLive(target.record)) await this.#services.deletion.restore(scope, life, mine);
-    await this.#release(scope, life, migration_id);
+    const incarnation = incarnationOf(target.record);
+    await ensureOwned();
+    if (!isLive(target.record)) await this.#services.deletion.restore(scope, incarnation, ensureOwned);
+    await this.#release(scope, incarnation, migration_id);
   }
 
   /**
@@ -323,19 +333,24 @@ export class CollectionMover {
    * If it is live. `mine` is called between the read and the write: whoever ends a hold changes the record, so an overtaken process holds
    * nothing.
    */
-  async #hold(scope: Scope, life: MoveTarget, migration_id: string, mine: Mine): Promise<CollectionRecord> {
-    const { record } = await this.#change(scope, life, async (before) => {
+  async #hold(
+    scope: Scope,
+    incarnation: MoveTarget,
+    migration_id: string,
+    ensureOwned: EnsureOwned,
+  ): Promise<CollectionRecord> {
+    const { record } = await this.#change(scope, incarnation, async (before) => {
       const held = isLive(before) ? heldBy(before, migration_id) : undefined;
-      if (held !== undefined) await mine();
+      if (held !== undefined) await ensureOwned();
       return held;
     });
     return record;
   }
 
   /** Also in the trash. Does nothing if it is gone, or held by another migration. */
-  async #release(scope: Scope, life: MoveTarget, migration_id: string): Promise<void> {
-    if ((await this.#services.catalog.life(scope, life)) === undefined) return;
-    await this.#change(scope, life, (record) => freedBy(record, migration_id));
+  async #release(scope: Scope, incarnation: MoveTarget, migration_id: string): Promise<void> {
+    if ((await this.#services.catalog.incarnation(scope, incarnation)) === undefined) return;
+    await this.#change(scope, incarnation, (record) => freedBy(record, migration_id));
   }
 
   /** Waits for uploads, ingestions and a re-index; executes pending removals. */
@@ -361,7 +376,7 @@ export class CollectionMover {
   }
 
   async #source(scope: Scope, { from }: Move): Promise<Stored<CollectionRecord>> {
-    const found = await this.#services.catalog.life(scope, from);
+    const found = await this.#services.catalog.incarnation(scope, from);
     if (found !== undefined && isLive(found.record)) return found;
     throw new PinakesError(
       "NOT_FOUND",
@@ -393,12 +408,13 @@ export class CollectionMover {
   /** Read, change, write back; repeated after a conflict. Of any incarnation, also one in the trash. */
   async #change(
     scope: Scope,
-    life: MoveTarget,
+    incarnation: MoveTarget,
     change: (record: CollectionRecord) => CollectionRecord | undefined | Promise<CollectionRecord | undefined>,
   ): Promise<Stored<CollectionRecord>> {
     for (;;) {
-      const found = await this.#services.catalog.life(scope, life);
-      if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no collection "${life.collection_id}".`);
+      const found = await this.#services.catalog.incarnation(scope, incarnation);
+      if (found === undefined)
+        throw new PinakesError("NOT_FOUND", `There is no collection "${incarnation.collection_id}".`);
       const next = await change(found.record);
       if (next === undefined) return found;
       const changed = await this.#replace(scope, next, found.record, found.etag);

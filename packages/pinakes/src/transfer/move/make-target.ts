@@ -12,7 +12,7 @@ import { itemIds, type CollectionRecord, type FenceRecord } from "../../knowledg
 import { TagRows } from "../../knowledge/records/tag-rows.ts";
 import { isoTime, laterThan } from "../../knowledge/records/times.ts";
 import type { KnowledgeDependencies } from "../../knowledge/dependencies.ts";
-import type { Mine, MoverDependencies, MoveTarget } from "./collection-mover.ts";
+import type { EnsureOwned, MoverDependencies, MoveTarget } from "./collection-mover.ts";
 import type { Move } from "./may-move.ts";
 import { targetSettings, type Repositories } from "./target-settings.ts";
 
@@ -20,7 +20,7 @@ export interface NewTarget {
   readonly move: Move;
   readonly source: CollectionRecord;
   readonly migration_id: string;
-  readonly mine: Mine;
+  readonly ensureOwned: EnsureOwned;
 }
 
 /** Its name; a collection named like its id gets its new id as its name. */
@@ -44,16 +44,20 @@ export async function makeTarget(services: MoverDependencies, scope: Scope, inpu
           "CONFLICT",
           `A collection ${show(move.to.collection_id)} now exists in repository ${show(move.to.repository_id)}. Delete it, or roll back.`,
         );
-      const place = { ...move.to, incarnation: found.record.incarnation };
-      await makeFence(deps, scope, place, source);
-      if (await isSetAnew(services, scope, found, { ...targetSettings(repositories, source) })) return place;
+      const target = { ...move.to, incarnation: found.record.incarnation };
+      await makeFence(deps, scope, target, source);
+      if (await isSetAnew(services, scope, found, { ...targetSettings(repositories, source) })) return target;
       continue;
     }
     const record = recordOf(deps, repositories, input);
     await new TagRows(deps.items).add(scope, record);
-    await input.mine();
+    await input.ensureOwned();
     try {
-      await catalog.batch(scope, move.to.repository_id, services.collections.newLife(repository.record, record, found));
+      await catalog.batch(
+        scope,
+        move.to.repository_id,
+        services.collections.newIncarnation(repository.record, record, found),
+      );
     } catch (error) {
       await requireRaced(services, scope, move, error);
     }
@@ -146,10 +150,10 @@ function recordOf(
 async function makeFence(
   deps: KnowledgeDependencies,
   scope: Scope,
-  place: MoveTarget,
+  target: MoveTarget,
   source: CollectionRecord,
 ): Promise<void> {
-  const partition = new CollectionPartition(deps.items, scope, place);
+  const partition = new CollectionPartition(deps.items, scope, target);
   if ((await partition.fence()) !== undefined) return;
   const { generation = 1, embedding_model } =
     (await new CollectionPartition(deps.items, scope, source).fence())?.record ?? {};
@@ -157,7 +161,7 @@ async function makeFence(
   const fence: FenceRecord = {
     kind: "fence",
     status: "ACTIVE",
-    collection_id: place.collection_id,
+    collection_id: target.collection_id,
     generation,
     held: true,
     ...model,

@@ -6,7 +6,7 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { Incarnation } from "../../lifecycle/index.ts";
 import { decideCollection, requireLevel, requirePurge } from "../../knowledge/access/access.ts";
-import { lifeOf } from "../../knowledge/records/life-of.ts";
+import { incarnationOf } from "../../knowledge/records/incarnation-of.ts";
 import type { Collections } from "../../knowledge/collections/collections.ts";
 import { isLive, type CatalogRecords } from "../../knowledge/records/catalog-records.ts";
 import { checkId } from "../../knowledge/records/names.ts";
@@ -54,7 +54,7 @@ export async function resolveMove(
   };
   if (to.repository_id === collection.repository_id && to.collection_id === collection.collection_id)
     throw invalid("to: is the current location; name another repository, another collection id, or both.");
-  return { from: lifeOf(collection), to };
+  return { from: incarnationOf(collection), to };
 }
 
 /**
@@ -68,7 +68,7 @@ export async function requireMayMove(
   { purge = false }: { readonly purge?: boolean } = {},
 ): Promise<void> {
   const scope = requireCaller(caller);
-  if ((await catalog.life(scope, from)) !== undefined) {
+  if ((await catalog.incarnation(scope, from)) !== undefined) {
     const { decision, collection, repository } = await collections.open(
       caller,
       from.repository_id,

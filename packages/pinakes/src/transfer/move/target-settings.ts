@@ -4,7 +4,7 @@
  */
 import { show } from "../../domain/errors.ts";
 import type { CollectionRecord, RepositoryRecord } from "../../knowledge/records/records.ts";
-import { settingsOf } from "./life-rows.ts";
+import { settingsOf } from "./incarnation-rows.ts";
 
 /** The repositories of the old and the new incarnation; the same one if only the id changes. */
 export interface Repositories {

@@ -41,7 +41,7 @@ export async function expectedSupports(stores: GraphStores, place: GraphPlace): 
       return { index, text: row?.text ?? "", start, end };
     });
     const { parts } = await extractDocument({
-      place: record,
+      collection: record,
       document,
       parsed,
       chunks,

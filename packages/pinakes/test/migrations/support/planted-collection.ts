@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { CollectionPartition } from "../../../src/knowledge/records/collection-partition.ts";
 import { itemIds, type DocumentRecord } from "../../../src/knowledge/records/records.ts";
 import type { CollectionView, NewCollection } from "../../../src/knowledge/index.ts";
-import { lifeRows, type IncarnationRow } from "../../../src/transfer/move/life-rows.ts";
+import { incarnationRows, type IncarnationRow } from "../../../src/transfer/move/incarnation-rows.ts";
 import { CatalogRecords } from "../../../src/knowledge/records/catalog-records.ts";
 import type { Process, World } from "./world.ts";
 
@@ -90,7 +90,7 @@ export async function contentsOf(world: World, repository: string, collection: s
   if (found === undefined) return [];
   const stores = { items: world.items, objects: world.objects, vectors: world.vectors.vectors, triples: world.triples };
   const rows: IncarnationRow[] = [];
-  for await (const row of lifeRows(stores, {
+  for await (const row of incarnationRows(stores, {
     scope: world.admin.scope,
     record: found.record,
     signal: new AbortController().signal,
@@ -116,7 +116,7 @@ function documentOf(partition: CollectionPartition, document_id: string, number:
   return {
     kind: "document",
     document_id,
-    ...partition.place,
+    ...partition.key,
     source_key: `key-${document_id}`,
     name: `${document_id}.txt`,
     file_type: "txt",

@@ -208,7 +208,7 @@ export class Librarian {
   async #appeared(caller: Caller, id: string, error: PinakesError): Promise<boolean> {
     return (
       error.code === "CONFLICT" &&
-      error.detail.includes(`A collection "${id}" exists`) &&
+      error.detail.includes(`A collection "${id}" already exists`) &&
       (await this.#find(caller, id)) !== undefined
     );
   }

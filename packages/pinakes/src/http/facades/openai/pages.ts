@@ -1,4 +1,4 @@
-/** Lists as OpenAI has them: a place in a list is the id of an object. */
+/** Lists as OpenAI has them: a position in a list is the id of an object. */
 import { z } from "zod";
 import { queryInteger } from "../../framework/index.ts";
 

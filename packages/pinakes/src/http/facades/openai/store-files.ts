@@ -62,6 +62,7 @@ export function storeFileRoutes(knowledge: Knowledge, stores: Stores): readonly 
   return [
     ...attaching(knowledge, stores),
     ...reading(knowledge, stores),
+    ...content(knowledge, stores),
     ...batches(knowledge, stores),
     ...batchFiles(knowledge, stores),
   ];
@@ -120,7 +121,7 @@ function attaching({ files }: Knowledge, stores: Stores): readonly Route[] {
   ];
 }
 
-function reading({ files, documents }: Knowledge, stores: Stores): readonly Route[] {
+function reading({ files }: Knowledge, stores: Stores): readonly Route[] {
   return [
     openAiRoute({
       method: "GET",
@@ -154,6 +155,11 @@ function reading({ files, documents }: Knowledge, stores: Stores): readonly Rout
         return answer(p.store, attached);
       },
     }),
+  ];
+}
+
+function content({ files, documents }: Knowledge, stores: Stores): readonly Route[] {
+  return [
     openAiRoute({
       method: "GET",
       path: "/openai/v1/vector_stores/{store}/files/{file}/content",
@@ -293,7 +299,7 @@ function pageQuery({ filter: status, limit = pageDefault, order = "desc", ...pla
   return { status, limit, order, ...places };
 }
 
-/** The job behind a batch; what is no batch's id is nobody's. */
+/** The job behind a batch; an id of another form belongs to no batch. */
 function jobOf(batchId: string): string {
   return batchId.startsWith(batchPrefix) ? batchId.slice(batchPrefix.length) : "none";
 }
@@ -332,6 +338,6 @@ function fileObject(storeId: string, attached: AttachedFile) {
 }
 
 function errorCode(error: string): "server_error" | "unsupported_file" | "invalid_file" {
-  if (/files of this type are not taken/.test(error)) return "unsupported_file";
+  if (/this file type is not accepted/.test(error)) return "unsupported_file";
   return /Given up|embed|model|provider|UNAVAILABLE|interrupted/i.test(error) ? "server_error" : "invalid_file";
 }

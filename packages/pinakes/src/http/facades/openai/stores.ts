@@ -67,7 +67,7 @@ export class Stores {
         ...(collectionName === undefined ? {} : { name: collectionName }),
         ...(description === undefined ? {} : { description }),
         ...(typeof fields.expires_after_days === "number" ? { expires_after_days: fields.expires_after_days } : {}),
-        // In the repository that everybody shares a store is its creator's; elsewhere it is as collections are there.
+        // Stores in the shared repository are private to their creator; elsewhere the repository decides.
         ...(repository === defaultProject ? { private: true } : {}),
         metadata: { custom_fields: { openai: ownFields({}, { name, metadata: fields.metadata }, collectionName) } },
       }),

@@ -5,7 +5,12 @@
 import { PinakesError } from "../../../domain/errors.ts";
 import type { Scope } from "../../../domain/scope.ts";
 import { ifMissing, tolerate } from "../../../runtime/expected-errors.ts";
-import { operationItemId, type HeldLives, type Incarnation, type Participant } from "../../../lifecycle/index.ts";
+import {
+  operationItemId,
+  type HeldIncarnations,
+  type Incarnation,
+  type Participant,
+} from "../../../lifecycle/index.ts";
 import { CollectionPartition } from "../../records/collection-partition.ts";
 import { collectionsContainer, documentsContainer, itemIds } from "../../records/records.ts";
 import { type Stores } from "./built-in.ts";
@@ -23,23 +28,23 @@ export class DocumentsStore implements Participant {
     this.#deps = deps;
   }
 
-  async fence(scope: Scope, life: Incarnation): Promise<void> {
-    await this.#partition(scope, life).setStatus("DELETED");
+  async fence(scope: Scope, incarnation: Incarnation): Promise<void> {
+    await this.#partition(scope, incarnation).setStatus("DELETED");
   }
 
-  async unfence(scope: Scope, life: Incarnation, { archived }: { readonly archived: boolean }): Promise<void> {
-    await this.#partition(scope, life).setStatus(archived ? "ARCHIVED" : "ACTIVE");
+  async unfence(scope: Scope, incarnation: Incarnation, { archived }: { readonly archived: boolean }): Promise<void> {
+    await this.#partition(scope, incarnation).setStatus(archived ? "ARCHIVED" : "ACTIVE");
   }
 
   async deleteStep(
     scope: Scope,
-    life: Incarnation,
+    incarnation: Incarnation,
     { limit }: { readonly limit: number },
   ): Promise<{ deleted: number; done: boolean }> {
-    const partition = this.#partition(scope, life);
+    const partition = this.#partition(scope, incarnation);
     await partition.setStatus("PURGED");
     const { items } = await this.#deps.items.query(scope, documentsContainer.name, {
-      equals: partitionOf(life),
+      equals: partitionOf(incarnation),
       limit: limit + 1,
     });
     const ids = items.map(({ id }) => id).filter((id) => id !== itemIds.fence);
@@ -53,9 +58,9 @@ export class DocumentsStore implements Participant {
     return { deleted: 0, done: true };
   }
 
-  async count(scope: Scope, life: Incarnation): Promise<number> {
+  async count(scope: Scope, incarnation: Incarnation): Promise<number> {
     return this.#deps.items.count(scope, documentsContainer.name, {
-      equals: partitionOf(life),
+      equals: partitionOf(incarnation),
       filter: { kind: { ne: "fence" } },
     });
   }
@@ -64,35 +69,35 @@ export class DocumentsStore implements Participant {
    * Sets the fence if the archiving process died before it could. The operation is read after the fence: unarchiving deletes the operation
    * first and writes the fence then, so one of the two is noticed.
    */
-  async archive(scope: Scope, life: Incarnation): Promise<{ count: number }> {
-    const partition = this.#partition(scope, life);
+  async archive(scope: Scope, incarnation: Incarnation): Promise<{ count: number }> {
+    const partition = this.#partition(scope, incarnation);
     const fence = await partition.ensure("ARCHIVED");
     if (fence.record.status === "ACTIVE") {
-      const key = { partition: [life.repository_id], id: operationItemId(life.incarnation) };
+      const key = { partition: [incarnation.repository_id], id: operationItemId(incarnation.incarnation) };
       const operation = (await this.#deps.items.read(scope, collectionsContainer.name, key))?.document;
       if (operation?.["action"] !== "archive-collection")
         throw new PinakesError("CONFLICT", "The collection is active again.");
       const patch = [{ op: "set" as const, path: "/status", value: "ARCHIVED" }];
       await partition.clean([{ op: "patch", id: itemIds.fence, patch, ifMatch: fence.etag }]);
     }
-    return { count: await this.count(scope, life) };
+    return { count: await this.count(scope, incarnation) };
   }
 
   async incarnations(
     scope: Scope,
     { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
-  ): Promise<HeldLives> {
+  ): Promise<HeldIncarnations> {
     const page = await this.#deps.items.query(scope, documentsContainer.name, {
       index: "lives",
       equals: { held: true },
       limit,
       cursor,
     });
-    const lives = page.items.map(({ document }) => ({
+    const incarnations = page.items.map(({ document }) => ({
       incarnation: document["incarnation"] as string,
       repository_id: document["repository_id"] as string,
     }));
-    return { lives, cursor: page.cursor };
+    return { incarnations, cursor: page.cursor };
   }
 
   /** Removes it from the list of held incarnations. */
@@ -101,8 +106,8 @@ export class DocumentsStore implements Participant {
     await partition.clean([{ op: "patch", id: itemIds.fence, patch: [{ op: "remove", path: "/held" }] }]);
   }
 
-  #partition(scope: Scope, life: Incarnation): CollectionPartition {
-    return new CollectionPartition(this.#deps.items, scope, life);
+  #partition(scope: Scope, incarnation: Incarnation): CollectionPartition {
+    return new CollectionPartition(this.#deps.items, scope, incarnation);
   }
 }
 

@@ -3,7 +3,7 @@
  * its quarantine.
  */
 import type { Scope } from "../../../domain/scope.ts";
-import type { HeldLives, Incarnation, Participant } from "../../../lifecycle/index.ts";
+import type { HeldIncarnations, Incarnation, Participant } from "../../../lifecycle/index.ts";
 import { isIncarnation, type Stores } from "./built-in.ts";
 
 const root = "knowledge/";
@@ -28,10 +28,10 @@ export class ObjectsStore implements Participant {
 
   async deleteStep(
     scope: Scope,
-    life: Incarnation,
+    incarnation: Incarnation,
     { limit }: { readonly limit: number },
   ): Promise<{ deleted: number; done: boolean }> {
-    for (const prefix of prefixesOf(life)) {
+    for (const prefix of prefixesOf(incarnation)) {
       const { keys } = await this.#deps.objects.list(scope, prefix, { limit: Math.min(limit, pageKeys) });
       if (keys.length === 0) continue;
       await this.#deps.objects.delete(
@@ -43,9 +43,9 @@ export class ObjectsStore implements Participant {
     return { deleted: 0, done: true };
   }
 
-  async count(scope: Scope, life: Incarnation): Promise<number> {
+  async count(scope: Scope, incarnation: Incarnation): Promise<number> {
     let count = 0;
-    for (const prefix of prefixesOf(life)) {
+    for (const prefix of prefixesOf(incarnation)) {
       let after: string | undefined;
       do {
         const page = await this.#deps.objects.list(scope, prefix, {
@@ -59,29 +59,29 @@ export class ObjectsStore implements Participant {
     return count;
   }
 
-  async archive(scope: Scope, life: Incarnation): Promise<{ count: number }> {
-    return { count: await this.count(scope, life) };
+  async archive(scope: Scope, incarnation: Incarnation): Promise<{ count: number }> {
+    return { count: await this.count(scope, incarnation) };
   }
 
   /** Reads one key of each incarnation, then skips the rest of its keys. */
   async incarnations(
     scope: Scope,
     { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
-  ): Promise<HeldLives> {
-    const lives: HeldLives["lives"][number][] = [];
+  ): Promise<HeldIncarnations> {
+    const incarnations: HeldIncarnations["incarnations"][number][] = [];
     let after = cursor;
-    while (lives.length < limit) {
+    while (incarnations.length < limit) {
       const { keys } = await this.#deps.objects.list(scope, root, {
         limit: 1,
         ...(after === undefined ? {} : { after }),
       });
       const incarnation = keys[0]?.key.slice(root.length).split("/")[0];
-      if (incarnation === undefined) return { lives };
-      if (isIncarnation(incarnation)) lives.push({ incarnation, repository_id: "" });
+      if (incarnation === undefined) return { incarnations };
+      if (isIncarnation(incarnation)) incarnations.push({ incarnation, repository_id: "" });
       // "0" follows "/" directly: after every key of this incarnation, before any other.
       after = `${root}${incarnation}0`;
     }
-    return { lives, cursor: after };
+    return { incarnations, cursor: after };
   }
 }
 

@@ -1,7 +1,7 @@
 /** The quads of an incarnation: its space with all graphs, indexes and terms. */
 import type { Scope } from "../../../domain/scope.ts";
 import { ifMissing } from "../../../runtime/expected-errors.ts";
-import type { HeldLives, Incarnation, Participant } from "../../../lifecycle/index.ts";
+import type { HeldIncarnations, Incarnation, Participant } from "../../../lifecycle/index.ts";
 import type { TripleStore } from "../../../ports/triple-store.ts";
 import { isIncarnation } from "./built-in.ts";
 
@@ -45,9 +45,9 @@ export class TriplesStore implements Participant {
   async incarnations(
     scope: Scope,
     options: { readonly limit: number; readonly cursor?: string | undefined },
-  ): Promise<HeldLives> {
+  ): Promise<HeldIncarnations> {
     const { spaces, cursor } = await this.#triples.spaces(scope, options);
     const held = spaces.filter(({ space, status }) => status !== "purged" && isIncarnation(space));
-    return { lives: held.map(({ space }) => ({ incarnation: space, repository_id: "" })), cursor };
+    return { incarnations: held.map(({ space }) => ({ incarnation: space, repository_id: "" })), cursor };
   }
 }

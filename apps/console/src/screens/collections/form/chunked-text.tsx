@@ -1,10 +1,10 @@
-/** A text with its passages drawn into it: where each begins, and what two of them share. */
+/** A text with chunk boundaries and overlaps highlighted. */
 import { Fragment } from "react";
 import type { Piece } from "../../../api/chunking.ts";
 import { cx } from "../../../lib/class-names.ts";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 
-export function CutText({ text, pieces }: { readonly text: string; readonly pieces: readonly Piece[] }) {
+export function ChunkedText({ text, pieces }: { readonly text: string; readonly pieces: readonly Piece[] }) {
   const stretches = stretchesOf(text, pieces);
   return (
     <div>
@@ -12,7 +12,7 @@ export function CutText({ text, pieces }: { readonly text: string; readonly piec
         className="max-h-80 overflow-auto rounded-md border p-3 font-mono text-xs leading-6 break-words whitespace-pre-wrap"
         tabIndex={0}
         role="group"
-        aria-label={s.previewCut}
+        aria-label={s.previewChunks}
       >
         {stretches.map(({ at, words, begins, inside }) => (
           <Fragment key={at}>
@@ -40,12 +40,12 @@ export function CutText({ text, pieces }: { readonly text: string; readonly piec
 interface Stretch {
   readonly at: number;
   readonly words: string;
-  /** The passages that begin here, and all that hold it. */
+  /** Chunks that start here, and chunks that cover it. */
   readonly begins: readonly number[];
   readonly inside: readonly number[];
 }
 
-/** Cuts the text wherever a passage begins or ends. Passages come in the order of their beginnings. */
+/** Splits the text at chunk boundaries. Chunks are sorted by start. */
 function stretchesOf(text: string, pieces: readonly Piece[]): readonly Stretch[] {
   const last = pieces.at(-1)?.end ?? text.length;
   const edges = [...new Set([0, last, ...pieces.flatMap(({ start, end }) => [start, end])])].sort((a, b) => a - b);

@@ -41,24 +41,27 @@ const supportsOfQuadMax = 1_000;
 /** Fences and counters are created; removals and abandoned preparations are executed before: none of them is moved. */
 const movedKinds: ReadonlySet<unknown> = new Set(["document", "source", "kept"]);
 
-export async function* lifeRows(deps: IncarnationStores, life: IncarnationToRead): AsyncGenerator<IncarnationRow> {
-  yield* recordRows(deps, life);
-  for await (const { document } of lifeItems(deps, life)) {
+export async function* incarnationRows(
+  deps: IncarnationStores,
+  incarnation: IncarnationToRead,
+): AsyncGenerator<IncarnationRow> {
+  yield* recordRows(deps, incarnation);
+  for await (const { document } of incarnationItems(deps, incarnation)) {
     const {
       id,
       repository_id: _,
       incarnation: _life,
       ...rest
-    } = life.names?.item(document) ?? (document as JsonObject & { readonly id: string });
+    } = incarnation.names?.item(document) ?? (document as JsonObject & { readonly id: string });
     yield { key: id, value: rest };
   }
-  yield* objectRows(deps, life);
-  yield* vectorRows(deps, life);
-  yield* quadRows(deps, life);
+  yield* objectRows(deps, incarnation);
+  yield* vectorRows(deps, incarnation);
+  yield* quadRows(deps, incarnation);
 }
 
 /** The moved items of an incarnation's partition, ordered by id. */
-export async function* lifeItems(
+export async function* incarnationItems(
   { items }: Pick<IncarnationStores, "items">,
   { scope, record, signal }: IncarnationToRead,
   after?: string,

@@ -1,13 +1,13 @@
-import type { Passage } from "../../api/document-parts.ts";
+import type { Chunk } from "@pinakes/client";
 import { documentStrings } from "../../strings/documents.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/states.tsx";
-import type { Place } from "./use-place.ts";
+import type { Selection } from "./use-selection.ts";
 
-const s = documentStrings.passages;
+const s = documentStrings.chunks;
 const previewChars = 300;
 
-const columns: readonly Column<Passage>[] = [
+const columns: readonly Column<Chunk>[] = [
   { id: "number", header: s.title, width: "7rem", cell: ({ index }) => s.number(index) },
   { id: "page", header: s.page, width: "4rem", align: "right", cell: ({ page }) => page ?? "" },
   {
@@ -34,18 +34,18 @@ const columns: readonly Column<Passage>[] = [
   },
 ];
 
-/** A row opens the text at its passage. */
-export function PassagesTab({ place: { passages, choose } }: { readonly place: Place }) {
+/** A row opens the text at its chunk. */
+export function ChunksTab({ selection: { chunks, choose } }: { readonly selection: Selection }) {
   return (
     <DataTable
       label={s.label}
       columns={columns}
-      items={passages.items}
+      items={chunks.items}
       rowId={({ chunk_id }) => chunk_id}
       onOpen={choose}
-      error={passages.error}
-      onRetry={passages.retry}
-      more={passages.more}
+      error={chunks.error}
+      onRetry={chunks.retry}
+      more={chunks.more}
       empty={<Empty title={s.nothing}>{s.nothingText}</Empty>}
     />
   );

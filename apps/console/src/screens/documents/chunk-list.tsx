@@ -1,21 +1,21 @@
-/** All passages in the order of the text, with only those in sight in the page. The chosen one is scrolled to. */
+/** The chunks in text order, virtualized. Scrolls to the selected one. */
+import type { Chunk } from "@pinakes/client";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
-import type { Passage } from "../../api/document-parts.ts";
 import { cx } from "../../lib/class-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { MoreError } from "../../ui/more-error.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
-import type { Place } from "./use-place.ts";
+import type { Selection } from "./use-selection.ts";
 
-const s = documentStrings.passages;
+const s = documentStrings.chunks;
 const rowHeight = 76;
 const nearEndRows = 20;
 const previewChars = 160;
 
-export function PassageList({ place }: { readonly place: Place }) {
-  const { items, error, retry, more } = place.passages;
+export function ChunkList({ selection }: { readonly selection: Selection }) {
+  const { items, error, retry, more } = selection.chunks;
   return (
     <section aria-label={s.title} className="flex min-w-0 flex-col overflow-hidden rounded-lg border bg-panel">
       <h2 className="border-b px-4 py-2.5 text-sm font-semibold">{s.title}</h2>
@@ -28,7 +28,7 @@ export function PassageList({ place }: { readonly place: Place }) {
       ) : items.length === 0 ? (
         <Empty title={s.nothing}>{s.nothingText}</Empty>
       ) : (
-        <Rows place={place} items={items} />
+        <Rows selection={selection} items={items} />
       )}
       <MoreError more={more} />
       {items !== undefined && items.length > 0 && (
@@ -42,9 +42,9 @@ export function PassageList({ place }: { readonly place: Place }) {
   );
 }
 
-function Rows({ place, items }: { readonly place: Place; readonly items: readonly Passage[] }) {
-  const { chosen, choose } = place;
-  const { has, loading, load } = place.passages.more;
+function Rows({ selection, items }: { readonly selection: Selection; readonly items: readonly Chunk[] }) {
+  const { chosen, choose } = selection;
+  const { has, loading, load } = selection.chunks.more;
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: items.length,
@@ -72,14 +72,14 @@ function Rows({ place, items }: { readonly place: Place; readonly items: readonl
     >
       <ol className="relative" style={{ height: virtualizer.getTotalSize() }}>
         {shown.map(({ index, start, key }) => {
-          const passage = items[index];
-          return passage === undefined ? null : (
+          const chunk = items[index];
+          return chunk === undefined ? null : (
             <li
               key={key}
               className="absolute inset-x-0 top-0 border-b"
               style={{ height: rowHeight, transform: `translateY(${start}px)` }}
             >
-              <Row passage={passage} chosen={passage === chosen} onChoose={() => choose(passage)} />
+              <Row chunk={chunk} chosen={chunk === chosen} onChoose={() => choose(chunk)} />
             </li>
           );
         })}
@@ -89,11 +89,11 @@ function Rows({ place, items }: { readonly place: Place; readonly items: readonl
 }
 
 function Row({
-  passage: { index, text, page, section },
+  chunk: { index, text, page, section },
   chosen,
   onChoose,
 }: {
-  readonly passage: Passage;
+  readonly chunk: Chunk;
   readonly chosen: boolean;
   readonly onChoose: () => void;
 }) {

@@ -1,30 +1,24 @@
-/** Names of repositories and collections for screens that have their ids only. What is deleted or another's has no name here. */
+/** Names of repositories and collections for screens that only have ids. Deleted or inaccessible ones have no name here. */
+import type { Collection, Repository } from "@pinakes/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { uiStrings } from "../strings/ui.ts";
 import { refOf } from "./collection-ref.ts";
-import {
-  collectionOptions,
-  collectionsOptions,
-  repositoriesOptions,
-  type Collection,
-  type CollectionId,
-  type Repository,
-} from "./collections.ts";
+import { collectionOptions, collectionsOptions, repositoriesOptions, type CollectionId } from "./collections.ts";
 
-interface PlaceIds {
+interface CollectionIds {
   readonly repository_id: string;
   readonly collection_id: string;
 }
 
-/** "Papers / My notes"; what has no name here, by its id. */
-export type PlaceName = (place: PlaceIds) => string;
+/** "Papers / My notes"; falls back to the id. */
+export type CollectionName = (place: CollectionIds) => string;
 
 const personalId = /^personal-([0-9a-f]{8})[0-9a-f]{24}$/;
 
-export function placeName(
+export function collectionName(
   repositories: readonly Pick<Repository, "repository_id" | "name">[],
   collections: readonly Pick<Collection, "repository_id" | "collection_id" | "name">[],
-): PlaceName {
+): CollectionName {
   const repositoryNames = new Map(repositories.map((one) => [one.repository_id, one.name]));
   const collectionNames = new Map(
     collections.map((one) => [refOf({ rid: one.repository_id, cid: one.collection_id }), one.name]),
@@ -36,14 +30,14 @@ export function placeName(
   };
 }
 
-/** Of the newest collections, as far as the list of them was read: those are what lists are about. */
-export function usePlaceName(): PlaceName {
+/** Of the newest collections that are loaded: lists mostly refer to those. */
+export function useCollectionName(): CollectionName {
   const repositories = useQuery(repositoriesOptions).data?.items;
   const collections = useInfiniteQuery(collectionsOptions()).data?.items;
-  return placeName(repositories ?? [], collections ?? []);
+  return collectionName(repositories ?? [], collections ?? []);
 }
 
-/** Undefined as long as it is not known, or when it is gone. The list has most of them at once; only one that it lacks is asked for. */
+/** Undefined while loading or if it does not exist. Most are in the cached list; only missing ones are fetched. */
 export function useCollection({ rid, cid }: CollectionId): Collection | undefined {
   const list = useInfiniteQuery(collectionsOptions()).data?.items;
   const listed = list?.find((one) => one.repository_id === rid && one.collection_id === cid);
@@ -56,7 +50,7 @@ export function useCollection({ rid, cid }: CollectionId): Collection | undefine
 
 const madeId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Which repository, and the id where somebody chose it. */
-export function placeOf({ repository_name, collection_id }: Collection): string {
+/** The repository, and the id if it was chosen by a user. */
+export function labelOf({ repository_name, collection_id }: Collection): string {
   return madeId.test(collection_id) ? repository_name : `${repository_name} / ${collection_id}`;
 }

@@ -1,24 +1,22 @@
-/** The chosen place in words, and as a citation to be copied. */
-import type { Document } from "../../api/documents.ts";
-import type { Citation } from "../../api/search.ts";
+/** The selected range, and its citation. */
+import type { Chunk, Citation, Document } from "@pinakes/client";
 import { documentStrings } from "../../strings/documents.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
-import type { Passage } from "../../api/document-parts.ts";
 import { foundIn } from "../search/found-words.ts";
 import type { Span } from "./text-marks.ts";
-import type { Place } from "./use-place.ts";
+import type { Selection } from "./use-selection.ts";
 
-const s = documentStrings.passages;
+const s = documentStrings.chunks;
 
-interface ChosenPlaceProps {
+interface SelectionPanelProps {
   readonly document: Document;
-  readonly place: Place;
+  readonly selection: Selection;
   readonly span: Span;
 }
 
-export function ChosenPlace({ document, place: { chosen, choose, words }, span }: ChosenPlaceProps) {
+export function SelectionPanel({ document, selection: { chosen, choose, words }, span }: SelectionPanelProps) {
   const { page, section } = chosen ?? {};
   const found = foundIn(chosen?.text ?? "", words);
   return (
@@ -47,12 +45,12 @@ export function ChosenPlace({ document, place: { chosen, choose, words }, span }
   );
 }
 
-/** As searches give it, and as POST /v1/citations:verify takes it. */
+/** In the form of searches and POST /v1/citations:verify. */
 function citationOf(
   { repository_id, collection_id, document_id, name, live_version, version }: Document,
-  passage: Passage,
+  chunk: Chunk,
 ): Citation {
-  const { page, section, start, end, text } = passage;
+  const { page, section, start, end, text } = chunk;
   return {
     repository_id,
     collection_id,

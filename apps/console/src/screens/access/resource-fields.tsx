@@ -15,8 +15,8 @@ interface Props extends Place {
   readonly onChange: (next: Partial<Place>) => void;
 }
 
-/** A repository, a collection in it, a document in that. */
-export function PlaceFields({ repository, collection, document, onChange }: Props) {
+/** Repository, collection and document of the access tester. */
+export function ResourceFields({ repository, collection, document, onChange }: Props) {
   const repositories =
     useQuery(repositoriesOptions).data?.items.map(({ repository_id, name }) => ({
       value: repository_id,
@@ -71,7 +71,7 @@ function CollectionChoice({ repository, collection, onChoose }: ChoiceProps) {
   );
 }
 
-/** What the address names is offered even where the list does not have it (yet). */
+/** The value of the URL is always offered, even if it is not in the list (yet). */
 function withChosen(
   choices: readonly { readonly value: string; readonly label: string }[],
   chosen: string | undefined,

@@ -1,49 +1,50 @@
-/** The place in a document that its page shows: in its address, as a passage or as characters from … to. */
+/** The position in a document, from the URL: a chunk or a character range. */
+import type { Chunk, Document } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { passagesOptions, type Passage } from "../../api/document-parts.ts";
-import type { Document, DocumentId } from "../../api/documents.ts";
+import { chunksOptions } from "../../api/document-parts.ts";
+import type { DocumentId } from "../../api/documents.ts";
 import { moreOf, type More } from "../../api/page.ts";
 import { wordsOf } from "../search/found-words.ts";
 import type { Span } from "./text-marks.ts";
 
 const route = getRouteApi("/shell/collections/$rid/$cid/documents/$did");
 
-interface Passages {
-  readonly items: readonly Passage[] | undefined;
+interface Chunks {
+  readonly items: readonly Chunk[] | undefined;
   readonly error: unknown;
   readonly retry: () => void;
   readonly more: More;
 }
 
-export interface Place {
-  readonly passages: Passages;
-  readonly chosen: Passage | undefined;
-  /** Those of the question that led here. */
+export interface Selection {
+  readonly chunks: Chunks;
+  readonly chosen: Chunk | undefined;
+  /** Words of the query. */
   readonly words: readonly string[];
   readonly span: Span | undefined;
-  /** More passages are being read to find the chosen one. */
+  /** Loading further chunks to find the selected one. */
   readonly looking: boolean;
-  /** The address names a passage that is not there. */
+  /** The chunk of the URL does not exist. */
   readonly gone: boolean;
-  readonly choose: (passage: Passage | undefined) => void;
+  readonly choose: (chunk: Chunk | undefined) => void;
   readonly chooseSpan: (span: Span) => void;
 }
 
-export function usePlace(id: DocumentId, document: Document): Place {
-  const { chunk, start, end, q } = route.useSearch();
+export function useSelection(id: DocumentId, document: Document): Selection {
+  const { chunk: chunkId, start, end, q } = route.useSearch();
   const navigate = route.useNavigate();
-  const list = useInfiniteQuery(passagesOptions(id, document));
+  const list = useInfiniteQuery(chunksOptions(id, document));
   const { hasNextPage, isFetching, fetchNextPage } = list;
   const more = moreOf(list);
   const items = list.data?.items;
   const given = spanOf(start, end);
-  const chosen = items?.find((passage) =>
-    chunk === undefined ? passage.start === given?.start && passage.end === given.end : passage.chunk_id === chunk,
+  const chosen = items?.find((chunk) =>
+    chunkId === undefined ? chunk.start === given?.start && chunk.end === given?.end : chunk.chunk_id === chunkId,
   );
-  const missing = chunk !== undefined && items !== undefined && chosen === undefined;
-  // Passages come in pages, and nobody knows on which one this is.
+  const missing = chunkId !== undefined && items !== undefined && chosen === undefined;
+  // Chunks are paged, and the page of this one is unknown.
   useEffect(() => {
     if (missing && more.has && !isFetching) void fetchNextPage();
   }, [missing, more.has, isFetching, fetchNextPage]);
@@ -57,7 +58,7 @@ export function usePlace(id: DocumentId, document: Document): Place {
       replace: true,
     });
   return {
-    passages: {
+    chunks: {
       items,
       error: items === undefined ? list.error : undefined,
       retry: () => void list.refetch(),
@@ -68,12 +69,12 @@ export function usePlace(id: DocumentId, document: Document): Place {
     span: given ?? chosen,
     looking: missing && (more.has || more.loading),
     gone: missing && !hasNextPage && !isFetching,
-    choose: (passage) => go({ chunk: passage?.chunk_id, start: passage?.start, end: passage?.end }),
+    choose: (chunk) => go({ chunk: chunk?.chunk_id, start: chunk?.start, end: chunk?.end }),
     chooseSpan: go,
   };
 }
 
-/** Whatever somebody typed into the address. */
+/** Validates the range of the URL. */
 function spanOf(start = -1, end = -1): Span | undefined {
   return Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end > start
     ? { start, end }

@@ -11,7 +11,7 @@ import { CollectionPartition } from "../../knowledge/records/collection-partitio
 import { itemIds, type CollectionRecord } from "../../knowledge/records/records.ts";
 import { appendCompacting } from "../../knowledge/raw-vectors/append-compacting.ts";
 import { ownVectorsName } from "../../knowledge/records/raw-vectors-name.ts";
-import { alive, lifeItems, settingsOfVectors, type Beat, type IncarnationStores } from "./life-rows.ts";
+import { alive, incarnationItems, settingsOfVectors, type Beat, type IncarnationStores } from "./incarnation-rows.ts";
 import type { MovedNames } from "./moved-names.ts";
 
 const phases = ["objects", "passages", "rows", "triples", "items"] as const;
@@ -44,7 +44,7 @@ const itemsPerBatch = 20;
 /** Without a cursor: the last one of its phase. */
 type Step = { readonly after?: string | undefined; readonly copied: number };
 
-export async function* copyLife(
+export async function* copyIncarnation(
   parts: IncarnationStores,
   work: IncarnationToCopy,
   from: CopyProgress = { phase: "objects", copied: 0 },
@@ -189,7 +189,7 @@ async function* copyItems(
     waiting = [];
     return copied;
   };
-  for await (const { id, document } of lifeItems(parts, { scope, record: from, signal }, after)) {
+  for await (const { id, document } of incarnationItems(parts, { scope, record: from, signal }, after)) {
     waiting.push({ op: "upsert", document: names.item(document) });
     last = id;
     if (waiting.length === itemsPerBatch) yield { after: last, copied: await flush() };

@@ -1,13 +1,13 @@
-/** Work that is asked for again and again: done soon after the first time, then once in a while, and never twice at once. */
+/** Throttles repeated work: runs soon after the first call, then at intervals, and never concurrently. */
 interface Turns {
-  /** From the first time it is asked for until it begins. */
+  /** Delay from the first call to its run. */
   readonly soonMs: number;
-  /** From its end until it may begin again. */
+  /** Minimum pause between runs. */
   readonly againMs: number;
 }
 
-/** Returns how to ask for it. What is asked for while it is done is done in the next turn. */
-export function inTurns(work: () => Promise<void>, { soonMs, againMs }: Turns): () => void {
+/** Returns the function to call. Calls during a run schedule another one. */
+export function throttle(work: () => Promise<void>, { soonMs, againMs }: Turns): () => void {
   let wanted = false;
   let busy = false;
   const turn = async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { inTurns } from "./in-turns.ts";
+import { throttle } from "./throttle.ts";
 
 describe("work in turns", () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -7,7 +7,7 @@ describe("work in turns", () => {
 
   it("a thousand times asked for is done soon, then once in a while, and a last time for what came meanwhile", async () => {
     let done = 0;
-    const ask = inTurns(async () => void (done += 1), { soonMs: 700, againMs: 2_000 });
+    const ask = throttle(async () => void (done += 1), { soonMs: 700, againMs: 2_000 });
     await vi.advanceTimersByTimeAsync(5_000);
     expect(done).toBe(0);
     ask();
@@ -26,7 +26,7 @@ describe("work in turns", () => {
 
   it("is not done twice at once, however long it takes", async () => {
     const ends: (() => void)[] = [];
-    const ask = inTurns(() => new Promise((resolve) => ends.push(resolve)), { soonMs: 0, againMs: 10 });
+    const ask = throttle(() => new Promise((resolve) => ends.push(resolve)), { soonMs: 0, againMs: 10 });
     ask();
     await vi.advanceTimersByTimeAsync(0);
     ask();

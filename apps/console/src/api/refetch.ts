@@ -1,37 +1,42 @@
 /**
- * Something changed on the server: what is shown of it is read again, without reading a long list from its beginning to its end.
+ * Refetches visible data after a change, without refetching long lists as a whole.
  *
- * Of a list with several pages its first is read, where new rows come; its last, when the list was read to its end; and those with rows that
- * changed, a few at a time. A next page that is on its way is waited for: it would be lost, or would overwrite what was read meanwhile.
+ * Of a list with several pages, refetches the first, where new rows appear; the last, if the list was loaded to its end; and up to some pages
+ * with changed rows. A next page in flight is awaited: it would be lost, or would overwrite the refetched rows.
  */
+import type { Page } from "@pinakes/client";
 import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
 import { hasRow, isEnd, withFreshPage, type Pages } from "./fresh-page.ts";
-import type { ListMeta, Page } from "./page.ts";
+import type { ListMeta } from "./page.ts";
 
 /** Besides the first and the last. */
 export const changedPagesMax = 3;
-/** So many pages of new rows are read to come to one that is known. With more, the list begins anew with them. */
+/** Maximum pages of new rows to read before a known row. Beyond that, the list restarts from them. */
 export const newPagesMax = 5;
 
 type Row = unknown;
 
-/** Rows that changed, in pages that were not read again yet. */
+/** Changed rows in pages that are not refetched yet. */
 const waiting = new WeakMap<Query, Set<string>>();
 
-/** `changed`: ids of rows. True: not everything was read yet, ask again. */
-export async function renew(client: QueryClient, queryKey: QueryKey, changed: Iterable<string> = []): Promise<boolean> {
+/** `changed`: row ids. Returns true if changed pages remain, and it must be called again. */
+export async function refetchChanged(
+  client: QueryClient,
+  queryKey: QueryKey,
+  changed: Iterable<string> = [],
+): Promise<boolean> {
   const ids = [...changed];
   const left = await Promise.all(
     client
       .getQueryCache()
       .findAll({ queryKey })
-      .map((query) => renewOne(client, query, ids)),
+      .map((query) => refetchOne(client, query, ids)),
   );
   return left.includes(true);
 }
 
-/** Events were missed, so anything may have changed: all that is shown is read again as a whole. */
-export async function renewAll(client: QueryClient): Promise<void> {
+/** After missed events, refetches everything that is visible. */
+export async function refetchAll(client: QueryClient): Promise<void> {
   const again = async (query: Query) => {
     await nextPageCame(query);
     await readWhole(client, query);
@@ -39,8 +44,8 @@ export async function renewAll(client: QueryClient): Promise<void> {
   await Promise.all(client.getQueryCache().getAll().map(again));
 }
 
-async function renewOne(client: QueryClient, query: Query, changed: readonly string[]): Promise<boolean> {
-  // Nobody sees it: it is read when it is shown again.
+async function refetchOne(client: QueryClient, query: Query, changed: readonly string[]): Promise<boolean> {
+  // Not visible: refetched when it is shown again.
   if (!query.isActive()) {
     query.invalidate();
     return false;
@@ -58,10 +63,10 @@ async function renewOne(client: QueryClient, query: Query, changed: readonly str
   for (const id of chosen.flatMap((index) => data.pages[index]?.items.map(idOf) ?? [])) ids.delete(id);
   waiting.set(query, ids);
   try {
-    // From the last: what the first one brings does not move the others.
-    for (const index of chosen) await renewPage(query, index, list);
+    // Last page first: new rows in the first do not shift the others.
+    for (const index of chosen) await refetchPage(query, index, list);
   } catch {
-    // Read as a whole, which tries again, and tells why where it cannot.
+    // The full refetch retries, and reports the error.
     await readWhole(client, query);
     return false;
   }
@@ -78,7 +83,7 @@ function pagesToRead({ pages }: Pages<Row>, ids: ReadonlySet<string>, idOf: List
   return [...chosen].toSorted((a, b) => b - a);
 }
 
-async function renewPage(query: Query, index: number, { read, idOf }: ListMeta): Promise<void> {
+async function refetchPage(query: Query, index: number, { read, idOf }: ListMeta): Promise<void> {
   const before = query.state.data as Pages<Row>;
   const fresh =
     index === 0
@@ -86,7 +91,7 @@ async function renewPage(query: Query, index: number, { read, idOf }: ListMeta):
       : await read(before.pageParams[index] as string | undefined);
   await settled(query);
   const now = query.state.data as Pages<Row>;
-  // The list was read anew or became another meanwhile.
+  // The list was refetched or replaced in the meantime.
   if (now.pageParams[index] !== before.pageParams[index]) return;
   const known = index > 0 || isEnd(fresh) || fresh.items.some((one) => hasRow(before, idOf(one), idOf));
   query.setData(
@@ -94,7 +99,7 @@ async function renewPage(query: Query, index: number, { read, idOf }: ListMeta):
   );
 }
 
-/** From the beginning to the first row that is known: there may be more new ones than fit a page. */
+/** From the start to the first known row: there may be more new rows than fit a page. */
 async function readToKnown(data: Pages<Row>, { read, idOf }: ListMeta): Promise<Page<Row>> {
   let page = await read(undefined);
   let items = page.items;
@@ -113,7 +118,7 @@ async function readWhole(client: QueryClient, { queryKey }: Query): Promise<void
   await client.invalidateQueries({ queryKey, exact: true }, { cancelRefetch: true });
 }
 
-/** Nothing of it is on its way any more. */
+/** Waits until no request is in flight. */
 async function settled(query: Query): Promise<void> {
   while (query.state.fetchStatus === "fetching" && query.promise !== undefined) await ended(query.promise);
 }
@@ -131,6 +136,6 @@ async function ended(promise: Promise<unknown>): Promise<void> {
   try {
     await promise;
   } catch {
-    // Whoever asked for it is told.
+    // The caller of that request handles it.
   }
 }

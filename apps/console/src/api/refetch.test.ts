@@ -1,7 +1,8 @@
+import type { Page } from "@pinakes/client";
 import { InfiniteQueryObserver, QueryClient, infiniteQueryOptions } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ListMeta, Page } from "./page.ts";
-import { changedPagesMax, newPagesMax, renew, renewAll } from "./renew.ts";
+import type { ListMeta } from "./page.ts";
+import { changedPagesMax, newPagesMax, refetchChanged, refetchAll } from "./refetch.ts";
 
 interface Row {
   readonly id: number;
@@ -11,7 +12,7 @@ interface Row {
 const pageSize = 10;
 const queryKey = ["rows"];
 
-/** A list on a server: the highest number first, a cursor is the last number of the page before. */
+/** A list on a server: highest number first; the cursor is the last number of the previous page. */
 class Rows {
   readonly asked: string[] = [];
   #rows: readonly Row[] = [];
@@ -29,7 +30,7 @@ class Rows {
     this.#rows = this.#rows.filter((row) => row.id !== id);
   }
 
-  /** Answers nothing more until the returned function is called. */
+  /** Blocks responses until the returned function is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#gate = promise;
@@ -59,7 +60,7 @@ function observe(client: QueryClient, server: Rows) {
   return new InfiniteQueryObserver(client, options);
 }
 
-describe("renewing a long list", () => {
+describe("refetching a long list", () => {
   let server: Rows;
   let client: QueryClient;
   let list: ReturnType<typeof observe>;
@@ -89,7 +90,7 @@ describe("renewing a long list", () => {
     server.add(1, 1_000);
     await open(100);
     server.add(1_001, 1_001);
-    expect(await renew(client, queryKey, ["1001"])).toBe(false);
+    expect(await refetchChanged(client, queryKey, ["1001"])).toBe(false);
     expect(server.asked).toEqual(["11", "first"]);
     expect(numbers()).toEqual(down(1_001, 1));
   });
@@ -99,7 +100,7 @@ describe("renewing a long list", () => {
     await open(4);
     server.change(25);
     server.remove(35);
-    expect(await renew(client, queryKey, ["25", "35"])).toBe(false);
+    expect(await refetchChanged(client, queryKey, ["25", "35"])).toBe(false);
     expect(server.asked).toEqual(["31", "41", "first"]);
     expect(numbers()).toEqual(down(50, 11).filter((id) => id !== 35));
     expect(rows().find(({ id }) => id === 25)?.text).toBe("new");
@@ -109,12 +110,12 @@ describe("renewing a long list", () => {
     server.add(1, 100);
     await open(9);
     const changed = [15, 25, 35, 45].map((id) => (server.change(id), String(id)));
-    expect(await renew(client, queryKey, changed.slice(1))).toBe(false);
+    expect(await refetchChanged(client, queryKey, changed.slice(1))).toBe(false);
     expect(server.asked).toHaveLength(changedPagesMax + 1);
     server.asked.length = 0;
-    expect(await renew(client, queryKey, changed)).toBe(true);
+    expect(await refetchChanged(client, queryKey, changed)).toBe(true);
     expect(server.asked).toHaveLength(changedPagesMax + 1);
-    expect(await renew(client, queryKey)).toBe(false);
+    expect(await refetchChanged(client, queryKey)).toBe(false);
     expect(rows().filter(({ text }) => text === "new")).toHaveLength(4);
   });
 
@@ -122,11 +123,11 @@ describe("renewing a long list", () => {
     server.add(1, 30);
     await open(2);
     server.add(31, 30 + newPagesMax * pageSize - 1);
-    await renew(client, queryKey);
+    await refetchChanged(client, queryKey);
     expect(numbers()).toEqual(down(30 + newPagesMax * pageSize - 1, 11));
     const top = 200 + newPagesMax * pageSize;
     server.add(200, top);
-    await renew(client, queryKey);
+    await refetchChanged(client, queryKey);
     expect(numbers()).toEqual(down(top, top - newPagesMax * pageSize + 1));
     await list.fetchNextPage();
     expect(numbers()).toEqual([...down(top, 200), ...down(79, 71)]);
@@ -138,10 +139,10 @@ describe("renewing a long list", () => {
     const release = server.hold();
     const next = list.fetchNextPage();
     server.add(51, 51);
-    const renewed = renew(client, queryKey);
-    const whole = renewAll(client);
+    const refetched = refetchChanged(client, queryKey);
+    const whole = refetchAll(client);
     release();
-    await Promise.all([next, renewed, whole]);
+    await Promise.all([next, refetched, whole]);
     expect(server.asked[0]).toBe("31");
     expect(numbers()).toEqual(down(51, 22));
   });
@@ -150,10 +151,10 @@ describe("renewing a long list", () => {
     server.add(1, 5);
     await open(1);
     server.add(6, 6);
-    await renew(client, queryKey);
+    await refetchChanged(client, queryKey);
     expect([numbers(), server.asked]).toEqual([down(6, 1), ["first"]]);
     leave();
-    await renew(client, queryKey);
+    await refetchChanged(client, queryKey);
     expect(server.asked).toEqual(["first"]);
     expect(client.getQueryState(queryKey)?.isInvalidated).toBe(true);
   });

@@ -24,29 +24,30 @@ export async function auditCollection(run: AuditRun, collection: CollectionRecor
   if (!isLive(collection)) return checkEnding(run, collection);
   // A migration that fills it verifies its own counts.
   if (collection.hold !== undefined) return;
-  const life: IncarnationRun = {
+  const incarnation: IncarnationRun = {
     ...run,
     collection,
     partition: new CollectionPartition(run.deps.items, run.scope, collection),
     refused: new Set(),
   };
-  await lookAt(run.repair && !run.forced ? { ...life, refused: await refusals(life) } : life);
+  await lookAt(run.repair && !run.forced ? { ...incarnation, refused: await refusals(incarnation) } : incarnation);
 }
 
 /** A dry run first: with the wrong object store everything seems to be missing, and nothing may be changed. */
-async function refusals(life: IncarnationRun): Promise<ReadonlySet<FindingKind>> {
+async function refusals(incarnation: IncarnationRun): Promise<ReadonlySet<FindingKind>> {
   const findings = new Findings();
-  await lookAt({ ...life, repair: false, findings });
+  await lookAt({ ...incarnation, repair: false, findings });
   const refused = tooMuch(findings);
-  for (const { kinds, detail } of refused) life.findings.refuse({ ...placeOf(life.collection), kinds, detail });
+  for (const { kinds, detail } of refused)
+    incarnation.findings.refuse({ ...placeOf(incarnation.collection), kinds, detail });
   return new Set(refused.flatMap(({ kinds }) => kinds));
 }
 
-async function lookAt(life: IncarnationRun): Promise<void> {
+async function lookAt(incarnation: IncarnationRun): Promise<void> {
   for (const check of [checkRemovals, checkManifests, checkObjects, checkPassages, checkTriples, checkStats]) {
-    life.signal.throwIfAborted();
+    incarnation.signal.throwIfAborted();
     // Deleted or archived concurrently: another round audits its new state.
-    if (!(await isAsItWas(life))) return;
-    await check(life);
+    if (!(await isAsItWas(incarnation))) return;
+    await check(incarnation);
   }
 }
