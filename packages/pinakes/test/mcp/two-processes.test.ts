@@ -162,10 +162,12 @@ describe("two processes on the same stores", () => {
     let lastAsked: unknown;
     const { transport } = client as unknown as { transport: { onmessage: (message: Json, extra: unknown) => void } };
     const deliver = transport.onmessage;
-    transport.onmessage = (message, extra) => {
-      if (message["method"] === "elicitation/create") lastAsked = message["id"];
-      deliver(message, extra);
-    };
+    Object.assign(transport, {
+      onmessage: (message: Json, extra: unknown) => {
+        if (message["method"] === "elicitation/create") lastAsked = message["id"];
+        deliver(message, extra);
+      },
+    });
     const { structured } = await call(client, "delete_catalog", { catalog_id });
     expect(rounds).toEqual([202, 202]);
     expect(lastAsked).toMatch(/^[\w-]+:\d+$/);
