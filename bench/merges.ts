@@ -1,7 +1,7 @@
 /**
  * npm run bench -- merges: R-CMP-23, the memory of a merge is bounded by the size of a segment, not by that of the collection. One process
- * fills a collection, compacting after every delta; another merges what can be merged, and tells its peak resident memory. Compared are a
- * collection of one full segment (`segmentRowsMax` rows) and one of four.
+ * fills a collection, compacting after every delta; another merges, and reports its peak resident memory. Compares a collection of one full
+ * segment (`segmentRowsMax` rows) with one of four.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -46,7 +46,7 @@ report("merges", [
   },
 ]);
 
-/** The smallest of three: what else runs on the machine can only add. */
+/** The smallest of three: other load on the machine can only add. */
 function measured(fullSegments: number): number {
   const run = (...args: string[]): string =>
     execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...args], {
@@ -69,7 +69,7 @@ async function fill(dir: string, fullSegments: number): Promise<void> {
   await using pinakes = await open({ dir, background: false });
   await pinakes.vectors.create(scope, "c", { dims, language: "none" });
   const random = new Random(7, 7, 7);
-  // A little more than full, so that something is left to merge.
+  // Slightly more than full, so that there is something to merge.
   const rows = fullSegments * vectorLimits.segmentRowsMax + 3 * deltaRows;
   for (let at = 0; at < rows; at += deltaRows) {
     const upsert = Array.from({ length: deltaRows }, (_, i) => ({

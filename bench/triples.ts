@@ -12,7 +12,7 @@ const rounds = 5;
 const askedPerRound = 400;
 const asked = sample(rounds * askedPerRound);
 
-/** Microseconds of each question, in turns, so that a noisy neighbour hits both. */
+/** Microseconds of each question, interleaved, so that a noisy neighbour affects both. */
 async function ask(shape: Shape, ours: Loaded, theirs: Loaded): Promise<{ ours: number[]; theirs: number[] }> {
   const times = { ours: [] as number[], theirs: [] as number[] };
   for (let round = 0; round < rounds; round += 1) {

@@ -1,7 +1,7 @@
 /**
- * npm run bench -- vectors: search against usearch, LanceDB, Qdrant, pgvector and FTS5, then what only we have bars for.
- * VECTORS_SETS=clustered leaves out the hard set; VECTORS_FULL=1 adds a million rows, which takes many minutes. Details of every
- * candidate are printed before the table of bars.
+ * npm run bench -- vectors: search against usearch, LanceDB, Qdrant, pgvector and FTS5, then our own bars. VECTORS_SETS=clustered leaves
+ * out the hard set; VECTORS_FULL=1 adds a million rows, which takes many minutes. Details of every candidate are printed before the table
+ * of bars.
  */
 import { report, type Row } from "./lib/report.ts";
 import { measureBandwidth } from "./vectors/bandwidth.ts";

@@ -1,6 +1,6 @@
 /**
- * The browser for the tests of the web page: Chromium of the system, or the one that PINAKES_CHROMIUM names. Where there is none and we may,
- * it is installed from the system's packages (Debian, Ubuntu, as root); otherwise those tests are left out, and say why.
+ * The browser for the tests of the web page: Chromium of the system, or the one that PINAKES_CHROMIUM names. Without one it is installed
+ * from the system's packages if possible (Debian, Ubuntu, as root); otherwise those tests are skipped with the reason.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -24,7 +24,7 @@ export function ensureBrowser(): string | undefined {
 function installed(): string | undefined {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
     console.warn(
-      "No Chromium: the tests of the web page are left out. Install it, or set PINAKES_CHROMIUM to its path.",
+      "No Chromium: the tests of the web page are skipped. Install it, or set PINAKES_CHROMIUM to its path.",
     );
     return undefined;
   }
@@ -35,7 +35,7 @@ function installed(): string | undefined {
     execFileSync("apt-get", ["install", "-y", "-q", "--no-install-recommends", "chromium"], options);
   } catch (error) {
     console.warn(
-      `Chromium could not be installed (${error instanceof Error ? error.message : String(error)}): the tests of the web page are left out.`,
+      `Chromium could not be installed (${error instanceof Error ? error.message : String(error)}): the tests of the web page are skipped.`,
     );
   }
   return findBrowser();

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = join(root, "apps", "console");
-/** Beside what it describes: whoever removes the build removes the mark. */
+/** Beside the build: removing the build removes the mark. */
 const mark = join(folder, "dist", "built-from.txt");
 
 export function buildConsole({ force = false }: { readonly force?: boolean } = {}): string {
@@ -18,7 +18,7 @@ export function buildConsole({ force = false }: { readonly force?: boolean } = {
   const sources = sourcesHash();
   if (!force && existsSync(mark) && readFileSync(mark, "utf8") === sources) return dist;
   const vite = join(root, "node_modules", "vite", "bin", "vite.js");
-  // Whatever this process runs for (tests say "test"): what is built is what users get.
+  // Whatever NODE_ENV this process has (tests say "test"): users get the production build.
   const env = { ...process.env, NODE_ENV: "production" };
   execFileSync(process.execPath, [vite, "build", "--logLevel", "warn"], { cwd: folder, stdio: "inherit", env });
   writeFileSync(mark, sources);

@@ -1,4 +1,4 @@
-/** docs/formats.md is the list of everything persisted: what it says is what the source has, and nothing is missing. */
+/** docs/formats.md lists everything persisted: it agrees with the source, and nothing is missing. */
 import { expect, it } from "vitest";
 import { readTree } from "./tidy/tree.ts";
 import { withoutComments } from "./tidy/code.ts";

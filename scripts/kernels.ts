@@ -1,6 +1,6 @@
 /**
  * Builds the search kernels: AssemblyScript in packages/pinakes/src/vectors/kernels/assembly → kernels.wasm beside it, which is committed
- * so that nobody needs a compiler to run Pinakes. The same source gives the same bytes: `node scripts/kernels.ts --check` says whether.
+ * so that running Pinakes needs no compiler. The same source gives the same bytes: `node scripts/kernels.ts --check` verifies it.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -70,11 +70,7 @@ export async function kernelsUpToDate(): Promise<boolean> {
 if (import.meta.main) {
   if (process.argv.includes("--check")) {
     const same = await kernelsUpToDate();
-    console.log(
-      same
-        ? "kernels.wasm is what its source says."
-        : "kernels.wasm is not what its source says; run `node scripts/kernels.ts`.",
-    );
+    console.log(same ? "kernels.wasm is up to date." : "kernels.wasm is out of date; run `node scripts/kernels.ts`.");
     process.exitCode = same ? 0 : 1;
   } else {
     const bytes = await buildKernels();

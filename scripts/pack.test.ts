@@ -10,7 +10,7 @@ import { packageName, pinnedLock } from "./pinned-lock.ts";
 const folder = mkdtempSync(join(tmpdir(), "pinakes-pack-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const root = fileURLToPath(new URL("..", import.meta.url));
-// onnxruntime's install script fetches files for graphics cards, which nothing here needs and an offline machine cannot have.
+// onnxruntime's install script downloads GPU files, which nothing here needs and an offline machine cannot get.
 const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: "skip" };
 const run = (command: string, args: string[], cwd: string) =>
   execFileSync(command, args, {
@@ -21,7 +21,7 @@ const run = (command: string, args: string[], cwd: string) =>
     maxBuffer: 256 * 1024 * 1024,
   });
 
-/** What the adapters plug into, in the versions that are tested here. */
+/** The frameworks of the adapters, in the tested versions. */
 function frameworks(): Record<string, string> {
   return Object.assign({}, ...adapters.map((name) => versions(name))) as Record<string, string>;
 }
@@ -44,7 +44,7 @@ function examplesOf(adapter: string, user: string): string[] {
   });
 }
 
-const adapters = ["ai-sdk", "langgraph", "mastra", "openai-agents"];
+const adapters = ["ai-sdk", "langchain", "langgraph", "llamaindex", "mastra", "openai-agents"];
 
 describe("the published packages", () => {
   it("installs elsewhere, runs the README's tour, and its types hold", { timeout: 900_000 }, () => {
@@ -60,7 +60,7 @@ describe("the published packages", () => {
       zod,
     };
     writeFileSync(join(user, "package.json"), JSON.stringify({ type: "module", dependencies }));
-    // Every transitive version as the repository pins it: what a registry publishes today must not decide whether this test passes.
+    // Every transitive version as the repository pins it, so that newly published versions do not decide whether this test passes.
     const ours = tarballs.map((tarball) => ({
       tarball,
       manifest: JSON.parse(run("tar", ["-xOzf", tarball, "package/package.json"], folder)) as { name: string },
@@ -103,7 +103,7 @@ describe("the published packages", () => {
       join(root, "node_modules/@types"),
       "--skipLibCheck",
     ];
-    // Were the declarations not found, everything would be `any` and the expected error would be missing.
+    // If the declarations were not found, everything would be `any` and the expected error would be missing.
     writeFileSync(
       join(user, "types.ts"),
       'import { tenantScope } from "pinakes";\nimport { itemStoreSuite } from "pinakes/testing";\n// @ts-expect-error: a scope has no such method\ntenantScope("a").nonsense();\n// @ts-expect-error: a harness needs a way to open\nitemStoreSuite({ name: "x" });\n',

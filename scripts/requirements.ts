@@ -53,7 +53,7 @@ interface BenchRow {
 interface Proof {
   readonly path: string;
   readonly title: string;
-  /** The engines that run it, for a test of a shared suite; one that no engine runs proves nothing. */
+  /** The engines that run it, for a test of a shared suite; a suite that no engine runs proves nothing. */
   readonly engines?: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export function requirementsPage(tree: Tree): string {
   return requirements(tree).page;
 }
 
-/** The page as it should be, and what is wrong with the checks or the titles. */
+/** The expected page, and the errors of the checks or the titles. */
 export function requirements(tree: Tree): Outcome {
   const checks = groups.map((group) => ({ ...group, checks: checksOf(tree, group.file) }));
   const known = new Set(checks.flatMap((group) => group.checks.map(({ id }) => id)));
@@ -108,7 +108,7 @@ function checksOf(tree: Tree, file: string): readonly Check[] {
   return checks;
 }
 
-/** The rows of bench/results/<file>.json that begin as told, and were measured against something. */
+/** The rows of bench/results/<file>.json with this prefix that have a bar. */
 function benchRows(tree: Tree, told: string): readonly [path: string, rows: readonly BenchRow[]] {
   const [file, ...rest] = told.split(": ");
   const path = `bench/results/${file}.json`;
@@ -126,8 +126,8 @@ function proofsIn(tree: Tree): Proof[] {
 }
 
 /**
- * "item-store" for a file of packages/pinakes/src/testing/item-store/. Suites that are of no use to others are with their tests: that of
- * the vector store, and "participant" for test/lifecycle/support/participant-suite.ts.
+ * "item-store" for a file of packages/pinakes/src/testing/item-store/. Suites that are not published are with their tests: that of the
+ * vector store, and "participant" for test/lifecycle/support/participant-suite.ts.
  */
 function suiteOf(path: string): string | undefined {
   if (path.endsWith(".test.ts")) return undefined;
@@ -138,7 +138,7 @@ function suiteOf(path: string): string | undefined {
 
 function enginesOf(tree: Tree, suite: string | undefined, title: string): { engines?: readonly string[] } {
   if (suite === undefined) return {};
-  // An engine that skips a test (by a part of its title, as the suites do) does not prove what it proves.
+  // An engine that skips a test (by a part of its title, as the suites do) does not prove it.
   const skips = (path: string) =>
     [...(tree.get(path) ?? "").matchAll(/\btest: "([^"\n]+)"/g)].some((match) => title.includes(match[1] as string));
   return {
@@ -160,15 +160,15 @@ function engineName(path: string): string {
   return basename(path, ".test.ts");
 }
 
-// Comments, strings and regular expressions. A quote that is not closed on its line is let go.
+// Comments, strings and regular expressions. A quote that is not closed on its line is ignored.
 const literals =
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=[(,=:[!&|?{};]\s*)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//g;
 // What stands before a title: it(, test(, fixture.test(, it.skipIf(…)(, it.each(…)(. A test that is always skipped proves nothing.
 const beforeTitle = /(?:^|[^\w$])(?:it|test)(?:\.(?!skip\b|todo\b)\w+)*(?:\((?:[^()]|\([^()]*\))*\))?\(\s*$/;
-/** As far back as a title's call is looked for. */
+/** How far back the call of a title is searched. */
 const callCharsMax = 2_000;
 
-/** The titles of the tests in a source text. Text that only looks like a test, inside a string or a comment, is none. */
+/** The titles of the tests in a source text. Text inside a string or a comment that only looks like a test is ignored. */
 export function titlesIn(source: string): string[] {
   const titles: string[] = [];
   let code = "";
@@ -203,7 +203,7 @@ export function numbersIn(title: string): string[] {
       const name = (value: number | string) => `R-${group}-${String(value).padStart(first?.length ?? 2, "0")}`;
       if (last === undefined) return [first as string, ...(more ?? "").split("/").slice(1)].map(name);
       const length = Number(last) - Number(first) + 1;
-      // A range that runs backwards, or without end, stands for itself: it is reported as unknown rather than passed over.
+      // A reversed or unbounded range stands for itself: it is reported as unknown rather than ignored.
       return length < 1 || length > 999
         ? [`${name(first as string)}…${last}`]
         : Array.from({ length }, (_, i) => name(Number(first) + i));

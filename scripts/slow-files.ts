@@ -1,4 +1,4 @@
-/** At the end of a test run: the ten files that took longest. Whoever adds tests sees here where the time goes. */
+/** At the end of a test run: the ten slowest files. */
 import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 
@@ -9,7 +9,7 @@ export class SlowFiles implements Reporter {
     const timed = modules
       .map((module) => ({ file: module.moduleId, ms: totalMs(module) }))
       .toSorted((a, b) => b.ms - a.ms);
-    // A run of a few files shows their times already.
+    // Not for a run of a few files, which shows their times already.
     if (timed.length <= filesShown) return;
     const all = timed.reduce((sum, { ms }) => sum + ms, 0);
     console.log(`\n The slowest ${filesShown} of ${timed.length} files (${seconds(all)} in all, over the workers):`);
@@ -18,7 +18,7 @@ export class SlowFiles implements Reporter {
   }
 }
 
-/** Imports, hooks and tests: what the file keeps a worker busy for. */
+/** Imports, hooks and tests: the time of a worker. */
 function totalMs(module: TestModule): number {
   const { collectDuration, duration, environmentSetupDuration, prepareDuration, setupDuration } = module.diagnostic();
   return collectDuration + duration + environmentSetupDuration + prepareDuration + setupDuration;

@@ -1,6 +1,6 @@
 /**
  * `npm run soak -- --seconds 60 --seed 1 [--stack sqlite|postgres]`: writers, compactors and readers of the vector store as processes,
- * killed and stopped at random. Ends with an error at the first invariant that does not hold. Both stacks when none is named.
+ * killed and stopped at random. Fails at the first violated invariant. Both stacks by default.
  */
 import { parseArgs } from "node:util";
 import { runSoak, text } from "../packages/pinakes/test/vectors/soak/run-soak.ts";

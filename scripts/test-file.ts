@@ -1,5 +1,5 @@
 /**
- * Around each test file: a worker runs many of them in one process, and what one set there (environment, globals, time) is as it was before
+ * Around each test file: a worker runs many of them in one process, and the changes of one (environment, globals, time) are undone before
  * the next begins.
  */
 import { afterAll, vi } from "vitest";

@@ -1,4 +1,4 @@
-/** Once before all tests: the web page is built from the sources as they are, and there is a browser to try it in. */
+/** Once before all tests: builds the web page from the current sources, and provides a browser. */
 import { ensureBrowser } from "./browser.ts";
 import { buildConsole } from "./console.ts";
 

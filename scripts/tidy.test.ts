@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { codeOnly, importsOf, withoutComments } from "./tidy/code.ts";
 import { direction } from "./tidy/direction.ts";
-import { dependencies, links } from "./tidy/documents.ts";
+import { dependencies, links, taskPaths } from "./tidy/documents.ts";
 import { fileNames, hosts, leftovers, lengths, scopeMakers, timeLimits } from "./tidy/sources.ts";
 import { readTree, type Rule } from "./tidy/tree.ts";
 
@@ -26,7 +26,7 @@ function objections(from: string, ...imports: string[]): number {
 }
 
 describe("tidy: direction", () => {
-  it("lets each part import what lies below it", () => {
+  it("lets each part import the layers below it", () => {
     expect(objections("domain/a.ts", "./b.ts")).toBe(0);
     expect(objections("ports/a.ts", "../domain/b.ts")).toBe(0);
     expect(objections("items/a.ts", "../domain/b.ts", "../ports/b.ts", "node:crypto")).toBe(0);
@@ -53,7 +53,7 @@ describe("tidy: direction", () => {
     expect(objections("drivers/sqlite/test-helpers.ts", "../memory/index.ts")).toBe(0);
   });
 
-  it("refuses every arrow that points up or aside", () => {
+  it("rejects every import of a layer above or beside", () => {
     const wrong: [string, string][] = [
       ["domain/a.ts", "../ports/b.ts"],
       ["domain/a.ts", "node:crypto"],
@@ -91,7 +91,7 @@ describe("tidy: direction", () => {
     expect(found(direction, { [`${source}unknown/a.ts`]: "" })).toHaveLength(1);
   });
 
-  it("refuses folders that import each other, also through others; a file beside folders counts on its own", () => {
+  it("rejects folders that import each other, also through others; a file beside folders counts on its own", () => {
     const file = (path: string, ...imports: string[]): [string, string] => [
       source + path,
       imports.map((specifier) => `import { x } from "${specifier}";`).join("\n"),
@@ -150,7 +150,7 @@ describe("tidy: sources", () => {
     ]);
   });
 
-  it("unfinished words and focused or skipped tests do not stay", () => {
+  it("rejects unfinished words and focused or skipped tests", () => {
     const bad = [
       "// TO_DO: later",
       "// FIX_ME",
@@ -166,7 +166,7 @@ describe("tidy: sources", () => {
     ).toEqual([]);
   });
 
-  it("no test has less time than everybody's", () => {
+  it("rejects time limits of tests below the default", () => {
     const config = { "vitest.config.ts": "testTimeout: 600_000," };
     const short = [
       "}, 599_999);",
@@ -219,13 +219,13 @@ describe("tidy: sources", () => {
     ).toEqual([]);
   });
 
-  it("no registry is named anywhere", () => {
+  it("rejects registry hosts everywhere", () => {
     const bad = ["https://registry.npm_js.org/x", "www.npm_js.com", "http://deb.deb_ian.org"].map(joined);
     for (const text of bad) expect(found(hosts, { "package-lock.json": text }).length, text).toBeGreaterThan(0);
     expect(found(hosts, { "README.md": "npm ci installs from the registry of your machine" })).toEqual([]);
   });
 
-  it("comments and strings are told apart from code", () => {
+  it("distinguishes comments and strings from code", () => {
     expect(withoutComments(`a("// no") // yes\n/* b */c("/*")`).replaceAll(" ", "")).toBe(`a("//no")\nc("/*")`);
     expect(codeOnly('f("x", `y\nz`)')).toBe('f(" ", ` \n `)');
     expect(withoutComments("const quote = /[\"']/; // gone\nkept();")).toContain("kept();");
@@ -243,6 +243,21 @@ describe("tidy: documents", () => {
     };
     expect(found(links, files)).toEqual([]);
     expect(found(links, { "docs/a.md": "\n[gone](b.md)\n[out](../../x.md)" })).toEqual(["docs/a.md:2", "docs/a.md:3"]);
+  });
+
+  it("every path of a task exists", () => {
+    const tree = { "packages/pinakes/src/a/x.ts": "", "packages/b/y.ts": "" };
+    const page = (...cells: string[]) =>
+      ["| task | path |", ...cells.map((cell) => `| change \`it\` | ${cell} |`)].join("\n");
+    const good = page(
+      "`a/x.ts`, then `packages/b/`",
+      "`packages/<name>/` ([RFC](rfcs/1.md))",
+      "`npm run x`",
+      "`a/*.ts`",
+    );
+    expect(found(taskPaths, { ...tree, "AGENTS.md": good })).toEqual([]);
+    const bad = page("`a/x.ts`", "`a/gone.ts`", "`packages/{b,gone}/`", "`gone/<name>/`");
+    expect(found(taskPaths, { ...tree, "AGENTS.md": bad })).toEqual(["AGENTS.md:3", "AGENTS.md:4", "AGENTS.md:5"]);
   });
 
   it("every dependency has its reason", () => {

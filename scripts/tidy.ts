@@ -1,11 +1,11 @@
 /**
- * Polices the repository: `npm run tidy`. Prints what is wrong and exits 1, or prints one line and exits 0.
- * What a linter can see for itself (unused code, long functions, floating promises) is in .oxlintrc.json instead.
+ * Enforces the rules of the repository: `npm run tidy`. Prints the errors and exits 1, or prints one line and exits 0. Rules that a linter
+ * supports (unused code, long functions, floating promises) are in .oxlintrc.json instead.
  */
 import { fileURLToPath } from "node:url";
 import { requirementsPage } from "./requirements.ts";
 import { direction } from "./tidy/direction.ts";
-import { dependencies, links } from "./tidy/documents.ts";
+import { dependencies, links, taskPaths } from "./tidy/documents.ts";
 import { fileNames, hosts, leftovers, lengths, scopeMakers, timeLimits } from "./tidy/sources.ts";
 import { readTree, type Finding, type Rule, type Tree } from "./tidy/tree.ts";
 
@@ -19,6 +19,7 @@ const rules: readonly Rule[] = [
   hosts,
   dependencies,
   links,
+  taskPaths,
   requirementsUpToDate,
 ];
 

@@ -1,4 +1,4 @@
-/** A model that costs next to nothing, over the protocol of OpenAI: the words of a text, counted by their hash. Texts that share words are near. */
+/** A nearly free embedding model, over OpenAI's protocol: the words of a text, counted by their hash. Texts that share words are near. */
 import { createServer, type IncomingMessage } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-/** Two collections: the one that goes, with rows in every store, and another one that is read meanwhile. */
+/** Two collections: one to delete, with rows in every store, and another one that is read meanwhile. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { vectorOf } from "./embeddings.ts";
 import type { DeletesServer } from "./server.ts";
@@ -9,11 +9,11 @@ if (!Number.isInteger(bigChunks) || bigChunks < 100)
 const otherChunks = Math.min(4_000, bigChunks);
 const chunkChars = 300;
 const chunksPerDocument = 40;
-/** Of the big collection; the rest are rows with vectors of the caller's own. */
+/** Of the big collection; the rest are raw vectors. */
 const shareInDocuments = 0.8;
 const rowsPerCall = 2_000;
 const uploadsAtOnce = 8;
-/** What is folded and merged in the background after the last write is no part of this. */
+/** Background folds and merges after the last write are not measured. */
 const settleMs = 10_000;
 
 const repository = "kb";
@@ -21,7 +21,7 @@ export const collectionPath = (collection: string): string =>
   `/v1/repositories/${repository}/collections/${collection}`;
 
 export interface Filled {
-  /** Of the collection that goes. */
+  /** Of the deleted collection. */
   readonly incarnation: string;
   readonly chunks: number;
   readonly otherDocuments: readonly string[];
@@ -88,7 +88,7 @@ async function makeCollection(server: DeletesServer, id: string, chunks: number)
   }
 }
 
-/** Markdown with front matter and a link in each passage, so that the graph has triples of every document, with where they were read. */
+/** Markdown with front matter and a link in each paragraph, so that the graph has triples of every document, with their chunks. */
 function page(n: number): string {
   const passages = Array.from({ length: chunksPerDocument }, (_, i) => passage(n * chunksPerDocument + i));
   return `---\ntitle: Page ${n}\nauthor: Author ${n % 50}\n---\n\n${passages.join("\n\n")}\n`;

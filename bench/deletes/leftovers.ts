@@ -1,6 +1,6 @@
 /**
- * What the stores hold of a life, counted in their tables and folders, without any code that deletes. The fences stay for ever, by
- * design: they refuse whoever comes late, and hold no data.
+ * What the stores hold of an incarnation, counted in their tables and folders, without any code that deletes. The fences stay for ever, by
+ * design: they reject late writers, and hold no data.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export interface Leftovers {
 }
 
 const database = "pinakes";
-/** Every order and every help table of the triples. */
+/** Every order and every auxiliary table of the triples. */
 const tripleTables = {
   SQLite: [
     "terms",

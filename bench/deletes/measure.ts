@@ -1,4 +1,4 @@
-/** The delete for good of the big collection, with reads of the other one before, during and after. */
+/** The permanent delete of the big collection, with reads of the other one before, during and after. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { quantile } from "../lib/measure.ts";
 import type { Row } from "../lib/report.ts";
@@ -36,7 +36,7 @@ export async function deleteRows(engine: Engine): Promise<readonly Row[]> {
   await reads.warm();
   const before = await reads.run((begun) => begun >= readsBefore);
   const { operation, ms, times } = await purge(server, reads);
-  // What is left of the number after it, so that quiet reads are as many as those during the delete.
+  // The rest follows after it, so that quiet reads are as many as those during the delete.
   const after = await reads.run((begun) => begun >= count(times) - readsBefore);
   const left = await leftovers(server, filled.incarnation);
   return [
@@ -50,7 +50,7 @@ async function purge(server: DeletesServer, reads: Reads): Promise<{ operation: 
   const { job_id } = await server.call<{ job_id: string }>("DELETE", `${collectionPath("big")}?purge=true&confirm=big`);
   let ms: number | undefined;
   const ending = ended(server, job_id).finally(() => (ms = performance.now() - began));
-  // Some of each kind, also where the delete is faster than that: there must be something to compare.
+  // Some of each kind, even if the delete is faster than that: there must be something to compare.
   const [operation, times] = await Promise.all([
     ending,
     reads.run((begun) => ms !== undefined && begun >= readsDuringMin),

@@ -1,6 +1,7 @@
 /**
- * Reads of the other collection. They come at random moments that do not depend on the answers: clients that wait for one another fall into
- * step, and then the times tell which kinds of read meet in the server, not how busy it is. The machine is not full before the delete begins.
+ * Reads of the other collection, at random times that do not depend on the answers (an open workload): clients that wait for one another
+ * fall into step, and then the times tell which kinds of read collide in the server, not how busy it is. The machine is not saturated
+ * before the delete begins.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { random } from "../lib/random.ts";
@@ -12,9 +13,9 @@ export type ReadKind = (typeof readKinds)[number];
 /** Milliseconds of every read. */
 export type Times = Readonly<Record<ReadKind, readonly number[]>>;
 
-/** Between two reads, on average. */
+/** Average time between two reads. */
 const gapMs = 20;
-/** Asked again and again, so that their vectors are known already and the time is that of the search. */
+/** Repeated, so that their vectors are cached and only the search is measured. */
 const questions = 100;
 
 export class Reads {
@@ -26,12 +27,12 @@ export class Reads {
     this.#filled = filled;
   }
 
-  /** So that vectors of questions, views and statements are there. */
+  /** Warms up vectors of questions, views and statements. */
   async warm(): Promise<void> {
     for (let n = 0; n < questions; n += 1) for (const kind of readKinds) await this.#read(kind, n);
   }
 
-  /** Until `enough` of the number of reads so far. */
+  /** Until `enough` of the current number of reads. */
   async run(enough: (reads: number) => boolean): Promise<Times> {
     const times: Record<ReadKind, number[]> = { search: [], document: [], chunks: [] };
     const drawn = random(1);
@@ -41,7 +42,7 @@ export class Reads {
       const began = performance.now();
       const reading = this.#read(kind, n).then(() => void times[kind].push(performance.now() - began));
       underWay.add(reading);
-      // A failed one is met below, where all are awaited.
+      // A failed one is handled below, where all are awaited.
       reading.then(
         () => underWay.delete(reading),
         () => {},
@@ -67,7 +68,7 @@ export class Reads {
         "GET",
         `${path}/documents/${document}/chunks?limit=100`,
       );
-      if (items.length === 0) throw new Error("A document of the other collection has no passages.");
+      if (items.length === 0) throw new Error("A document of the other collection has no chunks.");
     }
   }
 }

@@ -16,7 +16,7 @@ export interface DeletesServer extends AsyncDisposable {
   readonly engine: Engine;
   /** Of the embedded stores. */
   readonly dir: string;
-  /** Undefined where the items are in the folder, too. */
+  /** Undefined if the items are in the folder, too. */
   readonly postgresUrl: string | undefined;
   call<Answer>(method: string, path: string, body?: unknown): Promise<Answer>;
 }
@@ -68,7 +68,7 @@ export async function startServer(engine: Engine): Promise<DeletesServer> {
   };
 }
 
-/** By node:http, which costs half of what fetch does: what is measured is the server. */
+/** By node:http, which costs half of fetch: the server is measured. */
 async function ask(agent: Agent, method: string, url: string, body: Buffer | undefined): Promise<Buffer> {
   const headers = {
     authorization: `Bearer ${rootToken}`,

@@ -1,4 +1,4 @@
-/** 2,000 operations a second, a fifth of them durable updates: how long is the main thread ever held up? */
+/** 2,000 operations a second, a fifth of them durable updates: the longest delays of the main thread. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

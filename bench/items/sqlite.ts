@@ -1,4 +1,4 @@
-/** Items on SQLite against prepared node:sqlite statements on the same layout: the raw engine, without any of our promises. */
+/** Items on SQLite against prepared node:sqlite statements on the same layout: the raw engine, without our guarantees. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

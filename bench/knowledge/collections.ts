@@ -1,4 +1,4 @@
-/** Collections by the thousand: 10,000 in 100 repositories, four reads for a write (R-LISA-27), and one hot repository (R-LISA-48). */
+/** Many collections: 10,000 in 100 repositories, four reads per write (R-LISA-27), and one hot repository (R-LISA-48). */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -11,7 +11,7 @@ export async function ingestRows(): Promise<readonly Row[]> {
   await server.call("POST", "/v1/repositories", { repository_id: "kb", name: "KB" });
   await server.call("POST", "/v1/repositories/kb/collections", { collection_id: "c", name: "C" });
   const path = "/v1/repositories/kb/collections/c";
-  // The model is loaded before the clock starts; how long that takes is no part of this.
+  // The model is loaded before the clock starts, so its loading time is not measured.
   await server.call("POST", "/openai/v1/embeddings", { input: ["warm"] });
   const began = performance.now();
   let next = 0;
@@ -44,7 +44,7 @@ export async function ingestRows(): Promise<readonly Row[]> {
   ];
 }
 
-/** The very same passages, embedded in the same process with nothing else to do: the floor. */
+/** The same chunks, embedded in the same process with nothing else to do: the floor. */
 async function embeddingMs(server: Awaited<ReturnType<typeof startServer>>, path: string): Promise<number> {
   const texts: string[] = [];
   for (let cursor: string | null = null; ;) {
@@ -67,7 +67,7 @@ async function embeddingMs(server: Awaited<ReturnType<typeof startServer>>, path
   const caller = server.pinakes.as({ tenant: "default", userId: "bench" });
   const began = performance.now();
   for (let at = 0; at < texts.length; at += 512) {
-    // A word more than what was ingested: the cache by content must not answer.
+    // A word more than what was ingested, so that the content cache cannot answer.
     await server.pinakes.knowledge.search.embed(
       caller,
       texts.slice(at, at + 512).map((text) => `${text} again`),

@@ -1,4 +1,4 @@
-/** Searches over HTTP on 5,000 documents: the engine's part beside the embedding of the question, as the answer itself tells. */
+/** Searches over HTTP on 5,000 documents: the engine's time apart from the embedding of the question, as reported in the answer. */
 import { quantile } from "../lib/measure.ts";
 import type { Row } from "../lib/report.ts";
 import { settled, startServer, textOf } from "./server.ts";

@@ -1,4 +1,4 @@
-/** A server on a socket with its stores in a folder of its own, and calls to it as a client makes them. */
+/** A server on a socket with its stores in a temporary folder, and client calls to it. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ export async function startServer(options: OpenOptions = {}): Promise<BenchServe
   };
 }
 
-/** Until no document of the collection is on its way. */
+/** Until no document of the collection is in progress. */
 export async function settled(server: BenchServer, path: string, documents: number): Promise<void> {
   for (;;) {
     const { documents_by_status: by } = (await server.call("GET", path)) as {
@@ -57,7 +57,7 @@ const words = (
   "method analysis effect rate time group high low increase decrease function structure process change level risk response treatment"
 ).split(" ");
 
-/** Text that differs from one seed to the next, of about so many bytes. */
+/** Text that depends on the seed, of about this many bytes. */
 export function textOf(seed: number, bytes: number): string {
   let state = seed * 2654435761 + 1;
   const next = (): number => {

@@ -1,4 +1,4 @@
-/** Two ways of doing the same, measured in turns, so that a noisy neighbour hits both. */
+/** Two implementations of the same operation, measured in turns, so that a noisy neighbour affects both. */
 import { performance } from "node:perf_hooks";
 
 export interface Comparison {
@@ -8,7 +8,7 @@ export interface Comparison {
   readonly theirsUs: number;
 }
 
-/** Each function does `operations` of its thing; times are per operation. */
+/** Each function runs `operations` operations; times are per operation. */
 export async function compare(options: {
   rounds: number;
   operations: number;
@@ -20,7 +20,7 @@ export async function compare(options: {
   await ours();
   const pairs: { ours: number; theirs: number }[] = [];
   for (let i = 0; i < rounds; i += 1) {
-    // The one that goes first changes sides each round.
+    // The order alternates each round.
     const first = i % 2 === 0;
     const a = await time(first ? theirs : ours);
     const b = await time(first ? ours : theirs);

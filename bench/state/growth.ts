@@ -1,4 +1,4 @@
-/** What a conversation of 200 turns, checkpointed at each, takes: ours per stored byte, LangGraph's SQLite saver by its file. */
+/** The size of a conversation of 200 turns, checkpointed at each: ours per stored byte, LangGraph's SQLite saver by its file. */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

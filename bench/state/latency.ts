@@ -1,4 +1,4 @@
-/** How long calls take, with so many in flight. */
+/** The latency of calls, with a given number in flight. */
 import { performance } from "node:perf_hooks";
 import { quantile } from "../lib/measure.ts";
 

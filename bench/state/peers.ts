@@ -118,12 +118,12 @@ function row(name: string, { ratio, oursUs, theirsUs }: Comparison, bar: number 
   };
 }
 
-/** A property of one's own: documents keep what they do not know. */
+/** A custom property: documents keep unknown properties. */
 function inDocument(thread: number): object {
   return { state: stateOf(thread, 0) };
 }
 
-/** Made beforehand: making them would count for both. */
+/** Created beforehand, so that it does not count for either. */
 const states = Array.from({ length: threads }, (_, i) => documentOf("state", `t${i}`, stateBytes));
 
 function stateOf(thread: number, step: number): JsonObject {

@@ -10,7 +10,7 @@ const toolCalls = Math.min(100_000, dailyDefault);
 const agents = 200;
 const perCall = 10_000;
 const dayMs = 86_400_000;
-/** The last whole days, so that nothing has expired and nothing is of tomorrow. */
+/** The last whole days, so that nothing has expired and nothing is in the future. */
 const lastDay = Math.floor(Date.now() / dayMs) * dayMs - dayMs;
 const firstDay = lastDay - (days - 1) * dayMs;
 const types = ["latency", "token_usage", "cost", "success_rate", "tool_usage"];

@@ -1,4 +1,4 @@
-/** The server of a bench, in a process of its own: what a client waits for is then the server, not its own JSON. */
+/** The server of a bench, in a process of its own, so that a client's JSON work does not slow the server. */
 import { createApp } from "../../packages/pinakes/src/http/app.ts";
 import { serve } from "../../packages/pinakes/src/http/serve.ts";
 import { open } from "../../packages/pinakes/src/open.ts";

@@ -1,4 +1,4 @@
-/** Starts the server of a bench and calls it as a client does. */
+/** Starts the server of a bench and makes client calls to it. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
@@ -13,9 +13,9 @@ export interface StateServer extends AsyncDisposable {
   readonly url: string;
   readonly key: string;
   call(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** The same with a body that is JSON already and an answer that nobody reads: client and server share the machine, and its time is the server's. */
+  /** The same with a JSON text as body and an answer that is not parsed: client and server share the machine, and the server is measured. */
   send(method: string, path: string, json?: string): Promise<void>;
-  /** Of the store's files; undefined where it is a server's. */
+  /** Of the store's files; undefined for an external server. */
   bytes(): number | undefined;
 }
 
@@ -82,7 +82,7 @@ interface Question {
   readonly type: string;
 }
 
-/** By node:http: half of what fetch costs. */
+/** By node:http: half of the cost of fetch. */
 async function ask(question: Question): Promise<Buffer> {
   const { url, agent, method, path, body, type } = question;
   const bytes = body === undefined ? undefined : Buffer.from(body);

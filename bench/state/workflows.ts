@@ -46,7 +46,7 @@ async function readAndUpdate(server: StateServer): Promise<Row[]> {
   const bodies = Array.from({ length: 100 }, (_, step) => JSON.stringify({ current_step: step, agents: content }));
   const read = (n: number) => server.send("GET", path(n));
   const update = (n: number) => server.send("PATCH", path(n), bodies[n % bodies.length]);
-  // A server that has been up for a few seconds: until then it compiles what it runs.
+  // Warms up the server's JIT.
   await latencies(warmUpCalls, 16, read);
   await latencies(warmUpCalls, 16, update);
   const single = await latencies(calls / 3, 1, read);

@@ -1,4 +1,6 @@
-/** A million triples as a graph of entities has them: few predicates and classes used often, some entities named by very many others. */
+/**
+ * A million triples shaped like a graph of entities: few predicates and classes used often, some entities referenced by very many others.
+ */
 import { defaultGraph, iri, literal, xsd, type Quad } from "../../packages/pinakes/src/domain/rdf.ts";
 import { random } from "../lib/random.ts";
 
@@ -18,7 +20,7 @@ const label = iri("http://www.w3.org/2000/01/rdf-schema#label");
 /** Ten for each entity: its class, its name, and eight facts, most of them about other entities. */
 export function* triples(): Generator<Quad> {
   const next = random(42);
-  // Low numbers come far more often.
+  // Low numbers are far more frequent.
   const skewed = (count: number): number => Math.floor(count * next() ** 3);
   for (let n = 0; n < entities; n += 1) {
     const s = entity(n);
@@ -37,7 +39,7 @@ export function* triples(): Generator<Quad> {
   }
 }
 
-/** Some of the triples, for asking about them: every n-th, so that what is frequent is asked often. */
+/** A sample of the triples for queries: every n-th, so that frequent terms are asked often. */
 export function sample(count: number): Quad[] {
   const every = Math.floor(triplesMax / count);
   const found: Quad[] = [];

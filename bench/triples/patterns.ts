@@ -31,7 +31,7 @@ export const shapes: readonly Shape[] = [
 
 export const isBound = ({ s, o }: Shape): boolean => s || o;
 
-/** What is asked for at most: the first rows. */
+/** The maximum number of requested rows. */
 export const rowsMax = 100;
 
 export function patternOf({ s, p, o }: Shape, quad: Quad): { s?: string; p?: string; o?: string } {

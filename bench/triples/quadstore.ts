@@ -1,4 +1,4 @@
-/** quadstore on classic-level: the triple store for JavaScript that keeps its data on disk. Terms go in and come out as its own objects. */
+/** quadstore on classic-level: the JavaScript triple store that keeps its data on disk. Terms are its own objects. */
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { triples } from "./data.ts";
 import type { Loaded } from "./loaded.ts";
 import { rowsMax, type Shape } from "./patterns.ts";
 
-/** Its batches are held in memory several times over; larger ones are no faster. */
+/** It holds several copies of a batch in memory; larger ones are no faster. */
 const batchQuads = 1_000;
 
 function term(text: string) {

@@ -19,7 +19,7 @@ const smallQuads = 1_000;
 const batchQuads = 50_000;
 const rounds = 4;
 const askedPerSpace = 25;
-/** Up to this factor the difference is noise: tree of the index one level deeper, cache shared with more pages. */
+/** Up to this factor the difference is noise: an index one level deeper, a cache shared with more pages. */
 const slowerMax = 1.5;
 
 export async function skewRows(): Promise<Row[]> {
@@ -51,7 +51,7 @@ export async function skewRows(): Promise<Row[]> {
       await store.open(scope, `small-${n}`);
       await store.write(scope, `small-${n}`, { insert: quads });
     }
-    await ask(); // Warms up what is compiled.
+    await ask(); // Warms up the JIT.
     const alone = await ask();
     await store.open(scope, "large");
     let batch: Quad[] = [];

@@ -1,4 +1,7 @@
-/** How fast this machine reads memory: below bytes ÷ bandwidth no exact search can get. Measured in the run that quotes it, since neighbours take a share. */
+/**
+ * The memory bandwidth of this machine: no exact search is faster than bytes ÷ bandwidth. Measured in the same run, since noisy neighbours
+ * take a share.
+ */
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";

@@ -1,7 +1,7 @@
 /**
- * BM25 as a reference, for comparing results, not for speed: k1 = 1.2, b = 0.75, Lucene's idf ln(1 + (N − df + 0.5) / (df + 0.5)),
- * tf / (tf + k1 · (1 − b + b · length / average)) without the factor k1 + 1 (which changes no order), exact lengths.
- * Documents are lists of tokens; a word that is twice in a query counts twice; equal scores come in the order of ids.
+ * A reference BM25, for comparing results, not for speed: k1 = 1.2, b = 0.75, Lucene's idf ln(1 + (N − df + 0.5) / (df + 0.5)), tf / (tf +
+ * k1 · (1 − b + b · length / average)) without the factor k1 + 1 (which changes no order), exact lengths. Documents are lists of tokens; a
+ * repeated query word counts twice; equal scores come in the order of ids.
  */
 export interface Hit {
   readonly id: number;

@@ -26,7 +26,7 @@ export interface Filter {
   readonly equals: number;
 }
 
-/** What trades time for recall: ef, the lists to visit, or several such numbers at once. */
+/** The parameter that trades time for recall: ef, the lists to visit, or several such numbers at once. */
 export type Parameter = number | readonly number[];
 export type Ids = ArrayLike<number>;
 
@@ -54,7 +54,7 @@ export interface Candidate<Data = VectorSet, Query = Float32Array> {
   close(): Promise<void>;
 }
 
-/** What a file in peers/ exports: `open` for vectors, `openText` for keywords. It may write into `dir`, and throws if it cannot be had. */
+/** What a file in peers/ exports: `open` for vectors, `openText` for keywords. It may write into `dir`, and throws if it is unavailable. */
 export interface PeerModule {
   open?(dir: string): Promise<Candidate>;
   openText?(dir: string): Promise<Candidate<TextSet, readonly string[]>>;

@@ -1,4 +1,4 @@
-/** How long until the first answer: a new process opens a store with 100,000 rows (SQLite and a folder) and asks one question. */
+/** Time to the first answer: a new process opens a store with 100,000 rows (SQLite and a folder) and asks one question. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * Vectors, held-out queries and the exact answers to them. Everything follows from the seed; it is made once and kept in scratch/bench-vectors/.
- * A smaller set is the beginning of a larger one with the same dimensions. Raise `version` when a generator changes.
+ * Vectors, held-out queries and their exact answers. Everything follows from the seed; it is generated once and cached in
+ * scratch/bench-vectors/. A smaller set is a prefix of a larger one with the same dimensions. Raise `version` when a generator changes.
  */
 import {
   closeSync,
@@ -36,7 +36,7 @@ const seed = 20_260_101;
 /** 0 is taken by the generators. */
 const streams = { rows: 1, queries: 2, tags: 3 };
 
-/** What is asked, and what the answer is. `Query` is a vector or a list of words. */
+/** Queries and their answers. `Query` is a vector or a list of words. */
 export interface Questions<Query> {
   readonly count: number;
   query(i: number): Query;
@@ -52,7 +52,7 @@ export function filterOf(i: number, field: Field): Filter {
   return { field, equals: i % modulus[field] };
 }
 
-/** Makes it if it is not there yet; the first time takes seconds, minutes for a million. */
+/** Generates it if it is not cached yet; the first time takes seconds, minutes for a million. */
 export async function loadVectors(
   name: SetName,
   size: SizeName,
@@ -104,7 +104,7 @@ function files({ vectors, tag10, tag1, queries, answers }: Parts): [string, Node
 async function make(folder: string, name: SetName, rows: number, dims: number): Promise<void> {
   const start = performance.now();
   const generate = sets[name](seed, dims);
-  // Shared, so that the threads that look for the answers read the same memory.
+  // Shared, so that the threads that compute the answers read the same memory.
   const vectors = new Float32Array(new SharedArrayBuffer(rows * dims * 4));
   const tag10 = new Uint8Array(new SharedArrayBuffer(rows));
   const tag1 = new Uint8Array(new SharedArrayBuffer(rows));

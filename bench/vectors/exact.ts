@@ -1,4 +1,4 @@
-/** Exact scans of int8 codes, by the kernel alone: how near they are to the memory's own speed. */
+/** Exact scans of int8 codes, by the kernel alone: how close they get to the memory bandwidth. */
 import type { Row } from "../lib/report.ts";
 import { SegmentSearch } from "../../packages/pinakes/src/vectors/search/search-segment.ts";
 import { openFile } from "../../packages/pinakes/src/vectors/segment/file-format.ts";

@@ -1,4 +1,4 @@
-/** The two kinds of synthetic vectors. Both make row `i` of a stream from nothing but the seed, the stream and `i`. */
+/** The two kinds of synthetic vectors. Row `i` of a stream depends only on the seed, the stream and `i`. */
 import { Random, zipf } from "./random.ts";
 
 /** Writes vector `index` of `stream` to `out[at, at + dims)`, with length one. */
@@ -35,7 +35,7 @@ export function clustered(seed: number, dims: number): Generator {
   };
 }
 
-/** No clusters to find: a curved sheet of 32 dimensions, blurred by strong noise in all dimensions. The worst case for inverted lists. */
+/** No clusters: a curved manifold of 32 dimensions, blurred by strong noise in all dimensions. The worst case for inverted lists. */
 export function hard(seed: number, dims: number): Generator {
   const latent = 32;
   const hidden = 128;

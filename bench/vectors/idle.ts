@@ -1,4 +1,4 @@
-/** What 10,000 collections cost that nobody uses: a process that opens their store, against one that opens an empty store. */
+/** The cost of 10,000 idle collections: a process that opens their store, against one that opens an empty store. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

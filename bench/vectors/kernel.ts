@@ -1,4 +1,4 @@
-/** kernel.wat, assembled when it is needed (binaryen comes with AssemblyScript, in the root). */
+/** kernel.wat, assembled on demand (binaryen comes with AssemblyScript, in the root). */
 import { readFileSync } from "node:fs";
 import binaryen from "binaryen";
 

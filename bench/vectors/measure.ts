@@ -10,9 +10,9 @@ import { k, type Questions } from "./data.ts";
 export interface Point {
   readonly parameter: Parameter;
   readonly recall: number;
-  /** Of the process that searches, per query; the best of the rounds: what neighbours take away is not the candidate's. */
+  /** Of the process that searches, per query; the best of the rounds, to exclude noisy neighbours. */
   readonly cpuMs: number;
-  /** Of this process, per query; only for servers something else than `cpuMs`. */
+  /** Of this process, per query; differs from `cpuMs` only for servers. */
   readonly clientCpuMs: number;
   /** Of the best round, like the latencies. */
   readonly qps: number;
@@ -42,7 +42,7 @@ export interface MeasureOptions {
   readonly rounds?: number;
 }
 
-/** `load` gives the data once; it is let go of after the build, so that it does not count as the candidate's memory. */
+/** `load` returns the data once; it is released after the build, so that it does not count as the candidate's memory. */
 export async function measure<Data extends { readonly name: string }, Query>(
   candidate: Candidate<Data, Query>,
   load: () => Promise<{ data: Data; questions: Questions<Query> }> | { data: Data; questions: Questions<Query> },
@@ -157,7 +157,7 @@ export async function measurePoint<Query>(
   };
 }
 
-/** How much of the truth was found; an id that comes twice counts once. Fewer than k matches are possible with a filter. */
+/** Recall; a repeated id counts once. Fewer than k matches are possible with a filter. */
 export function recallOf(found: Ids, truth: Int32Array): number {
   const wanted = new Set(truth.filter((id) => id >= 0));
   if (wanted.size === 0) return 1;

@@ -1,4 +1,4 @@
-/** `node vectors/peers-only.ts 10k|100k|1m [clustered|hard|text] [peer …]`: only the peers, to see where they stand. Progress goes to the table alone. */
+/** `node vectors/peers-only.ts 10k|100k|1m [clustered|hard|text] [peer …]`: only the peers. Progress goes only to the table. */
 import { sets, sizes, type SetName, type SizeName } from "./data.ts";
 import { printBandwidth, printOutcomes, runPeers } from "./run.ts";
 

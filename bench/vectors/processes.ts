@@ -1,4 +1,4 @@
-/** CPU time, memory and life of other processes, from Linux' /proc; and the size of a folder. */
+/** CPU time, memory and liveness of other processes, from Linux' /proc; and the size of a folder. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
@@ -8,7 +8,7 @@ import { once } from "node:events";
 /** Linux counts CPU time in ticks of 10 ms: divide by many queries. */
 const tickMs = 10;
 
-/** The process and all that descend from it. */
+/** The process and all its descendants. */
 export function tree(root: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
@@ -28,7 +28,7 @@ export function cpuMsOf(pids: readonly number[]): number {
   return ticks * tickMs;
 }
 
-/** Memory that several processes share is counted once. */
+/** Shared memory is counted once. */
 export function rssBytesOf(pids: readonly number[]): number {
   let kilobytes = 0;
   for (const pid of pids)
@@ -102,7 +102,7 @@ export async function freePort(): Promise<number> {
 
 /** Bytes that the files under a folder take up on disk. */
 export function diskBytesOf(path: string): number {
-  // A server may be tidying up: what has gone takes no room.
+  // A server may be cleaning up: deleted files take no space.
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return 0;
   if (!stat.isDirectory()) return stat.blocks * 512;

@@ -1,4 +1,4 @@
-/** Random numbers that are the same on every machine, and can start anywhere: row 7 does not depend on row 6. */
+/** Random numbers that are the same on every machine, with random access: row 7 does not depend on row 6. */
 export class Random {
   #a: number;
   #b: number;

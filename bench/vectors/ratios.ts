@@ -15,7 +15,7 @@ export async function peerRows(set: SetName, size: SizeName): Promise<Row[]> {
       ? ["pinakes", "usearch"]
       : ["pinakes", "usearch", "pgvector", "qdrant", ...(set === "clustered" ? ["lancedb"] : [])];
   const first = await runPeers(peers, set, size);
-  // The close race twice, at different times: a neighbour that is busy for a minute must not decide it. The better run counts, for both.
+  // The close race twice, at different times: a noisy neighbour must not decide it. The better run counts, for both.
   const again = size === "1m" ? [] : await runPeers(["pinakes", "usearch"], set, size);
   const outcomes = first.map((outcome, i) => better(outcome, again[i]));
   printOutcomes(`${set} ${size}, one query at a time, lowest parameter with recall@10 ≥ 0.95`, outcomes);

@@ -1,4 +1,4 @@
-/** Runs peers one after the other, each in its own process, and prints what came out. */
+/** Runs peers one after the other, each in its own process, and prints the results. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import type { Measured, Point } from "./measure.ts";
 
 export type Outcome = Measured | { readonly name: string; readonly reason: string };
 
-/** A peer is the name of a file in peers/. The outcome of one that cannot be had is the reason. */
+/** A peer is the name of a file in peers/. The outcome of an unavailable one is the reason. */
 export function runPeer(peer: string, set: SetName | "text", size: SizeName): Outcome {
   mkdirSync(`${scratch}tmp`, { recursive: true });
   const dir = mkdtempSync(`${scratch}tmp/run-`);
@@ -30,7 +30,7 @@ export function runPeer(peer: string, set: SetName | "text", size: SizeName): Ou
 }
 
 export async function runPeers(peers: readonly string[], set: SetName | "text", size: SizeName): Promise<Outcome[]> {
-  // Make the data here, so that no peer's process grows by making it.
+  // Generates the data here, so that it does not count as a peer's memory.
   if (set !== "text") await loadVectors(set, size);
   return peers.map((peer) => runPeer(peer, set, size));
 }

@@ -1,4 +1,4 @@
-/** A stream of deltas: how soon they are found, how often rows are rewritten, and how fast they come in. */
+/** A stream of deltas: how soon they are visible, how often rows are rewritten, and the throughput. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -16,7 +16,7 @@ const vowels = "aeiou";
 
 export interface TokenisedText {
   readonly data: TextSet;
-  /** Word by word what is in the texts. */
+  /** The words of the texts. */
   readonly tokens: readonly (readonly string[])[];
   readonly queries: readonly (readonly string[])[];
 }
@@ -46,7 +46,7 @@ export function makeText(rows = chunks): TokenisedText {
   };
 }
 
-/** A frequent word, one in between and a rare one, in any order. */
+/** A frequent word, a medium one and a rare one, in any order. */
 function makeQueries(words: readonly string[]): string[][] {
   const bands = [
     [30, 600],

@@ -1,4 +1,4 @@
-/** The exact best rows for each query, by comparing everything with everything, on all cores. */
+/** The exact best rows for each query, by brute force, on all cores. */
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";

@@ -1,4 +1,4 @@
-/** The OpenAPI document as others use it: a generator makes types of it that compile, and a linter finds nothing wrong. */
+/** The OpenAPI document as others use it: a generator produces types that compile, and a linter finds nothing wrong. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -9,7 +9,7 @@ export function lineOf(text: string, index: number): number {
   return text.slice(0, index).split("\n").length;
 }
 
-/** The same text with comments blanked out; line numbers stay. A quote that is not closed on its line (a regular expression) is let go. */
+/** The same text with comments blanked out; line numbers stay. A quote that is not closed on its line (a regular expression) is ignored. */
 export function withoutComments(text: string): string {
   const tokens = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
   return text.replaceAll(tokens, (token) =>
@@ -17,7 +17,7 @@ export function withoutComments(text: string): string {
   );
 }
 
-/** The same with the contents of strings blanked out as well, so that what is left is code. */
+/** The same with the contents of strings blanked out as well, so that only code remains. */
 export function codeOnly(text: string): string {
   return withoutComments(text).replaceAll(
     /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`/g,

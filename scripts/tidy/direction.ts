@@ -21,6 +21,7 @@ const features = [
   "vectors",
   "knowledge",
   "audit",
+  "answers",
   "evaluation",
   "pipelines",
   "transfer",
@@ -31,7 +32,7 @@ const features = [
   "ops",
 ] as const;
 /** They work on the records of knowledge, so they import its folders, not only its index. */
-const companions = ["audit", "evaluation", "pipelines", "transfer"];
+const companions = ["answers", "audit", "evaluation", "pipelines", "transfer"];
 const featureImports = [
   "contract",
   "domain",
@@ -201,7 +202,7 @@ function fileFindings(path: string, text: string): Finding[] {
         path,
         line: 0,
         rule: "direction",
-        message: `"${name}" is not a part of the house; add it to ARCHITECTURE.md and scripts/tidy/direction.ts.`,
+        message: `"${name}" is not a known layer; add it to ARCHITECTURE.md and scripts/tidy/direction.ts.`,
       },
     ];
   return importsOf(text).flatMap(({ specifier, line }) => {

@@ -1,4 +1,4 @@
-/** Rules for what is written about the code: links lead somewhere, and every dependency has its reason. */
+/** Rules for documents: links and task paths exist, and every dependency has its reason. */
 import { posix } from "node:path";
 import { lineOf } from "./code.ts";
 import type { Finding, Tree } from "./tree.ts";
@@ -23,6 +23,35 @@ export function links(tree: Tree): Finding[] {
 
 function withoutCode(text: string): string {
   return text.replaceAll(/^(```|~~~)[\s\S]*?^\1|`[^`\n]*`/gm, (code) => code.replaceAll(/[^\n]/g, " "));
+}
+
+const tasks = "AGENTS.md";
+/** Where a path of a task may begin. */
+const taskRoots = ["", "packages/pinakes/src/"];
+
+/** Every path in the column "path" of AGENTS.md exists; `<name>` and `*` stand for any name, `{a,b}` for each of them. */
+export function taskPaths(tree: Tree): Finding[] {
+  const paths = [...tree.keys()].join("\n");
+  return (tree.get(tasks) ?? "").split("\n").flatMap((row, at) => {
+    const cell = /^\| [^|]+ \| (.*) \|$/.exec(row)?.[1] ?? "";
+    return [...cell.matchAll(/`([\w.{},*<>/-]+(?:\/|\.\w+))`/g)]
+      .flatMap(([, path]) => alternatives(path as string))
+      .filter((path) => !taskRoots.some((root) => isInTree(paths, root + path)))
+      .map((path) => ({ path: tasks, line: at + 1, rule: "task-paths", message: `"${path}" does not exist.` }));
+  });
+}
+
+function alternatives(path: string): string[] {
+  const braces = /\{([^}]*)\}/.exec(path);
+  return braces === null ? [path] : (braces[1] as string).split(",").map((name) => path.replace(braces[0], name));
+}
+
+function isInTree(paths: string, path: string): boolean {
+  const pattern = path
+    .replaceAll(/<[^>]*>|\*/g, "\0")
+    .replaceAll(".", "\\.")
+    .replaceAll("\0", "[^/\\n]+");
+  return new RegExp(`^${pattern}${path.endsWith("/") ? "" : "$"}`, "m").test(paths);
 }
 
 const page = "docs/dependencies.md";

@@ -1,7 +1,7 @@
 /**
  * No two folders of packages/pinakes/src may import each other, directly or through others. A folder that has folders in it is a frame
- * around its parts (shared files below, composition above), so each file that lies beside them counts on its own. Files of one folder may
- * import each other.
+ * around its parts (shared files below, composition above), so each file beside them counts on its own. Files of one folder may import each
+ * other.
  */
 import { posix } from "node:path";
 import { importsOf, isTest } from "./code.ts";
@@ -37,7 +37,7 @@ export function folderCycles(tree: Tree): Finding[] {
     }));
 }
 
-/** One cycle for each group of nodes that reach each other: a shortest one through its first node. */
+/** One cycle for each strongly connected component: a shortest one through its first node. */
 function cyclesOf(edges: ReadonlyMap<string, ReadonlyMap<string, string>>): readonly (readonly string[])[] {
   const cycles: string[][] = [];
   const reported = new Set<string>();
@@ -54,7 +54,7 @@ function cyclesOf(edges: ReadonlyMap<string, ReadonlyMap<string, string>>): read
     if (!before.has(start)) continue;
     const cycle = [start];
     for (let node = before.get(start) as string; node !== start; node = before.get(node) as string) cycle.unshift(node);
-    // From the start on, in the direction of the imports.
+    // From the start, in the direction of the imports.
     const ordered = [start, ...cycle.filter((node) => node !== start)];
     for (const node of ordered) reported.add(node);
     cycles.push(ordered);

@@ -1,4 +1,4 @@
-/** Rules for single source files: names, lengths, words that must not stay, and who may make scopes. */
+/** Rules for single source files: names, lengths, forbidden words, and who may make scopes. */
 import { basename } from "node:path";
 import { codeOnly, isTest, lineOf } from "./code.ts";
 import type { Finding, Tree } from "./tree.ts";
@@ -31,7 +31,7 @@ export function lengths(tree: Tree): Finding[] {
   });
 }
 
-/** Written with a class of one letter each, so that this file does not find itself. */
+/** Written with a class of one letter each, so that this file does not match itself. */
 const unfinished = /\b(?:TO[D]O|FIX[M]E)\b|@ts-[i]gnore/g;
 const focused = /\.onl[y]\(|\b(?:it|test|describe)\.(?:ski[p]|tod[o])\(/g;
 const registries = /(?:registry\.)?npm[j]s\.(?:org|com)|deb\.[d]ebian/gi;
@@ -49,7 +49,7 @@ export function leftovers(tree: Tree): Finding[] {
   ]);
 }
 
-/** A time limit of a test only ends what hangs; a shorter one than everybody's is a test that needs a fast machine. */
+/** A test's time limit only ends what hangs; one below the default is a test that needs a fast machine. */
 export function timeLimits(tree: Tree): Finding[] {
   const everybodys = Number(
     /testTimeout: ([\d_]+)/.exec(tree.get("vitest.config.ts") ?? "")?.[1]?.replaceAll("_", "") ?? 0,
@@ -66,7 +66,7 @@ export function timeLimits(tree: Tree): Finding[] {
           path,
           line: lineOf(text, match.index + match[0].search(/\S/)),
           rule: "time limits",
-          message: `a test has ${everybodys} ms before it counts as hanging (vitest.config.ts), on a busy machine too; leave its own limit out.`,
+          message: `a test has ${everybodys} ms before it counts as hanging (vitest.config.ts), on a busy machine too; remove its own limit.`,
         })),
     );
 }
@@ -112,7 +112,7 @@ export function scopeMakers(tree: Tree): Finding[] {
   ]);
 }
 
-/** Hosts are looked for in every text, comments and lockfiles included. */
+/** In every text, comments and lockfiles included. */
 export function hosts(tree: Tree): Finding[] {
   return [...tree].flatMap(([path, text]) =>
     matches(

@@ -1,4 +1,4 @@
-/** The repository as the rules see it: path → text, and a way to say what is wrong where. */
+/** The repository as the rules see it: path → text, and a way to report findings. */
 import { execFile } from "node:child_process";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,13 +12,13 @@ export interface Finding {
   readonly line: number;
   readonly rule: string;
   readonly message: string;
-  /** Worth a thought, but no error. */
+  /** Advice, not an error. */
   readonly note?: true;
 }
 
 export type Rule = (tree: Tree) => Finding[];
 
-/** What git tracks, or would track; every file but the usual exceptions where there is no git. */
+/** What git tracks, or would track; every file but the usual exceptions without git. */
 export async function readTree(root: string): Promise<Tree> {
   const paths = (await gitPaths(root)) ?? (await walkedPaths(root));
   const tree = new Map<string, string>();
@@ -52,7 +52,7 @@ async function walkedPaths(root: string, folder = ""): Promise<string[]> {
   return (await Promise.all(paths)).flat();
 }
 
-/** Undefined for a binary file, and for one that is tracked but was deleted. */
+/** Undefined for a binary file, and for a tracked file that was deleted. */
 async function readText(path: string): Promise<string | undefined> {
   try {
     const bytes = await readFile(path);

@@ -34,24 +34,24 @@ describe.skipIf(browserPath === undefined)("console: keys and access", () => {
   it("a key is shown once, works, and is refused as soon as it is revoked", async () => {
     const { page, complaints, close } = await openPage(browser);
     await signedIn(page, server, "/access");
-    await page.getByText("No API key yet").waitFor();
+    await page.getByText("No API keys yet").waitFor();
     await page.getByRole("button", { name: "New key" }).click();
     const form = page.getByRole("dialog", { name: "New key" });
     await form.getByLabel("User id").fill("ann");
-    await form.getByLabel("Name of the key").fill(hostile);
+    await form.getByLabel("Key name").fill(hostile);
     await form.getByLabel("Groups").fill("people\nreaders");
-    await form.getByLabel("Ends at").fill("2001-01-01T00:00");
-    await form.getByRole("button", { name: "Make the key" }).click();
+    await form.getByLabel("Expires at").fill("2001-01-01T00:00");
+    await form.getByRole("button", { name: "Create key" }).click();
     await form
       .getByRole("alert")
       .getByText(/expires_at/)
       .waitFor();
     expect(complaints.splice(0)).toEqual([expect.stringContaining("status of 400")]);
-    await form.getByLabel("Ends at").fill("");
+    await form.getByLabel("Expires at").fill("");
     await form.getByLabel("Read only").check();
     await expectAccessible(page);
-    await form.getByRole("button", { name: "Make the key" }).click();
-    const made = page.getByRole("dialog", { name: "The key was made" });
+    await form.getByRole("button", { name: "Create key" }).click();
+    const made = page.getByRole("dialog", { name: "Key created" });
     const key = await made.getByLabel("Key", { exact: true }).innerText();
     expect(key).toMatch(/^pk_/);
     await expectAccessible(page);
@@ -64,7 +64,7 @@ describe.skipIf(browserPath === undefined)("console: keys and access", () => {
     await page.getByRole("button", { name: `Actions for ${hostile}` }).click();
     await page.getByRole("menuitem", { name: "Revoke" }).click();
     await page.getByRole("dialog", { name: "Revoke this key?" }).getByRole("button", { name: "Revoke" }).click();
-    await page.getByText("No API key yet").waitFor();
+    await page.getByText("No API keys yet").waitFor();
     expect((await call()).status).toBe(401);
     await screenshot(page, "access-keys");
     await close();
@@ -78,18 +78,18 @@ describe.skipIf(browserPath === undefined)("console: keys and access", () => {
     await page.getByRole("menuitem", { name: "Test access" }).click();
     await page.getByLabel("Repository").selectOption({ label: "Knowledge" });
     await page.getByLabel("Collection").selectOption({ label: "HR" });
-    await page.getByRole("button", { name: "Ask" }).click();
-    await page.getByText("ben may read it and add documents").waitFor();
+    await page.getByRole("button", { name: "Check access" }).click();
+    await page.getByText("ben can read it, add documents").waitFor();
     await page.getByText("a group of ben may use the collection", { exact: false }).waitFor();
     await page.getByLabel("Groups of the user").fill("others, readers");
-    await page.getByRole("button", { name: "Ask" }).click();
-    await page.getByText("ben cannot see it").waitFor();
+    await page.getByRole("button", { name: "Check access" }).click();
+    await page.getByText("No access: for ben").waitFor();
     await page.getByText("ben is in none of the collection's groups.").waitFor();
     await expectAccessible(page);
     await screenshot(page, "access-tester");
     // Whoever is sent the address sees the same.
     await page.reload();
-    await page.getByText("ben cannot see it").waitFor();
+    await page.getByText("No access: for ben").waitFor();
     await page.getByRole("tab", { name: "Groups" }).click();
     await page.getByRole("row").filter({ hasText: "people" }).getByText("HR").waitFor();
     await close();
@@ -99,17 +99,17 @@ describe.skipIf(browserPath === undefined)("console: keys and access", () => {
     const { key } = await server.api<{ readonly key: string }>("POST", "/v1/keys", { user_id: "eve" });
     const { page, complaints, close } = await openPage(browser, phone);
     await signedIn(page, { url: server.url, key }, "/access?tab=keys&repository=kb&user=ben");
-    await page.getByText("eve may read it").waitFor();
+    await page.getByText("eve can read it").waitFor();
     expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Access tester"]);
     expect(await page.getByLabel("User id").count()).toBe(0);
     await expectNoSidewaysScroll(page);
     await expectAccessible(page);
     await page.goto(`${server.url}/overview`);
-    await page.getByText("As far as you may look, nothing is wrong.").waitFor();
-    await page.getByText("The figures of the workspace are for its admins.").waitFor();
+    await page.getByText("Nothing that you have access to is wrong.").waitFor();
+    await page.getByText("Only admins see the metrics of the workspace.").waitFor();
     expect(complaints).toEqual([]);
     await page.goto(`${server.url}/jobs?tab=queues`);
-    await page.getByRole("alert").getByText("You may not do this").waitFor();
+    await page.getByRole("alert").getByText("Permission denied").waitFor();
     // The page asks again every few seconds.
     expect(complaints).toContainEqual(expect.stringContaining("status of 403"));
     await page.goto("about:blank");

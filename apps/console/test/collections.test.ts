@@ -62,24 +62,21 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await page.getByRole("button", { name: "New collection" }).click();
     const sheet = page.getByRole("dialog", { name: "New collection" });
     await sheet.getByLabel("Name", { exact: true }).fill("<b>Runbooks</b>");
-    await sheet.getByLabel("Repository").selectOption({ label: "A new repository …" });
-    await sheet.getByLabel("Name of the new repository").fill("Operations");
-    await sheet.getByLabel("Id of the new repository").fill("operations");
+    await sheet.getByLabel("Repository").selectOption({ label: "New repository …" });
+    await sheet.getByLabel("New repository name").fill("Operations");
+    await sheet.getByLabel("New repository id").fill("operations");
     await expectAccessible(page);
-    await sheet.getByRole("button", { name: "Passages" }).click();
-    await sheet.getByText("What a new repository does is not known before it is made.").waitFor();
-    await sheet.getByLabel("How documents are cut").selectOption({ label: "Own settings" });
+    await sheet.getByRole("button", { name: "Chunking" }).click();
+    await sheet.getByText("The defaults of a new repository are unknown until it is created.").waitFor();
+    await sheet.getByLabel("Chunking").selectOption({ label: "Custom settings" });
     await sheet.getByLabel("Method").selectOption({ label: "Fixed size" });
     await sheet.getByLabel("Size").fill("100");
     await sheet.getByLabel("Overlap").fill("50");
     await sheet.getByLabel("Text", { exact: true }).fill("<script>alert(1)</script> ".repeat(8));
     // Not the pieces of the text that stood there before.
-    await sheet
-      .getByRole("group", { name: "How it is cut" })
-      .filter({ hasText: "<script>alert(1)</script>" })
-      .waitFor();
-    await sheet.getByText("Passage 4").waitFor();
-    await eventually(() => sheet.getByText(/shared with the one before/).count()).toBeGreaterThan(2);
+    await sheet.getByRole("group", { name: "Chunks" }).filter({ hasText: "<script>alert(1)</script>" }).waitFor();
+    await sheet.getByText("Chunk 4").waitFor();
+    await eventually(() => sheet.getByText(/shared with the previous chunk/).count()).toBeGreaterThan(2);
     await expectAccessible(page);
     await screenshot(page, "collections-wizard");
     await sheet.getByLabel("Size").fill("99");
@@ -93,7 +90,7 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     const metadata = sheet.getByLabel("Custom metadata (JSON object)");
     await metadata.fill('{ "team": ');
     await sheet.getByRole("button", { name: "Create collection" }).click();
-    await sheet.getByText("This is not JSON").waitFor();
+    await sheet.getByText("Invalid JSON").waitFor();
     await metadata.fill('{ "team": "ops" }');
     await sheet.getByLabel("Tags").fill("night shift, <i>");
     await sheet.getByRole("button", { name: "Create collection" }).click();
@@ -127,15 +124,15 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await signedIn(page, server, "/collections");
     await page.getByRole("button", { name: "New collection" }).click();
     const sheet = page.getByRole("dialog", { name: "New collection" });
-    const passages = async (label: string, count: string) => {
+    const chunks = async (label: string, count: string) => {
       await sheet.getByLabel("Repository").selectOption({ label });
-      await sheet.getByRole("button", { name: "Passages" }).click();
+      await sheet.getByRole("button", { name: "Chunking" }).click();
       await sheet.getByLabel("Text", { exact: true }).fill("ten chars ".repeat(50));
       await sheet.getByRole("status").getByText(count, { exact: true }).waitFor();
       await sheet.getByRole("button", { name: "Name", exact: true }).click();
     };
-    await passages("Library", "1 passage");
-    await passages("Short", "5 passages");
+    await chunks("Library", "1 chunk");
+    await chunks("Short", "5 chunks");
     await close();
   });
 
@@ -144,7 +141,7 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     const { page, complaints, close } = await openPage(browser);
     await signedIn(page, server, "/collections/library/shared?edit=true");
     const sheet = page.getByRole("dialog", { name: "Edit Shared" });
-    expect(await sheet.getByLabel("Id").isDisabled()).toBe(true);
+    expect(await sheet.getByLabel("Id", { exact: true }).isDisabled()).toBe(true);
     await sheet.getByLabel("Description").fill("Mine");
     await sheet.getByRole("button", { name: "Tags and metadata" }).click();
     await sheet.getByLabel("Tags").fill("mine");
@@ -154,14 +151,14 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
       metadata: { tags: ["theirs"] },
     });
     await sheet.getByRole("button", { name: "Save changes" }).click();
-    const conflict = page.getByRole("dialog", { name: "Somebody changed this collection while you were editing it" });
+    const conflict = page.getByRole("dialog", { name: "This collection changed while you were editing it" });
     await conflict.getByRole("group", { name: "Tags and metadata" }).getByLabel("Theirs").check();
-    expect(
-      await conflict.getByRole("group", { name: "Own settings of documents" }).getByLabel("Theirs").isChecked(),
-    ).toBe(true);
+    expect(await conflict.getByRole("group", { name: "Document overrides" }).getByLabel("Theirs").isChecked()).toBe(
+      true,
+    );
     await expectAccessible(page);
     await screenshot(page, "collections-conflict");
-    await conflict.getByRole("button", { name: "Save what I chose" }).click();
+    await conflict.getByRole("button", { name: "Save selection" }).click();
     await conflict.waitFor({ state: "detached" });
     await page.getByText("Mine", { exact: true }).waitFor();
     expect(await server.api("GET", `${repository}/collections/shared`)).toMatchObject({
@@ -185,14 +182,14 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await dialog.getByText("It can be restored for 30 days, then the server purges it.").waitFor();
     await expectAccessible(page);
     await screenshot(page, "collections-delete");
-    await dialog.getByRole("button", { name: "Move to the trash" }).click();
+    await dialog.getByRole("button", { name: "Move to trash" }).click();
     await page.getByText("It is in the trash and can be restored until").waitFor();
     // Whoever reloads, or comes by an old link, sees the same.
     await page.goto(`${server.url}/collections/library/old`);
     await page.getByRole("heading", { level: 1, name: "Old minutes" }).waitFor();
     await expectAccessible(page);
     await page.goto(`${server.url}/collections?q=minutes`);
-    await page.getByText("No collection fits these filters").waitFor();
+    await page.getByText("No collections match these filters").waitFor();
     await page.goto(`${server.url}/trash`);
     await page.getByRole("row", { name: /Old minutes.*in 30 days/ }).waitFor();
     await expectAccessible(page);
@@ -200,13 +197,13 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await page.getByRole("button", { name: "Restore: Old minutes" }).click();
     await page.getByText("1 document", { exact: true }).first().waitFor();
     await choose(page, "Delete");
-    await dialog.getByLabel("For good").check();
-    const remove = dialog.getByRole("button", { name: "Remove for good" });
+    await dialog.getByLabel("Purge permanently").check();
+    const remove = dialog.getByRole("button", { name: "Purge" });
     await dialog.getByLabel("Type Old minutes to confirm").fill("old minutes");
     expect(await remove.isDisabled()).toBe(true);
     await dialog.getByLabel("Type Old minutes to confirm").fill("Old minutes");
     await remove.click();
-    await page.getByText("Every store has confirmed: nothing is left.").waitFor();
+    await page.getByText("All stores confirmed: no data remains.").waitFor();
     await expectAccessible(page);
     const gone = await fetch(`${server.url}${repository}/collections/old?deleted=true`, {
       headers: { authorization: `Bearer ${server.key}` },
@@ -230,7 +227,7 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await page.getByRole("button", { name: "Create pipeline" }).click();
     await page.getByRole("button", { name: `Actions for file:${folder}` }).click();
     await page.getByRole("menuitem", { name: "Plan" }).click();
-    const plan = page.getByRole("dialog", { name: "What a run would do" });
+    const plan = page.getByRole("dialog", { name: "Plan" });
     await plan.getByRole("region", { name: "New" }).getByText("two.txt").waitFor();
     await expectAccessible(page);
     await plan.getByRole("button", { name: "Run now" }).click();
@@ -238,14 +235,14 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await page.getByText("2 documents", { exact: true }).waitFor();
     await page.getByText("ready", { exact: true }).waitFor();
     await page.getByRole("tab", { name: "Vectors" }).click();
-    await page.getByText("Counters and a fresh count agree.").waitFor();
+    await page.getByText("Counters match a recount.").waitFor();
     await page.getByRole("button", { name: "Compact now" }).click();
     await page.getByRole("table", { name: "Segments" }).getByText(".seg").first().waitFor();
     await page.getByRole("button", { name: "Compact now", disabled: false }).waitFor();
     await expectAccessible(page);
     await screenshot(page, "collection-vectors");
     await page.getByRole("tab", { name: "Ask" }).click();
-    await page.getByLabel("A question or some words").fill("Which animal is awake at night?");
+    await page.getByLabel("Question or keywords").fill("Which animal is awake at night?");
     await page.keyboard.press("Enter");
     await page.getByText("Owls hunt at night.").waitFor();
     expect(new URL(page.url()).searchParams.get("ask")).toBe("Which animal is awake at night?");
@@ -299,8 +296,8 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await page.getByRole("button", { name: "Create collection" }).click();
     await page.getByRole("heading", { level: 1, name: "My own" }).waitFor();
     await choose(page, "Delete");
-    await page.getByText('Removing for good needs the permission "purge".').waitFor();
-    expect(await page.getByLabel("For good").isDisabled()).toBe(true);
+    await page.getByText('Requires the permission "purge".').waitFor();
+    expect(await page.getByLabel("Purge permanently").isDisabled()).toBe(true);
     await expectAccessible(page);
     await close();
   });

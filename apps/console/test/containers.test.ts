@@ -80,13 +80,13 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     await type(page, '"status": "paid"', '"status": "mine"');
     await server.api("PUT", orderPath("order-00001", "c1"), { id: "order-00001", customer: "c1", status: "theirs" });
     await page.getByRole("button", { name: "Save" }).click();
-    const conflict = page.getByRole("alert").filter({ hasText: "Somebody else changed this item" });
+    const conflict = page.getByRole("alert").filter({ hasText: "This item has changed" });
     await conflict.waitFor();
     const differences = page.getByRole("region", { name: "Differences" });
     await differences.getByRole("row", { name: /status "theirs" "mine"/ }).waitFor();
     await expectAccessible(page);
     await screenshot(page, "containers-conflict");
-    await page.getByRole("button", { name: "Go on editing" }).click();
+    await page.getByRole("button", { name: "Continue editing" }).click();
     await page.getByRole("button", { name: "Save" }).click();
     await conflict.waitFor();
     await page.getByRole("button", { name: "Overwrite with mine" }).click();
@@ -95,7 +95,7 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     await type(page, '"status": "mine"', '"status": "again"');
     await server.api("PUT", orderPath("order-00001", "c1"), { id: "order-00001", customer: "c1", status: "final" });
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("button", { name: "Take theirs" }).click();
+    await page.getByRole("button", { name: "Use theirs" }).click();
     await page.getByRole("textbox", { name: "Document as JSON" }).getByText('"final"').waitFor();
     await page.getByRole("button", { name: "Save", disabled: true }).waitFor();
     expect(await server.api("GET", orderPath("order-00001", "c1"))).toMatchObject({ status: "final" });
@@ -109,15 +109,15 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     await signedIn(page, server, "/containers/orders?item=order-00003&itemPk=c3");
     await page.getByRole("button", { name: "Save" }).waitFor();
     await type(page, '"status": "paid"', '"status": ');
-    await page.getByText("This is not valid JSON.").waitFor();
+    await page.getByText("Invalid JSON.").waitFor();
     await page.getByRole("button", { name: "Save", disabled: true }).waitFor();
-    await page.getByRole("button", { name: "Undo changes" }).click();
+    await page.getByRole("button", { name: "Reset" }).click();
     await type(page, '"paid"', '"kept"');
     await server.api("DELETE", orderPath("order-00003", "c3"));
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("It was deleted after you opened it").waitFor();
-    await page.getByRole("button", { name: "Create it again with mine" }).click();
-    await page.getByText("The item is made").waitFor();
+    await page.getByRole("button", { name: "Recreate with mine" }).click();
+    await page.getByText("Item created").waitFor();
     expect(await server.api("GET", orderPath("order-00003", "c3"))).toMatchObject({ status: "kept" });
     expect(complaints.splice(0).filter((text) => !/status of (404|412)/.test(text))).toEqual([]);
     await close();
@@ -126,10 +126,10 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
   it("a query by the keyboard alone, explained; its text stands in the address and a wrong one is told", async () => {
     const { page, complaints, close } = await openPage(browser);
     await signedIn(page, server, "/containers/orders?tab=query");
-    const editor = page.getByRole("textbox", { name: "Query in SQL" });
+    const editor = page.getByRole("textbox", { name: "SQL query" });
     await write(page, editor, 'SELECT c.id, c.status FROM c WHERE c.status = "open" AND c.customer = "c4"');
     await editor.press("Control+Enter");
-    const results = page.getByRole("table", { name: "Results of the query" });
+    const results = page.getByRole("table", { name: "Query results" });
     await results.getByRole("cell", { name: "order-00004" }).waitFor();
     await page.getByRole("button", { name: "Explain" }).click();
     await page.getByText("one partition").waitFor();
@@ -153,7 +153,7 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     await dialog.getByLabel("Partition key").fill("/city");
     const theirs = await server.api("PUT", "/v1/containers/parcels", { partition_key: "/city", default_ttl: 600 });
     await dialog.getByRole("button", { name: "Create" }).click();
-    await dialog.getByText("There is a container of this name already.").waitFor();
+    await dialog.getByText("A container with this name already exists.").waitFor();
     expect(await server.api("GET", "/v1/containers/parcels")).toEqual(theirs);
     await expectAccessible(page);
     await dialog.getByLabel("Name").fill("parcels-2");
@@ -192,7 +192,7 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
     await confirm.getByRole("row", { name: "late – true" }).waitFor();
     await expectAccessible(page);
     await confirm.getByRole("button", { name: "Delete" }).click();
-    await page.getByText("The item is deleted").waitFor();
+    await page.getByText("Item deleted").waitFor();
     // The question, and the item behind it.
     await page.getByRole("dialog").first().waitFor({ state: "detached" });
     expect(complaints.splice(0).filter((text) => !text.includes("status of 412"))).toEqual([]);

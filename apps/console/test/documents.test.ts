@@ -86,14 +86,12 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
       await file("empty.txt", ""),
       await file(hostileName, "<script>alert(1)</script> harbour"),
     ]);
-    await row(page, "large.pdf")
-      .getByText("The file has 51.0 MB; files of up to 50 MB are taken. It was not sent.")
-      .waitFor();
+    await row(page, "large.pdf").getByText("The file is 51.0 MB; the limit is 50 MB. It was not uploaded.").waitFor();
     await row(page, "program.exe").getByText("this file type is not accepted").waitFor();
     await row(page, "empty.txt").getByText("is empty").waitFor();
     await row(page, "broken.pdf").getByText("damaged or incomplete").waitFor();
-    await row(page, hostileName).getByText("Indexed; it can be searched").waitFor();
-    await page.getByText("2 of 6 files done, 4 need a look").waitFor();
+    await row(page, hostileName).getByText("Indexed and searchable").waitFor();
+    await page.getByText("2 of 6 files done, 4 need attention").waitFor();
     await expectAccessible(page);
     await screenshot(page, "uploads");
     // The list below has what was taken, the failed one with its reason.
@@ -120,13 +118,13 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
     });
     await choose(page, [await file("slow.txt", "slowly ".repeat(900_000))]);
     await row(page, "slow.txt")
-      .getByText(/Sending, \d+ %/)
+      .getByText(/Uploading, \d+ %/)
       .waitFor();
-    await page.getByRole("progressbar", { name: "How far slow.txt is" }).waitFor();
+    await page.getByRole("progressbar", { name: "Progress of slow.txt" }).waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Cancel: slow.txt" }).click();
     await row(page, "slow.txt").getByText("Cancelled").waitFor();
-    await page.getByRole("button", { name: "Try again: slow.txt" }).waitFor();
+    await page.getByRole("button", { name: "Retry: slow.txt" }).waitFor();
     expect(complaints.splice(0).filter((text) => !text.includes("net::ERR"))).toEqual([]);
     await close();
   });
@@ -134,7 +132,7 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
   it("keeps filters in the address, and deletes only what the reader has seen", async () => {
     const { page, complaints, close } = await openPage(browser);
     await signedIn(page, server, "/collections/kb/papers");
-    await page.getByLabel("Part of the name").fill("notes");
+    await page.getByLabel("Name contains").fill("notes");
     await page.keyboard.press("Enter");
     await page.waitForURL(/name=notes/);
     await page
@@ -148,23 +146,23 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
     expect(await page.getByRole("row").filter({ hasText: "broken.pdf" }).count()).toBe(0);
     await page.getByRole("button", { name: "Actions for notes.txt" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
-    await page.getByRole("dialog").getByText("This cannot be taken back").waitFor();
+    await page.getByRole("dialog").getByText("This cannot be undone").waitFor();
     await expectAccessible(page);
     // Somebody else touches it while the question stands.
     const { document_id } = await indexed("notes.txt");
     await server.api("POST", `${all}/${document_id}:reindex`);
     await indexed("notes.txt");
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("dialog").getByText("It was changed while you looked").waitFor();
+    await page.getByRole("dialog").getByText("It has changed").waitFor();
     await screenshot(page, "delete-stale");
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await page.getByText("No document fits").waitFor();
+    await page.getByText("No matching documents").waitFor();
     expect((await listed()).some(({ name }) => name === "notes.txt")).toBe(false);
     expect(complaints.splice(0).filter((text) => !text.includes("412"))).toEqual([]);
     await close();
   });
 
-  it("shows a long text at a passage, at a place, and says when there is none", async () => {
+  it("shows a long text at a chunk, at a position, and says when there is none", async () => {
     const sentences = Array.from({ length: 1500 }, (_, i) => `Sentence ${i} is about ship number ${i * 7}.`);
     const text = `<b>Log</b> of ships.\n\n${sentences.join(" ")}`;
     await server.api("POST", all, { name: "log.txt", text });
@@ -173,22 +171,22 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
     const start = text.indexOf("Sentence 1400 ");
     const { page, close } = await openPage(browser);
     await signedIn(page, server, `${at}?start=${start}&end=${start + 13}`);
-    const mark = page.getByRole("region", { name: "Text of the document" }).locator("mark");
+    const mark = page.getByRole("region", { name: "Document text" }).locator("mark");
     await eventually(async () => (await mark.allTextContents()).join("")).toBe("Sentence 1400");
     await expectAccessible(page);
-    // The first passage, by its list: the text goes back to its beginning.
+    // The first chunk, by its list: the text goes back to its beginning.
     await page
-      .getByRole("region", { name: "Passages in the order of the text" })
-      .getByRole("button", { name: /^Passage 1 / })
+      .getByRole("region", { name: "Chunks in text order" })
+      .getByRole("button", { name: /^Chunk 1 / })
       .click();
     await page.waitForURL(/chunk=/);
     await mark.getByText("<b>Log</b> of ships.").waitFor();
     await screenshot(page, "document");
     await page.goto(`${server.url}${at}?chunk=not.there`);
-    await page.getByRole("alert").getByText("not in this document any more").waitFor();
+    await page.getByRole("alert").getByText("This chunk no longer exists").waitFor();
     await page.goto(`${server.url}${at}?start=999999999&end=1000000000`);
-    await page.getByRole("alert").getByText("This place is not in the text").waitFor();
-    for (const tab of ["Passages", "Versions", "Metadata", "Triples"]) {
+    await page.getByRole("alert").getByText("This position is outside the text").waitFor();
+    for (const tab of ["Chunks", "Versions", "Metadata", "Triples"]) {
       await page.getByRole("tab", { name: tab }).click();
       await page.getByRole("tabpanel", { name: tab }).waitFor();
       await expectAccessible(page);
@@ -211,9 +209,9 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
     await page.getByRole("table", { name: "Documents" }).waitFor();
     await server.stop();
     await choose(page, [await file("patient.txt", "It waits for the tide.")]);
-    await row(page, "patient.txt").getByText("The page goes on by itself").waitFor();
+    await row(page, "patient.txt").getByText("Reconnects automatically.").waitFor();
     await server.startAgain();
-    await row(page, "patient.txt").getByText("Indexed; it can be searched").waitFor();
+    await row(page, "patient.txt").getByText("Indexed and searchable").waitFor();
     expect(complaints.splice(0).filter((text) => !text.includes("net::ERR"))).toEqual([]);
     await close();
   });

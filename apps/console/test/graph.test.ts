@@ -24,7 +24,7 @@ const leaves = 130;
 
 /** Where a node is on the screen: the picture itself knows. Undefined while it is not drawn. */
 async function placeOfNode(page: Page, label: string): Promise<{ readonly x: number; readonly y: number } | undefined> {
-  return page.getByRole("img", { name: /^Picture of/ }).evaluate((element, wanted) => {
+  return page.getByRole("img", { name: /^Graph of/ }).evaluate((element, wanted) => {
     const drawn = (element as unknown as { readonly _cyreg?: { readonly cy: Core } })._cyreg;
     const node = drawn?.cy.nodes().filter((one) => one.data("label") === wanted);
     if (node === undefined || node.empty()) return undefined;
@@ -74,23 +74,23 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     await expectAccessible(page);
     await page.getByLabel("Find an entity").fill('ada" } #');
     await page.getByLabel("Find an entity").press("Enter");
-    await page.getByText("No entity was found").waitFor();
+    await page.getByText("No entities found").waitFor();
     await page.getByLabel("Find an entity").fill("ADA");
     await page.getByLabel("Find an entity").press("Enter");
     await page
-      .getByRole("table", { name: "Entities with “ADA”" })
+      .getByRole("table", { name: "Entities matching “ADA”" })
       .getByRole("row")
       .filter({ hasText: "Ada" })
       .press("Enter");
     await page.getByRole("heading", { name: "Ada", level: 2 }).waitFor();
-    await page.getByRole("img", { name: "Picture of 2 entities and 1 edges" }).locator("canvas").first().waitFor();
+    await page.getByRole("img", { name: "Graph of 2 entities and 1 edges" }).locator("canvas").first().waitFor();
     await page
-      .getByRole("table", { name: "What is said of it" })
+      .getByRole("table", { name: "Outgoing" })
       .getByRole("button", { name: "charles", exact: true })
       .press("Enter");
     await page.getByRole("heading", { name: "Charles", level: 2 }).waitFor();
-    await page.getByRole("img", { name: "Picture of 3 entities and 2 edges" }).waitFor();
-    await page.getByText("Entities in the picture (3)").click();
+    await page.getByRole("img", { name: "Graph of 3 entities and 2 edges" }).waitFor();
+    await page.getByText("Entities in the graph (3)").click();
     await page.getByRole("button", { name: "engine", exact: true }).last().click();
     await page.getByText(`“${hostile}”`).waitFor();
     await expectAccessible(page);
@@ -111,13 +111,13 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
   it("says what it leaves out of a large picture, and the pattern shows all of it, in pages", async () => {
     const { page, complaints, close } = await openPage(browser, { ...phone, colorScheme: "dark" });
     await signedIn(page, server, `/graph?in=${encodeURIComponent("kb/people")}&focus=${encodeURIComponent(ex("hub"))}`);
-    await page.getByText("The first 100 in each direction.").waitFor();
-    await page.getByRole("img", { name: "Picture of 101 entities" }).waitFor();
+    await page.getByText("First 100 in each direction.").waitFor();
+    await page.getByRole("img", { name: "Graph of 101 entities" }).waitFor();
     await expectNoSidewaysScroll(page);
     await expectAccessible(page);
     await screenshot(page, "graph-phone-dark");
-    await page.getByRole("button", { name: "See all in the pattern" }).click();
-    const table = page.getByRole("table", { name: "Triples that match" });
+    await page.getByRole("button", { name: "Show all in Pattern" }).click();
+    const table = page.getByRole("table", { name: "Matching triples" });
     await table.getByRole("button", { name: "leaf-0", exact: true }).waitFor();
     await scrollUntil(table, page.getByText(`${leaves} rows`, { exact: true }));
     await page.getByLabel("Subject").fill("plain words");
@@ -133,7 +133,7 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     await page.getByLabel("Predicate").press("Enter");
     await page.getByText("1 row", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Sources of charles designed engine" }).click();
-    await page.getByRole("dialog").getByText("Somebody stated it without a document").waitFor();
+    await page.getByRole("dialog").getByText("Asserted without a document").waitFor();
     await expectAccessible(page);
     await close();
   });
@@ -142,11 +142,11 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "empty", name: "Empty" });
     const { page, complaints, close } = await openPage(browser, phone);
     await signedIn(page, server, `/graph?in=${encodeURIComponent("kb/empty")}`);
-    await page.getByText("No entity was found").waitFor();
+    await page.getByText("No entities found").waitFor();
     await page.getByRole("button", { name: "Load triples" }).click();
     const dialog = page.getByRole("dialog", { name: "Load triples into this collection" });
     expect(await dialog.getByRole("button", { name: "Load" }).isEnabled()).toBe(false);
-    await dialog.getByLabel("Or the text itself").fill(`${ex("kurt")} ${ex("name")} "Kurt" .\n${ex("kurt")} broken`);
+    await dialog.getByLabel("Or paste text").fill(`${ex("kurt")} ${ex("name")} "Kurt" .\n${ex("kurt")} broken`);
     await dialog.getByRole("button", { name: "Load" }).click();
     await dialog
       .getByRole("figure")
@@ -158,7 +158,7 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     await screenshot(page, "graph-load-phone");
     expect(complaints.splice(0)).toEqual([expect.stringContaining("400")]);
     expect(await server.api("GET", "/v1/repositories/kb/collections/empty/triples")).toMatchObject({ items: [] });
-    await dialog.getByLabel("A file").setInputFiles({
+    await dialog.getByLabel("File", { exact: true }).setInputFiles({
       name: "people.nt",
       mimeType: "",
       buffer: Buffer.from(`${ex("kurt")} ${ex("name")} "Kurt" .\n`),
@@ -174,19 +174,19 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     await close();
   });
 
-  it("leads from a triple to the passage that states it", async () => {
+  it("leads from a triple to the chunk that states it", async () => {
     const { page, close } = await openPage(browser);
     const grace = "<urn:pinakes:kb:people:e/grace_hopper>";
     await signedIn(page, server, `/graph?in=${encodeURIComponent("kb/people")}&focus=${encodeURIComponent(grace)}`);
     await page.getByRole("button", { name: /^Sources of grace_hopper occurs_with joan_clarke/ }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("1 passage states it").waitFor();
+    await dialog.getByText("1 source chunk").waitFor();
     await dialog.getByText("Grace Hopper met Joan Clarke in London.").waitFor();
     await dialog.getByText("As PROV-O").click();
     await dialog.getByText("prov:wasDerivedFrom").first().waitFor();
     await expectAccessible(page);
     await screenshot(page, "graph-provenance");
-    await dialog.getByRole("link", { name: "Open in the document" }).click();
+    await dialog.getByRole("link", { name: "Open in document" }).click();
     await page.waitForURL(/\/collections\/kb\/people\/documents\/.*chunk=/);
     await close();
   });
@@ -202,15 +202,15 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     };
     await signedIn(page, server, `/graph?in=${encodeURIComponent("kb/people")}&tab=sparql`);
     await run("SELECT ?name { ?s <https://example.org/name> ?name } ORDER BY ?name");
-    const rows = page.getByRole("table", { name: "Rows of the result" });
+    const rows = page.getByRole("table", { name: "Result rows" });
     await rows.getByText("“Charles”").waitFor();
     await expectAccessible(page);
     await screenshot(page, "graph-sparql");
-    await page.getByLabel("How the result is shown").selectOption("JSON");
+    await page.getByLabel("Result view").selectOption("JSON");
     await page.getByRole("textbox", { name: "Result" }).getByText('"Charles"').waitFor();
     await run("ASK { <https://example.org/ada> ?p 36 }");
-    await page.getByLabel("How the result is shown").selectOption("Table");
-    await page.getByText("No: there is no such triple.").waitFor();
+    await page.getByLabel("Result view").selectOption("Table");
+    await page.getByText("False: no match exists.").waitFor();
     await run("CONSTRUCT { ?s ?p ?o } WHERE { ?s <https://example.org/remark> ?o BIND(<urn:said> AS ?p) }");
     await page.getByRole("textbox", { name: "Triples, as Turtle" }).getByText("<urn:said>").waitFor();
     await run("SELECT * {\n  ?s foaf:name ?o }");
@@ -222,7 +222,7 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
     await page.goto(`${server.url}/graph?in=${encodeURIComponent("kb/nothing")}`);
     await page.getByRole("alert").first().waitFor();
     await page.goto(`${server.url}/graph?in=${encodeURIComponent("%/%")}&open=7&triple=x`);
-    await page.getByText("Each collection has a graph of its own").waitFor();
+    await page.getByText("Each collection has its own graph").waitFor();
     // Of what was asked about the collection that is not there.
     expect(complaints.splice(0).filter((text) => !text.includes("404"))).toEqual([]);
     await close();

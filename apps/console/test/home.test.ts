@@ -31,12 +31,12 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await page.getByRole("heading", { level: 1, name: "Welcome to Pinakes" }).waitFor();
     await expectAccessible(page);
     await screenshot(page, "first-run");
-    await page.getByRole("button", { name: "Make a sample collection" }).click();
+    await page.getByRole("button", { name: "Create sample collection" }).click();
     await page.getByText(/of 5 files done/).waitFor();
-    await page.getByText("All 5 files are ready to be asked.").waitFor();
+    await page.getByText("All 5 files are searchable.").waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: "How do I restart the workers without losing messages?" }).click();
-    const answers = page.getByRole("region", { name: "Passages that answer the question" });
+    const answers = page.getByRole("region", { name: "Answers" });
     const best = answers.getByRole("link", { name: /incident-runbook\.md.*Queue backlog/ }).first();
     await eventually(() => best.locator("mark").allTextContents()).toEqual(
       expect.arrayContaining(["restart", "workers"]),
@@ -45,7 +45,7 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await screenshot(page, "first-answer");
     await best.click();
     await page.getByRole("heading", { level: 1, name: "incident-runbook.md" }).waitFor();
-    const text = page.getByRole("region", { name: "Text of the document" });
+    const text = page.getByRole("region", { name: "Document text" });
     const mark = text.locator("mark");
     await mark.getByText("drain them first").waitFor();
     await eventually(() => isWithin(page)).toBe(true);
@@ -63,8 +63,8 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
   it("takes a dropped file into a new collection, on a phone and in the dark, and finds it", async () => {
     const { page, close } = await openPage(browser, { ...phone, colorScheme: "dark" });
     await signedIn(page, server);
-    await page.getByLabel("Into the collection").selectOption({ label: "A new collection" });
-    await page.getByLabel("Name of the new collection").fill("Dropped here");
+    await page.getByLabel("Collection", { exact: true }).selectOption({ label: "New collection" });
+    await page.getByLabel("New collection name").fill("Dropped here");
     await drop(page, "zebra.txt", "Zebras of the Serengeti drink at the river at dawn.");
     await page.getByText("1 of 1 file done").waitFor();
     // Without going elsewhere and back, and under an id that can be typed.
@@ -95,15 +95,15 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await best.locator("mark", { hasText: /^P-118$/ }).waitFor();
     await eventually(() => best.textContent()).toContain("P-118,spare part of steel,18.50");
     await best.click();
-    const word = page.getByRole("region", { name: "Text of the document" }).locator("strong", { hasText: /^P-118$/ });
+    const word = page.getByRole("region", { name: "Document text" }).locator("strong", { hasText: /^P-118$/ });
     await word.waitFor();
     await eventually(
       async () => ((await word.boundingBox())?.y ?? -1) > 0 && ((await word.boundingBox())?.y ?? Infinity) < 800,
     ).toBe(true);
-    await page.getByText("Words of the question").waitFor();
+    await page.getByText("Matched words").waitFor();
     await expectAccessible(page);
     await signedIn(page, server, "/?q=zxqv");
-    await page.getByText("Nothing here answers this question. Try other words.").waitFor();
+    await page.getByText("No results for this question. Try different words.").waitFor();
     // The collection that came with the repository holds nothing, and is not in the way.
     await eventually(() => page.getByRole("link", { name: "Parts", exact: true }).count()).toBe(1);
     expect(await page.getByRole("link", { name: "Default Collection" }).count()).toBe(0);
@@ -113,8 +113,8 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
   it("names the file that failed, and where a type is taken that a personal collection does not take", async () => {
     const { page, complaints, close } = await openPage(browser);
     await signedIn(page, server);
-    await page.getByLabel("Into the collection").selectOption({ label: "A new collection" });
-    await page.getByLabel("Name of the new collection").fill("Mixed files");
+    await page.getByLabel("Collection", { exact: true }).selectOption({ label: "New collection" });
+    await page.getByLabel("New collection name").fill("Mixed files");
     await page.getByLabel("Choose files").setInputFiles([
       { name: "conf.yaml", mimeType: "text/yaml", buffer: Buffer.from("a: 1") },
       { name: "bad.pdf", mimeType: "application/pdf", buffer: Buffer.from("no PDF") },
@@ -124,7 +124,7 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
         buffer: Buffer.from(`Text ${name}.`),
       })),
     ]);
-    await page.getByText("A collection in a shared repository takes this one:").waitFor();
+    await page.getByText("Collections in a shared repository accept this one:").waitFor();
     const failed = page.getByRole("link", { name: "1 of 3 failed" });
     await failed.waitFor();
     await expectAccessible(page);
@@ -147,8 +147,8 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await eventually(() => page.getByRole("searchbox", { name: "Ask your documents" }).inputValue()).toBe(
       '<img src=x onerror="alert(1)"> zebra',
     );
-    await page.getByLabel("Into the collection").selectOption({ label: "A new collection" });
-    await page.getByLabel("Name of the new collection").fill("<script>alert(1)</script>");
+    await page.getByLabel("Collection", { exact: true }).selectOption({ label: "New collection" });
+    await page.getByLabel("New collection name").fill("<script>alert(1)</script>");
     await drop(page, "a.txt", "a");
     await page.getByRole("alert").getByText("may have letters, digits, spaces").waitFor();
     expect(complaints.splice(0)).toEqual([expect.stringContaining("400")]);
@@ -171,7 +171,7 @@ async function drop(page: Page, name: string, text: string): Promise<void> {
   await zone.dispatchEvent("drop", { dataTransfer: data });
 }
 
-/** Whether the marked passage begins where the reader sees it. */
+/** Whether the marked chunk begins where the reader sees it. */
 async function isWithin(page: Page): Promise<boolean> {
   return page.evaluate(() => {
     const mark = document.querySelector("mark")?.getBoundingClientRect();

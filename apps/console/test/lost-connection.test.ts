@@ -26,24 +26,24 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
     await server?.close();
   });
 
-  const lost = (page: Page) => page.getByText("The connection to the server is lost");
+  const lost = (page: Page) => page.getByText("Connection lost");
   const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name });
 
   it("a page that was not visited yet says that there is no answer, inside the frame, and comes by itself", async () => {
     const { page, complaints, close } = await openPage(browser);
     await signedIn(page, server, "/overview");
     const tile = page
-      .getByRole("list", { name: "Figures of this moment" })
+      .getByRole("list", { name: "Current metrics" })
       .getByRole("listitem")
       .filter({ hasText: "Server" });
     await tile.getByText("ready", { exact: true }).waitFor();
     await server.stop();
     await lost(page).waitFor();
-    await tile.getByText("no answer", { exact: true }).waitFor();
+    await tile.getByText("unreachable", { exact: true }).waitFor();
     await expectAccessible(page);
     await page.getByRole("link", { name: "Migrations" }).click();
-    const told = page.getByRole("alert").filter({ hasText: "The server does not answer" });
-    await told.getByRole("button", { name: "Try again" }).waitFor();
+    const told = page.getByRole("alert").filter({ hasText: "The server is unreachable" });
+    await told.getByRole("button", { name: "Retry" }).waitFor();
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
     await expectAccessible(page);
     await screenshot(page, "page-not-loaded");
@@ -62,7 +62,7 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
     await server.stop();
     const create = wizard.getByRole("button", { name: "Create collection" });
     await create.click();
-    await wizard.getByRole("alert").getByText("This was not sent, or its answer was lost.").waitFor();
+    await wizard.getByRole("alert").getByText("The request failed or its response was lost.").waitFor();
     await eventually(() => create.isEnabled()).toBe(true);
     await expectAccessible(page);
     await screenshot(page, "change-not-sent");
@@ -90,12 +90,12 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
     expect([loads, new URL(page.url()).pathname]).toEqual([0, "/collections"]);
     await page.getByRole("link", { name: "Trash" }).click();
     await eventually(() => loads).toBe(1);
-    const told = page.getByRole("alert").filter({ hasText: "A part of this page could not be loaded" });
+    const told = page.getByRole("alert").filter({ hasText: "Part of this page could not be loaded" });
     await told.waitFor();
     expect([loads, new URL(page.url()).pathname]).toEqual([1, "/trash"]);
     await expectAccessible(page);
     await page.unroute(gone);
-    await told.getByRole("button", { name: "Try again" }).click();
+    await told.getByRole("button", { name: "Retry" }).click();
     await heading(page, "Trash").waitFor();
     expect(complaints.splice(0).filter((text) => !text.includes("status of 404"))).toEqual([]);
     await close();
@@ -104,8 +104,8 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
   it("a first visit says nothing of a session, and where the key is wherever the data are", async () => {
     const { page, complaints, close } = await openPage(browser);
     await page.goto(`${server.url}/jobs`);
-    await page.getByText("unless PINAKES_DATA names another").waitFor();
-    expect(await page.getByText("Your session is over").count()).toBe(0);
+    await page.getByText("or PINAKES_DATA").waitFor();
+    expect(await page.getByText("Your session has expired").count()).toBe(0);
     expect(new URL(page.url()).searchParams.get("next")).toBe("/jobs");
     await expectAccessible(page);
     expect(complaints.splice(0).filter((text) => !text.includes("401"))).toEqual([]);
@@ -135,7 +135,7 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
     await page.getByRole("link", { name: "Trash" }).click();
     await heading(page, "Trash").waitFor();
     expect(await caught("main")).toEqual([true, true]);
-    await page.getByText("Files are added on the page of a collection.").waitFor();
+    await page.getByText("Open a collection to upload files.").waitFor();
     await close();
   });
 });

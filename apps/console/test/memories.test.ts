@@ -57,10 +57,10 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
     const feed = page.getByRole("feed", { name: "Conversation" });
     await feed.getByText("Message 0 about clause 0").waitFor();
     await feed.getByText(hostile).waitFor();
-    await page.getByLabel("Tokens at most").fill("100");
+    await page.getByLabel("Max tokens").fill("100");
     await page.getByRole("button", { name: "Preview" }).click();
-    await page.getByText("10 messages fit, with 100 tokens; 390 are left out.").waitFor();
-    await feed.getByText("left out of the context").first().waitFor();
+    await page.getByText("10 messages included (100 tokens), 390 omitted.").waitFor();
+    await feed.getByText("not in the context").first().waitFor();
     await expectAccessible(page);
     await screenshot(page, "memories-session");
     await scrollUntil(feed, feed.getByText(`Message ${messages - 1} about`));
@@ -73,12 +73,12 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
   it("a found message opens with its thread", async () => {
     const { page, close } = await openPage(browser);
     await signedIn(page, server, "/memories");
-    await page.getByLabel("Search what was said").fill("refund");
+    await page.getByLabel("Search messages").fill("refund");
     await page.getByLabel("By", { exact: true }).selectOption({ label: "words" });
     await page.getByRole("button", { name: "Search" }).click();
     await page.getByRole("cell", { name: "Where is my refund?" }).click();
     const thread = page.getByRole("dialog", { name: "Thread" });
-    await thread.getByText("It answers nothing.").waitFor();
+    await thread.getByText("No parent.").waitFor();
     await thread.getByText("Where is my refund?").waitFor();
     await expectAccessible(page);
     await close();
@@ -90,7 +90,7 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
     const first = page.getByRole("article").filter({ hasText: "Message 0" });
     await first.getByRole("button", { name: "Fork here" }).click();
     const fork = page.getByRole("dialog", { name: "Fork this session" });
-    await fork.getByLabel("Id of the new session").fill("branch");
+    await fork.getByLabel("New session id").fill("branch");
     await expectAccessible(page);
     await fork.getByRole("button", { name: "Fork" }).click();
     await page.waitForURL(/session=branch/);
@@ -108,7 +108,7 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
     expect(await button.isDisabled()).toBe(true);
     await confirm.getByLabel("Type branch to confirm").fill("branch");
     await button.click();
-    await page.getByText("1 message is deleted").waitFor();
+    await page.getByText("1 message deleted").waitFor();
     await page.getByRole("cell", { name: "long" }).waitFor();
     await page.getByRole("cell", { name: "branch" }).waitFor({ state: "detached" });
     await expectAccessible(page);

@@ -36,7 +36,7 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
   /** All at one moment. */
   const enabled = (page: Page) =>
     page
-      .getByRole("button", { name: /^(Plan again|Copy|Compare|Switch|Finish|Roll back)$/, disabled: false })
+      .getByRole("button", { name: /^(Plan again|Copy|Verify|Switch|Finish|Roll back)$/, disabled: false })
       .evaluateAll((buttons) => buttons.map((button) => (button as HTMLElement).innerText));
 
   it("a collection is moved step by step; only what the state allows can be pressed, and the way back is one of them", async () => {
@@ -46,25 +46,25 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     const form = page.getByRole("dialog", { name: "New migration" });
     await form.getByLabel("Repository", { exact: true }).selectOption({ label: "Knowledge" });
     await form.getByLabel("Collection", { exact: true }).selectOption({ label: "Old place" });
-    await form.getByLabel("New id of the collection").fill("new");
+    await form.getByLabel("New collection id").fill("new");
     // By its name, or by its id where it is not in the list.
-    await form.getByLabel("To the repository", { exact: true }).selectOption({ label: "Another, by its id …" });
-    await form.getByLabel("To the repository: id").fill("kb");
+    await form.getByLabel("Target repository", { exact: true }).selectOption({ label: "Other (enter id) …" });
+    await form.getByLabel("Target repository: id").fill("kb");
     await expectAccessible(page);
-    await form.getByLabel("To the repository", { exact: true }).selectOption({ label: "Archive" });
-    await form.getByLabel("To the repository: id").waitFor({ state: "detached" });
-    await form.getByRole("button", { name: "Make the plan" }).click();
+    await form.getByLabel("Target repository", { exact: true }).selectOption({ label: "Archive" });
+    await form.getByLabel("Target repository: id").waitFor({ state: "detached" });
+    await form.getByRole("button", { name: "Create plan" }).click();
     await page.getByRole("heading", { name: "Migration: Move a collection inside the workspace" }).waitFor();
     await eventually(() => enabled(page)).toEqual(["Plan again", "Copy", "Roll back"]);
     await press(page, "Copy");
-    await eventually(() => enabled(page)).toEqual(["Copy", "Compare", "Roll back"]);
-    await press(page, "Compare");
-    await eventually(() => enabled(page)).toEqual(["Compare", "Switch", "Roll back"]);
+    await eventually(() => enabled(page)).toEqual(["Copy", "Verify", "Roll back"]);
+    await press(page, "Verify");
+    await eventually(() => enabled(page)).toEqual(["Verify", "Switch", "Roll back"]);
     const units = page.getByRole("table", { name: "Units of the migration" });
     await units.getByText("equal").waitFor();
     await units.getByRole("row").nth(1).click();
     const unit = page.getByRole("dialog", { name: "kb/old" });
-    await unit.getByText("Hash of what is here").waitFor();
+    await unit.getByText("Target hash").waitFor();
     await expectAccessible(page);
     await closeByEscape(unit);
     await press(page, "Switch");
@@ -74,7 +74,7 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
       .click();
     await eventually(() => enabled(page)).toEqual(["Finish", "Roll back"]);
     expect(await server.api("GET", "/v1/repositories/attic/collections/new")).toMatchObject({ status: "ACTIVE" });
-    await page.getByText("Old form kept until").waitFor();
+    await page.getByText("Source kept until").waitFor();
     await screenshot(page, "migration");
     await press(page, "Roll back");
     const asked = page.getByRole("dialog", { name: "Roll back?" });
@@ -82,7 +82,7 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     await asked.waitFor({ state: "detached" });
     await page.getByText("in use again").waitFor();
     await page.getByText("rolled back").first().waitFor();
-    await page.getByText("Old form kept until").waitFor({ state: "detached" });
+    await page.getByText("Source kept until").waitFor({ state: "detached" });
     // Once more, for what a copy that it overtook may have held since.
     await eventually(() => enabled(page)).toEqual(["Roll back"]);
     expect(await server.api("GET", "/v1/repositories/kb/collections/old")).toMatchObject({ status: "ACTIVE" });
@@ -94,22 +94,22 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     const { page, complaints, close } = await openPage(browser, phone);
     await signedIn(page, server, "/migrations?create=true");
     const form = page.getByRole("dialog", { name: "New migration" });
-    await form.getByLabel("What kind of source").selectOption("rows");
+    await form.getByLabel("Source type").selectOption("rows");
     await form.getByLabel("File or folder").fill("/etc/passwd");
-    await form.getByLabel("Into the repository").selectOption({ label: "Knowledge" });
+    await form.getByLabel("Target repository").selectOption({ label: "Knowledge" });
     await form.getByLabel("More fields of the source").fill("[1]");
-    await form.getByText("Write an object, such as").waitFor();
-    expect(await form.getByRole("button", { name: "Make the plan" }).isEnabled()).toBe(false);
+    await form.getByText("Must be an object, such as").waitFor();
+    expect(await form.getByRole("button", { name: "Create plan" }).isEnabled()).toBe(false);
     await form.getByLabel("More fields of the source").fill("");
-    await form.getByRole("button", { name: "Make the plan" }).click();
+    await form.getByRole("button", { name: "Create plan" }).click();
     await form
       .getByRole("alert")
       .getByText(/PINAKES_MIGRATION_SOURCES/)
       .waitFor();
     expect(complaints.splice(0)).toEqual([expect.stringMatching(/status of 40[03]/)]);
     await form.getByLabel("File or folder").fill(join(folder, "rows.jsonl"));
-    await form.getByRole("button", { name: "Make the plan" }).click();
-    await page.getByRole("heading", { name: /^Problems of the plan/ }).waitFor();
+    await form.getByRole("button", { name: "Create plan" }).click();
+    await page.getByRole("heading", { name: /^Plan problems/ }).waitFor();
     await eventually(() => enabled(page)).toEqual(["Plan again", "Roll back"]);
     await expectNoSidewaysScroll(page);
     await expectAccessible(page);

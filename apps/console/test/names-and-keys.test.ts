@@ -99,7 +99,7 @@ describe.skipIf(browserPath === undefined)("console: names, titles and keys", ()
     await eventually(focused).toBe("H1 Tool log");
     await eventually(() => page.title()).toBe("Tool log · Pinakes");
     await page.goto(`${server.url}/no-such-page`);
-    await eventually(() => page.title()).toBe("There is no such page · Pinakes");
+    await eventually(() => page.title()).toBe("Page not found · Pinakes");
     // The page is shown with the status that programs need to see.
     expect(complaints.splice(0)).toEqual([expect.stringContaining("404")]);
     await close();

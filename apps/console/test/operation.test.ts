@@ -33,7 +33,7 @@ describe.skipIf(browserPath === undefined)("console: overview, jobs and queues",
     await sendPoison(server.folder, 4, hostile);
     const { page, close } = await openPage(browser);
     await signedIn(page, server, "/overview");
-    await page.getByRole("link", { name: /Look: 4 messages were given up/ }).click();
+    await page.getByRole("link", { name: /Details: 4 dead letters/ }).click();
     await page.waitForURL(/queue=vector-storage-management/);
     const letters = page.getByRole("table", { name: "Dead letters" });
     await eventually(() => letters.getByRole("row").count()).toBe(5);
@@ -42,10 +42,10 @@ describe.skipIf(browserPath === undefined)("console: overview, jobs and queues",
     await expectAccessible(page);
     await closeByEscape(page.getByRole("dialog"));
     await letters
-      .getByRole("button", { name: /^Try again/ })
+      .getByRole("button", { name: /^Redrive/ })
       .first()
       .click();
-    await page.getByText("It is back in the queue").waitFor();
+    await page.getByText("Message redriven").waitFor();
     // What is wrong with it stays wrong: it comes back.
     const dead = async () =>
       (await server.api<{ readonly items: readonly unknown[] }>("GET", "/v1/queues/vector-storage-management/dead"))
@@ -59,7 +59,7 @@ describe.skipIf(browserPath === undefined)("console: overview, jobs and queues",
     await asked.getByRole("button", { name: "Discard all" }).click();
     await asked.getByText("4 of 4 done. Done.").waitFor();
     await asked.getByRole("button", { name: "Close" }).last().click();
-    await page.getByText("Nothing was given up here").waitFor();
+    await page.getByText("No dead letters").waitFor();
     expect(await dead()).toBe(0);
     await close();
   });
@@ -78,8 +78,8 @@ describe.skipIf(browserPath === undefined)("console: overview, jobs and queues",
       .waitFor();
     await sheet.getByRole("link", { name: `${hostile}.pdf` }).waitFor();
     await expectAccessible(page);
-    await sheet.getByRole("button", { name: "Try again" }).click();
-    await page.getByText("It is tried again").waitFor();
+    await sheet.getByRole("button", { name: "Retry" }).click();
+    await page.getByText("Retry started").waitFor();
     await closeByEscape(sheet);
     expect(new URL(page.url()).searchParams.get("status")).toBe("failed");
     await page.getByLabel("Status").selectOption("");
@@ -100,7 +100,7 @@ describe.skipIf(browserPath === undefined)("console: overview, jobs and queues",
     await jobs.getByRole("row").nth(1).getByText("succeeded").waitFor();
     await jobs.getByRole("row").nth(1).getByRole("progressbar", { name: "1 of 1" }).waitFor();
     await page.getByLabel("Collection, job or error").fill("nothing like that");
-    await page.getByText("No job like that").waitFor();
+    await page.getByText("No matching jobs").waitFor();
     await screenshot(page, "operation-jobs");
     await close();
   });

@@ -60,7 +60,7 @@ describe.skipIf(browserPath === undefined)("console: what comes in pages or as a
     await table.getByRole("row", { name: /Number 104/ }).waitFor();
     const told = page.getByRole("alert").filter({ hasText: "No second page for you." });
     await scrollUntil(table, told);
-    await page.getByText("100 rows so far; the next ones could not be read").waitFor();
+    await page.getByText("100 rows; loading more failed").waitFor();
     // The rows stay, and what draws them anew asks for nothing.
     await table.evaluate((element) => element.scrollTo(0, 0));
     await table.getByRole("row", { name: /Number 104/ }).waitFor();
@@ -69,11 +69,11 @@ describe.skipIf(browserPath === undefined)("console: what comes in pages or as a
     expect(asked).toHaveLength(1);
     await expectAccessible(page);
     await screenshot(page, "list-cut-off");
-    await told.getByRole("button", { name: "Try again" }).click();
+    await told.getByRole("button", { name: "Retry" }).click();
     await eventually(() => asked.length).toBe(2);
     await told.waitFor();
     await allow();
-    await told.getByRole("button", { name: "Try again" }).click();
+    await told.getByRole("button", { name: "Retry" }).click();
     await scrollUntil(table, table.getByRole("row", { name: /Number 0\b/ }));
     await told.waitFor({ state: "detached" });
     expect(asked).toHaveLength(2);
@@ -136,8 +136,8 @@ describe.skipIf(browserPath === undefined)("console: what comes in pages or as a
     await page.getByRole("table", { name: "Items of orders" }).waitFor();
     await page.getByRole("button", { name: "API calls" }).click();
     const left = page.getByRole("listitem").filter({ hasText: "/v1/containers/orders/changes" });
-    await left.getByText("no answer").waitFor();
-    await eventually(() => page.getByText("under way", { exact: true }).count()).toBe(0);
+    await left.getByText("no response").waitFor();
+    await eventually(() => page.getByText("pending", { exact: true }).count()).toBe(0);
     await close();
   });
 });

@@ -52,7 +52,7 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
     await server?.close();
   });
 
-  it("asks, shows found words and the parts of each score, filters by a condition, and leads to the passage", async () => {
+  it("asks, shows found words and the parts of each score, filters by a condition, and leads to the chunk", async () => {
     const { page, complaints, close } = await openPage(browser);
     page.on("dialog", () => complaints.push("a script ran"));
     await signedIn(page, server, "/search");
@@ -65,17 +65,17 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
     const best = answer.getByRole("listitem").filter({ hasText: "#1" });
     await best.getByText("ada.txt", { exact: true }).waitFor();
     await eventually(() => best.locator("mark").allTextContents()).toEqual(["worked", "Charles", "Babbage", "Engine"]);
-    for (const part of ["Vectors", "Keywords", "Graph"]) await best.getByText(part, { exact: true }).waitFor();
+    for (const part of ["Vector", "Keyword", "Graph"]) await best.getByText(part, { exact: true }).waitFor();
     await answer.getByText(hostileName, { exact: true }).waitFor();
     await answer.getByText("topic: <b>x</b>").waitFor();
-    await page.getByText("Way through the graph").click();
+    await page.getByText("Graph path").click();
     await answer.getByRole("link", { name: "charles_babbage" }).waitFor();
     await expectAccessible(page);
     await screenshot(page, "search-lab");
-    await page.getByText("Filter, weights, time, user").click();
-    await page.getByRole("button", { name: "Add a condition" }).click();
+    await page.getByText("Advanced").click();
+    await page.getByRole("button", { name: "Add condition" }).click();
     await page.getByLabel("Field of condition 1").fill("year");
-    await page.getByLabel("Comparison of condition 1").selectOption("at least");
+    await page.getByLabel("Operator of condition 1").selectOption("at least");
     await page.getByLabel("Value of condition 1").fill("1900");
     await page.getByLabel("Value of condition 1").press("Enter");
     await answer.getByText("2 hits").waitFor();
@@ -87,7 +87,7 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
     await page.reload();
     await answer.getByText("2 hits").waitFor();
     await eventually(() => page.getByLabel("Value of condition 1").inputValue()).toBe("1900");
-    await answer.getByRole("link", { name: "Open in the document" }).first().click();
+    await answer.getByRole("link", { name: "Open in document" }).first().click();
     await page.waitForURL(/\/collections\/kb\/papers\/documents\/.*chunk=/);
     await close();
   });
@@ -100,15 +100,15 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
       ReturnType<typeof page.getByRole>,
       ReturnType<typeof page.getByRole>,
     ];
-    await page.getByLabel("Mode").nth(1).selectOption("Keywords");
+    await page.getByLabel("Mode").nth(1).selectOption("Keyword");
     await b.getByText("ada.txt", { exact: true }).waitFor();
-    await a.getByText("same place in B").first().waitFor();
+    await a.getByText("same rank in B").first().waitFor();
     await page.getByText(/in both answers, of 3 in A and \d in B/).waitFor();
     await a.getByRole("listitem").filter({ hasText: "#1" }).getByRole("checkbox").check();
     await b.getByText("By your marks: nDCG@10 1.000, recall 1.000, MRR 1.000").waitFor();
     await expectAccessible(page);
     await screenshot(page, "search-compare");
-    await page.getByRole("button", { name: "Save as an evaluation" }).click();
+    await page.getByRole("button", { name: "Save as evaluation" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("<b>first</b>");
     await dialog.getByRole("button", { name: "Save", exact: true }).click();
@@ -118,10 +118,10 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
     await dialog.getByLabel("Name").fill("First questions");
     await dialog.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByRole("heading", { name: "First questions" }).waitFor();
-    await page.getByText("Not run yet").waitFor();
+    await page.getByText("No runs yet").waitFor();
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByRole("table", { name: "Runs" }).getByRole("cell", { name: "1.000" }).first().waitFor();
-    await page.getByLabel("Mode").selectOption("Keywords");
+    await page.getByLabel("Mode").selectOption("Keyword");
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByLabel("Compare with").selectOption({ index: 1 });
     await page.getByRole("table", { name: "Runs" }).getByText("0.000").first().waitFor();
@@ -149,7 +149,7 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
     });
     const { page, close } = await openPage(browser);
     await signedIn(page, server, `/search?tab=evaluations&evaluation=${evaluation_id}`);
-    await page.getByLabel("Mode").selectOption("Keywords");
+    await page.getByLabel("Mode").selectOption("Keyword");
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByRole("table", { name: "Runs" }).getByRole("row").nth(1).click();
     const questions = page.getByRole("table", { name: "Questions of the run" });
@@ -167,12 +167,12 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
     await page.goto(`${server.url}/search?tab=evaluations&evaluation=${evaluation_id}`);
     await page.getByRole("button", { name: "Delete evaluation" }).click();
     const confirm = page.getByRole("dialog", { name: "Delete By question?" });
-    await confirm.getByText("Its 2 questions and 1 run are gone for good.").waitFor();
+    await confirm.getByText("Its 2 questions and 1 run are deleted permanently.").waitFor();
     expect(await confirm.getByRole("button", { name: "Delete evaluation" }).isDisabled()).toBe(true);
     await confirm.getByLabel("Type By question to confirm").fill("By question");
     await expectAccessible(page);
     await confirm.getByRole("button", { name: "Delete evaluation" }).click();
-    await page.getByText("The evaluation is deleted").waitFor();
+    await page.getByText("Evaluation deleted").waitFor();
     await confirm.waitFor({ state: "detached" });
     await page.getByRole("row").filter({ hasText: "By question" }).waitFor({ state: "detached" });
     const { items: left } = await server.api<{ items: readonly object[] }>("GET", "/v1/evaluations");
@@ -207,7 +207,7 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
     await page.getByRole("alert").waitFor();
     expect(complaints.splice(0)).toEqual([expect.stringMatching(/40[34]/)]);
     await of(`&filter=${encodeURIComponent('{"year":')}`);
-    await page.getByRole("alert").getByText("The filter is not a JSON object").waitFor();
+    await page.getByRole("alert").getByText("The filter must be a JSON object").waitFor();
     await of("&asof=yesterday");
     await page.getByRole("alert").getByText("as_of: must be a time").waitFor();
     expect(complaints.splice(0)).toEqual([expect.stringContaining("400")]);

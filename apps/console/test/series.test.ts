@@ -75,11 +75,11 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     const { page, close } = await openPage(browser);
     await signedIn(page, server, "/agent-metrics");
     await page.locator("figure svg").first().waitFor();
-    await page.getByText("5 of 7 groups are drawn").waitFor();
+    await page.getByText("Showing the 5 largest of 7 groups").waitFor();
     await page.getByLabel("Metric", { exact: true }).selectOption({ label: "Cost" });
     await page.getByLabel("Group by").selectOption({ label: "Model" });
     await page.waitForURL(/type=cost.*group=model|group=model.*type=cost/);
-    const figures = page.getByRole("table", { name: "Figures of each group" });
+    const figures = page.getByRole("table", { name: "Values by group" });
     await figures.getByRole("row", { name: /gpt-x 100 \$50\.00/ }).waitFor();
     await figures.getByRole("cell", { name: hostile }).waitFor();
     await expectAccessible(page);
@@ -87,18 +87,18 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     await page.getByLabel("Agent", { exact: true }).selectOption({ label: "agent-0" });
     await page.getByText("29 entries").waitFor();
     await page
-      .getByRole("table", { name: "Measurements, newest first" })
+      .getByRole("table", { name: "Data points, newest first" })
       .getByRole("cell", { name: "agent-0" })
       .first()
       .waitFor();
     await page.reload();
     await page.getByText("29 entries").waitFor();
-    await page.getByLabel("Time range").selectOption({ label: "Between dates" });
+    await page.getByLabel("Time range").selectOption({ label: "Custom range" });
     await page.getByLabel("From (UTC)").fill("2001-01-01");
-    await page.getByText("At most 400 days are shown at once").waitFor();
-    await page.getByLabel("Up to and with (UTC)").fill("2001-01-02");
-    await page.getByText("At most 400 days are shown at once").waitFor({ state: "detached" });
-    await page.getByText("Nothing was measured in this time").first().waitFor();
+    await page.getByText("Limited to 400 days").waitFor();
+    await page.getByLabel("To, inclusive (UTC)").fill("2001-01-02");
+    await page.getByText("Limited to 400 days").waitFor({ state: "detached" });
+    await page.getByText("No data in this time range").first().waitFor();
     await eventually(() => page.title()).toBe("Metrics · Pinakes");
     await close();
   });
@@ -113,17 +113,17 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     );
     await page.getByRole("heading", { name: "Average of faithfulness (custom) over time" }).waitFor();
     await page.locator("figure svg").first().waitFor();
-    const figures = page.getByRole("table", { name: "Figures of each group" });
+    const figures = page.getByRole("table", { name: "Values by group" });
     await figures.getByRole("row", { name: /^eu 20 14 0\.7 / }).waitFor();
     await figures.getByRole("cell", { name: "(none)" }).waitFor();
     await figures.getByRole("cell", { name: hostile }).waitFor();
-    await page.getByRole("table", { name: "Measurements, newest first" }).getByText("region: eu").first().waitFor();
+    await page.getByRole("table", { name: "Data points, newest first" }).getByText("region: eu").first().waitFor();
     await expectAccessible(page);
     await screenshot(page, "metrics-custom");
     await page.reload();
     await figures.getByRole("row", { name: /^eu 20 14 0\.7 / }).waitFor();
     await page.goto(new URL("/agent-metrics?type=custom.gone&group=dimensions.gone", page.url()).href);
-    await page.getByText("Nothing was measured in this time").first().waitFor();
+    await page.getByText("No data in this time range").first().waitFor();
     await eventually(() => page.getByLabel("Metric", { exact: true }).inputValue()).toBe("custom.gone");
     await eventually(() => page.getByLabel("Group by").inputValue()).toBe("dimensions.gone");
     await page.goto(new URL("/agent-metrics?type=faithfulness&group=region", page.url()).href);
@@ -142,7 +142,7 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
       .getByRole("row", { name: /login error/ })
       .first()
       .click();
-    const sheet = page.getByRole("dialog", { name: "Call of login" });
+    const sheet = page.getByRole("dialog", { name: "Invocation of login" });
     await sheet.getByText("Masked: input_args.password").waitFor();
     await sheet.getByText("HttpError: 502 from upstream").waitFor();
     await sheet.getByText('"[redacted]"').waitFor();
@@ -154,16 +154,16 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
       page.getByRole("link", { name: "Export as CSV" }).click(),
     ]);
     expect((await readFile(await download.path(), "utf8")).trim().split("\n")).toHaveLength(11);
-    await page.getByRole("tab", { name: "Proof" }).click();
+    await page.getByRole("tab", { name: "Integrity" }).click();
     await page.getByLabel("Day (UTC)").fill(at(0).slice(0, 10));
-    await page.getByRole("button", { name: "Check this day" }).click();
-    await page.getByText(/Intact: all \d+ entries are what was written/).waitFor();
+    await page.getByRole("button", { name: "Verify day" }).click();
+    await page.getByText(/Intact: all \d+ entries verified/).waitFor();
     for (const [day, words] of [
-      ["2026-01-02", "This day has entries, but they are not chained: nothing can be proved of them."],
-      ["2026-01-03", "This day has no entries."],
+      ["2026-01-02", "The entries of this day are not chained and cannot be verified."],
+      ["2026-01-03", "No entries on this day."],
     ] as const) {
       await page.getByLabel("Day (UTC)").fill(day);
-      await page.getByRole("button", { name: "Check this day" }).click();
+      await page.getByRole("button", { name: "Verify day" }).click();
       await page.getByText(words).waitFor();
     }
     await expectAccessible(page);
@@ -174,7 +174,7 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
     const { page, close } = await openPage(browser, phone);
     await signedIn(page, server, "/tools?tab=figures&group=tool_name");
     await page.locator("figure svg").first().waitFor();
-    await page.getByRole("table", { name: "Figures of each group" }).getByRole("cell", { name: "search" }).waitFor();
+    await page.getByRole("table", { name: "Values by group" }).getByRole("cell", { name: "search" }).waitFor();
     await expectNoSidewaysScroll(page);
     await expectAccessible(page);
     await close();

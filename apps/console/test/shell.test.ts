@@ -39,7 +39,7 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
     await first.close();
     const second = await openPage(browser);
     await second.page.goto(server.link);
-    await second.page.getByRole("alert").getByText("not known, was used already").waitFor();
+    await second.page.getByRole("alert").getByText("unknown, already used").waitFor();
     await expectAccessible(second.page);
     expect(second.complaints.splice(0)).toEqual([expect.stringContaining("401")]);
     await second.close();
@@ -67,11 +67,11 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
     const streams = page.waitForResponse(/\/v1\/events/);
     await signedIn(page, server, "/collections?q=old");
     // All is there: what is asked next is what the click asks.
-    await page.getByText("No collection fits these filters").waitFor();
+    await page.getByText("No collections match these filters").waitFor();
     await streams;
     await page.context().clearCookies();
     await page.getByRole("link", { name: "Jobs and queues" }).click();
-    await page.getByText("Your session is over").waitFor();
+    await page.getByText("Your session has expired").waitFor();
     await expectAccessible(page);
     await page.getByLabel("Key or one-time token").fill(server.key);
     await page.getByRole("button", { name: "Sign in" }).click();
@@ -104,10 +104,10 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
     await signedIn(page, server, "/collections");
     await page.getByRole("heading", { level: 1 }).waitFor();
     await server.stop();
-    await page.getByText("The connection to the server is lost").waitFor();
+    await page.getByText("Connection lost").waitFor();
     await screenshot(page, "connection-lost");
     await server.startAgain();
-    await page.getByText("The connection to the server is lost").waitFor({ state: "detached" });
+    await page.getByText("Connection lost").waitFor({ state: "detached" });
     await page.getByRole("heading", { level: 1 }).waitFor();
     // The browser itself notes each call that had no answer.
     expect(complaints.splice(0).filter((text) => !text.includes("net::ERR"))).toEqual([]);
@@ -121,7 +121,7 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
     await page.getByRole("menuitem", { name: "Dark" }).click();
     await page.reload();
     expect(await page.evaluate(() => document.documentElement.classList.contains("dark"))).toBe(true);
-    await page.getByRole("button", { name: "Open the list of pages" }).click();
+    await page.getByRole("button", { name: "Open navigation" }).click();
     const pages = page.getByRole("dialog");
     await pages.getByRole("link", { name: "Collections" }).click();
     await page.waitForURL(/\/collections$/);
@@ -153,7 +153,7 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
     await name.waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");
     await name.fill("no such thing");
-    await page.getByText("Nothing has that name.").waitFor();
+    await page.getByText("No results.").waitFor();
     await name.fill("papers of");
     await first.filter({ hasText: "Papers of 2026" }).waitFor();
     await page.keyboard.press("Enter");

@@ -37,16 +37,16 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
     const { page, close } = await openPage(browser);
     await signedIn(page, server, "/deletions");
     await page.getByText(/A delete is not done after/).waitFor();
-    await page.getByRole("button", { name: "Look at the oldest" }).click();
+    await page.getByRole("button", { name: "Open oldest" }).click();
     const report = page.getByRole("dialog", { name: "Purge: stuck" });
     await report.getByText(/EISDIR/).waitFor();
-    await report.getByText("What each store counts").waitFor();
+    await report.getByText("Units per store").waitFor();
     await expectAccessible(page);
     await screenshot(page, "operation-deletion");
     await rm(file, { recursive: true });
     // The server tries again by itself, too: should it be faster, the button is gone.
     await report
-      .getByRole("button", { name: "Try again now" })
+      .getByRole("button", { name: "Retry now" })
       .evaluateAll(([button]) => (button as HTMLElement | undefined)?.click());
     await report.getByText("Finished").waitFor();
     await eventually(() => report.getByText("confirmed").count()).toBe(4);
@@ -98,20 +98,20 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
     await rm(await server.contentOf("notes"));
     const { page, close } = await openPage(browser);
     await signedIn(page, server, "/audit");
-    await page.getByText("No audit yet").waitFor();
-    await page.getByLabel("Where").selectOption({ label: "Knowledge" });
+    await page.getByText("No checks yet").waitFor();
+    await page.getByLabel("Scope").selectOption({ label: "Knowledge" });
     await page.getByLabel("Collection").selectOption({ label: "notes" });
-    await page.getByRole("button", { name: "Start the audit" }).click();
-    await page.getByText("1 found, 1 still there.").waitFor();
+    await page.getByRole("button", { name: "Start check" }).click();
+    await page.getByText("1 found, 1 remaining.").waitFor();
     const findings = page.getByRole("table", { name: "Findings" });
-    await findings.getByText("A record names a file that is not there").click();
+    await findings.getByText("Record without its file").click();
     const finding = page.getByRole("dialog");
     await finding.getByText(/names it, but it does not exist/).waitFor();
     await expectAccessible(page);
     await closeByEscape(finding);
-    await page.getByLabel("Repair what is found").check();
-    await page.getByRole("button", { name: "Start the audit" }).click();
-    const asked = page.getByRole("dialog", { name: "Repair while looking?" });
+    await page.getByLabel("Repair findings").check();
+    await page.getByRole("button", { name: "Start check" }).click();
+    const asked = page.getByRole("dialog", { name: "Repair findings?" });
     await asked.getByRole("button", { name: "Cancel" }).click();
     await asked.waitFor({ state: "detached" });
     const audits = async () =>
@@ -119,10 +119,12 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
         ({ kind }) => kind === "fsck",
       );
     expect(await audits()).toHaveLength(1);
-    await page.getByRole("button", { name: "Start the audit" }).click();
+    await page.getByRole("button", { name: "Start check" }).click();
     await asked.getByRole("button", { name: "Start and repair" }).click();
     await page.getByText("with repair").waitFor();
-    await eventually(() => page.getByRole("table", { name: "Audits, newest first" }).getByRole("row").count()).toBe(3);
+    await eventually(() =>
+      page.getByRole("table", { name: "Consistency checks, newest first" }).getByRole("row").count(),
+    ).toBe(3);
     await screenshot(page, "operation-audit");
     await close();
   });

@@ -44,7 +44,7 @@ describe.skipIf(browserPath === undefined)("console: what was typed and not save
     const editor = page.getByRole("textbox", { name: "Document as JSON" });
     await eventually(() => editor.innerText()).toContain('"open"');
     await editor.fill((await editor.innerText()).replace('"open"', '"typed"'));
-    await page.getByRole("button", { name: "Undo changes", disabled: false }).waitFor();
+    await page.getByRole("button", { name: "Reset", disabled: false }).waitFor();
     await page.keyboard.press("Escape");
     await question(page).waitFor();
     await expectAccessible(page);

@@ -60,7 +60,7 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
     await expectAccessible(page);
     await page.getByRole("cell", { name: hostile }).click();
     await page.getByRole("heading", { level: 1, name: hostile }).waitFor();
-    await page.getByText("Nobody holds it").waitFor();
+    await page.getByText("Not held").waitFor();
     await page.getByRole("img", { name: /Timeline of/ }).waitFor();
     await page
       .getByRole("table", { name: "Timeline as a table" })
@@ -71,7 +71,7 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
     await page.getByRole("cell", { name: "Checkpoint after step 2" }).click();
     const sheet = page.getByRole("dialog", { name: "Checkpoint after step 2" });
     await sheet.getByRole("row", { name: 'state.phase "plan" "draft"' }).waitFor();
-    await sheet.getByRole("textbox", { name: "State and context of the agents" }).waitFor();
+    await sheet.getByRole("textbox", { name: "State and agent context" }).waitFor();
     await expectAccessible(page);
     // The name as it was given; what it says was not done.
     await eventually(() => page.title()).toBe(`${hostile} · Pinakes`);
@@ -97,7 +97,7 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
     await dialog.getByLabel("Fencing token (optional)").fill("1");
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Fail" }).click();
-    await page.getByRole("heading", { name: "Why it failed" }).waitFor();
+    await page.getByRole("heading", { name: "Failure" }).waitFor();
     await page.getByText("ToolTimeout").waitFor();
     await expectAccessible(page);
     await screenshot(page, "workflows-phone");
@@ -107,7 +107,7 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
     await retry.getByRole("button", { name: "Retry" }).click();
     // What stands behind an open dialog is hidden: only when it has closed does the page say something.
     await retry.waitFor({ state: "detached" });
-    await page.getByRole("heading", { name: "Why it failed" }).waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: "Failure" }).waitFor({ state: "detached" });
     expect(await server.api("GET", "/v1/workflows/run")).toMatchObject({
       status: "in_progress",
       metadata: { retry_count: 1 },
@@ -124,11 +124,11 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
     await dialog.getByRole("button", { name: "Pause" }).waitFor();
     await server.api("PATCH", "/v1/workflows/stale", { description: "changed by somebody else" });
     await dialog.getByRole("button", { name: "Pause" }).click();
-    await dialog.getByText("It was changed in the meantime").waitFor();
+    await dialog.getByText("The workflow has changed").waitFor();
     await dialog.getByRole("row", { name: /description .*changed by somebody else/ }).waitFor();
     await expectAccessible(page);
     await screenshot(page, "workflows-conflict");
-    await dialog.getByRole("button", { name: "Pause nevertheless" }).click();
+    await dialog.getByRole("button", { name: "Pause anyway" }).click();
     await page.locator("main header").first().getByText("paused", { exact: true }).waitFor();
     await server.api("POST", "/v1/workflows/leased/lease", { owner: "worker-1", lease_seconds: 600 });
     await page.goto(`${server.url}/workflows/leased`);

@@ -1,4 +1,4 @@
-/** pgvector in PGlite, PostgreSQL as WebAssembly in this process: what is left when no server can be had. Slower than the real one. */
+/** pgvector in PGlite, PostgreSQL as WebAssembly in this process: the fallback without a server. Slower than the real one. */
 import { join } from "node:path";
 import { inProcess } from "../candidate.ts";
 import { diskBytesOf } from "../processes.ts";

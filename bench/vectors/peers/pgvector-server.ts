@@ -1,6 +1,6 @@
 /**
- * PostgreSQL 17 with pgvector from Debian trixie, in a folder of its own that `mmdebstrap` makes the first time (a minute, 0.5 GB, as root).
- * It listens on a socket in that folder only, and dies with this process.
+ * PostgreSQL 17 with pgvector from Debian trixie, in a folder that `mmdebstrap` creates the first time (a minute, 0.5 GB, as root). It
+ * listens on a socket in that folder only, and dies with this process.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -132,7 +132,7 @@ function figures(server: Server, data: string): Pick<Postgres, "cpuMs" | "rssByt
   return {
     cpuMs: () => cpuMsOf(tree(server.pid)),
     rssBytes: () => rssBytesOf(tree(server.pid)),
-    // Without the log, which is recycled, and what an empty database has.
+    // Without the log, which is recycled, and the size of an empty database.
     diskBytes: async () => diskBytesOf(join(data, "base")),
   };
 }

@@ -1,6 +1,7 @@
 /**
- * pgvector: a real PostgreSQL 17 with Debian's package of pgvector, in a chroot (see pgvector-server.ts), over a socket with binary parameters.
- * Where that cannot be had (no root, no mmdebstrap, no mirror), PGlite's WebAssembly build stands in, and its name and note say so.
+ * pgvector: a real PostgreSQL 17 with Debian's package of pgvector, in a chroot (see pgvector-server.ts), over a socket with binary
+ * parameters. If that is unavailable (no root, no mmdebstrap, no mirror), PGlite's WebAssembly build replaces it, and its name and note say
+ * so.
  */
 import { startBuild, type Candidate, type Parameter, type VectorSet } from "../candidate.ts";
 import { openPglite } from "./pgvector-pglite.ts";

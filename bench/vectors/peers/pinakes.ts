@@ -1,4 +1,7 @@
-/** Ours, as a user has it: `open({ dir })`, SQLite and a folder, appended in deltas, compacted, queried with strong reads through the public API. */
+/**
+ * Ours, as users run it: `open({ dir })`, SQLite and a folder, appended in deltas, compacted, queried with strong reads through the public
+ * API.
+ */
 import { hasCode, open as openPinakes, tenantScope } from "../../../packages/pinakes/src/index.ts";
 import { inProcess, startBuild, type Candidate, type TextSet, type VectorSet } from "../candidate.ts";
 import { diskBytesOf } from "../processes.ts";
@@ -36,7 +39,7 @@ export async function open(dir: string): Promise<Candidate> {
           await append(from);
         }
       };
-      // Two producers, so that one's rows are checked while the other's are built.
+      // Two producers, so that one's rows are validated while the other's are built.
       const next = { row: 0 };
       const producer = async (): Promise<void> => {
         for (let from = next.row; from < data.rows; from = next.row) {

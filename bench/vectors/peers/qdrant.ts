@@ -1,4 +1,4 @@
-/** Qdrant: a server of its own on the loopback, asked by HTTP with JSON. Its process counts, ours (the client) is told apart. */
+/** Qdrant: a server on the loopback, over HTTP with JSON. Its process counts; ours (the client) is reported separately. */
 import { existsSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { createRequire } from "node:module";
@@ -82,7 +82,7 @@ function client(port: number): Call {
     });
 }
 
-/** Indexing starts when everything is there, and makes one segment: what costs a search the least. */
+/** Indexing starts after loading, and makes one segment: the cheapest for a search. */
 async function upload(call: Call, { rows, dims, vectors, tag10, tag1 }: VectorSet): Promise<void> {
   await call("PUT", collection, {
     vectors: { size: dims, distance: "Dot" },

@@ -1,5 +1,5 @@
-/** One turn of a chat, stored and observed: `node examples/chat-with-telemetry.ts`. */
-import { createChatStore, pinakesTelemetry } from "@pinakes/ai-sdk";
+/** One turn of a chat, with a search of documents by a tool, stored and observed: `node examples/chat-with-telemetry.ts`. */
+import { createChatStore, pinakesSearch, pinakesTelemetry } from "@pinakes/ai-sdk";
 import {
   convertToModelMessages,
   generateText,
@@ -16,6 +16,9 @@ await using client = await openEmbedded({ dir: process.argv[2] ?? "./data", work
 const telemetry = pinakesTelemetry(client.api);
 registerTelemetry(telemetry);
 const chats = createChatStore(client.api);
+await client.collections.create({ repository: "me", collection_id: "guides", name: "Guides" });
+const guide = { name: "rome.md", body: "# Clothes\n\nIn Rome a light jacket is enough from May on." };
+await client.documents.upload("me/guides", guide, { wait: true });
 
 const usage = {
   inputTokens: { total: 12, noCache: 12, cacheRead: undefined, cacheWrite: undefined },
@@ -23,9 +26,10 @@ const usage = {
 };
 const answer = { finishReason: { unified: "stop" as const, raw: undefined }, usage, warnings: [] };
 const call = { type: "tool-call" as const, toolCallId: "c1", toolName: "weather", input: '{"city":"Rome"}' };
+const look = { type: "tool-call" as const, toolCallId: "c2", toolName: "search", input: '{"query":"clothes in Rome"}' };
 const doGenerate = [
-  { ...answer, content: [call] },
-  { ...answer, content: [{ type: "text" as const, text: "20 degrees." }] },
+  { ...answer, content: [call, look] },
+  { ...answer, content: [{ type: "text" as const, text: "20 degrees: a light jacket is enough [rome.md]." }] },
 ];
 const model = new MockLanguageModelV4({ modelId: "scripted", doGenerate }); // Yours: openai("…").
 const inputSchema = jsonSchema<{ city: string }>({
@@ -33,12 +37,15 @@ const inputSchema = jsonSchema<{ city: string }>({
   properties: { city: { type: "string" } },
   required: ["city"],
 });
-const tools = { weather: tool({ inputSchema, execute: async ({ city }) => ({ city, degrees: 20 }) }) };
+const tools = {
+  weather: tool({ inputSchema, execute: async ({ city }) => ({ city, degrees: 20 }) }),
+  search: pinakesSearch(client, { in: "me/guides" }),
+};
 
 const chatId = await chats.createChat();
-const question: UIMessage = { id: "u1", role: "user", parts: [{ type: "text", text: "How warm is it in Rome?" }] };
+const question: UIMessage = { id: "u1", role: "user", parts: [{ type: "text", text: "What do I wear in Rome?" }] };
 const messages = [...(await chats.loadChat(chatId)), question];
-const { text } = await generateText({
+const { text, steps } = await generateText({
   model,
   tools,
   stopWhen: isStepCount(5),
@@ -50,6 +57,10 @@ await chats.saveChat({
   chatId,
   messages: [...messages, { id: "a1", role: "assistant", parts: [{ type: "text", text }] }],
 });
+
+for (const result of steps[0]?.toolResults ?? [])
+  if (!result.dynamic && result.toolName === "search")
+    for (const { filename, quote } of result.output.results) console.log(filename, JSON.stringify(quote));
 
 await telemetry.flush();
 for (const { role, parts } of await chats.loadChat(chatId))

@@ -2,3 +2,4 @@
 export { pinakesTelemetry, type PinakesTelemetry, type PinakesTelemetryOptions } from "./telemetry/telemetry.ts";
 export type { CallFacts, CallIdentity } from "./telemetry/call-identity.ts";
 export { createChatStore, type ChatStore, type ChatStoreOptions } from "./chat/chat-store.ts";
+export { pinakesSearch } from "./search-tool.ts";

@@ -9,12 +9,12 @@ const client = createStateClient({
   apiKey: process.env["PINAKES_KEY"],
 });
 
-// What runs, and how far it has come.
+// A workflow and its progress.
 const { workflow_id } = await client.workflows.create({ type: "sequential", name: "Report", total_steps: 3 });
 await client.workflows.start(workflow_id);
 await client.workflows.checkpoint(workflow_id, { step: 1, state: { outline: ["Intro", "Findings"] } });
 
-// The worker dies; another one goes on from the latest checkpoint, and holds the lease meanwhile.
+// The worker dies; another one acquires the lease and continues from the latest checkpoint.
 const { state, lease } = await client.workflows.resume(workflow_id, { owner: "worker-7", leaseSeconds: 30 });
 console.log("goes on with", JSON.stringify(state));
 await client.workflows.pause(workflow_id).catch((error: unknown) => {
@@ -25,13 +25,13 @@ await client.workflows.pause(workflow_id).catch((error: unknown) => {
 const fencingToken = lease?.fencing_token;
 await client.workflows.checkpoint(workflow_id, { step: 2, state: { draft: "Sales rose." } }, { fencingToken });
 
-// Read-modify-write: when somebody else was faster, the function is called again with what is there now.
+// Read-modify-write: after a concurrent change the function is called again with the current document.
 await client.workflows.update(workflow_id, ({ description }) => ({ description: `${description} Second draft.` }), {
   fencingToken,
 });
 await client.workflows.complete(workflow_id, { fencingToken });
 
-// What was said, and what of it fits a model.
+// Messages, and a context window that fits a model.
 const [agent_id, session_id] = ["writer", workflow_id];
 await client.memories.append({ agent_id, session_id, message_type: "user", content: "Keep it short.", token_count: 4 });
 await client.memories.append({ agent_id, session_id, message_type: "assistant", content: "I will.", token_count: 3 });
@@ -40,7 +40,7 @@ for await (const { message_type, content } of client.memories.list({ agent_id, s
 const { messages, omitted } = await client.memories.context({ agent_id, session_id, maxTokens: 5 });
 console.log(`${messages.length} message fits, ${omitted} does not`);
 
-// What it did: recorded in the background, many at a time, nothing lost and nothing twice.
+// Tool calls: recorded in the background, in batches, exactly once.
 const log = client.tools.recorder({ flushMs: 500, onError: (error) => console.error(error) });
 for (const duration_ms of [12, 30, 9])
   log.record({ tool_name: "search", agent_id, session_id, status: "success", duration_ms });

@@ -1,5 +1,6 @@
 /** The knowledge side as programs use it, over any KnowledgeApi: lists that are iterated, uploads and jobs that can be waited for. */
 import type {
+  AnswersApi,
   CollectionQuery,
   CollectionRef,
   CollectionsApi,
@@ -93,6 +94,8 @@ export interface KnowledgeClient extends Pick<SearchApi, "verifyCitations"> {
   };
   readonly server: ServerApi;
   search(query: string, options?: SearchOptions): Promise<SearchAnswer>;
+  /** Questions answered with verified citations, at once or sentence by sentence. */
+  readonly answers: AnswersApi;
   /** What happens to documents, collections and jobs, without end, until the signal. */
   events(options: Parameters<EventsApi["follow"]>[0]): ReturnType<EventsApi["follow"]>;
 }
@@ -125,6 +128,7 @@ export function createKnowledgeClient(implementation: KnowledgeApi): KnowledgeCl
         listing((paging) => api.keys.list({ ...query, ...paging }), query),
     }),
     server: api.server,
+    answers: api.answers,
     search: (query, options) => api.search.query(query, options),
     verifyCitations: (citations) => api.search.verifyCitations(citations),
     events: (options) => api.events.follow(options),

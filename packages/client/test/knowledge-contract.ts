@@ -137,6 +137,52 @@ function documents({ client }: Context): void {
     await expect(client().documents.get(at, document_id)).rejects.toSatisfy(NotFoundError.isInstance);
   });
 
+  it("answers carry citations that stand, whole and sentence by sentence; what cannot be answered says why", async () => {
+    const at = await newCollection(client());
+    const asked = { in: at, mode: "extractive" } as const;
+    expect(await client().answers.ask("When is the pump serviced?", asked)).toMatchObject({
+      text: "",
+      refusal: { reason: "empty" },
+    });
+    const body = "The pump is serviced every 2,000 hours. It is painted red.";
+    const { document_id } = await client().documents.upload(at, { name: "pump.txt", body }, { wait: true });
+    const answer = await client().answers.ask("When is the pump serviced?", asked);
+    expect(answer).toMatchObject({ mode: "extractive", model: null, finish: "complete", outcome: "ok" });
+    expect(answer.sentences[0]).toMatchObject({
+      text: "The pump is serviced every 2,000 hours.",
+      supported: true,
+      citations: [{ document_id, start: 0, end: 39 }],
+    });
+    expect(await client().verifyCitations(answer.sentences.flatMap(({ citations }) => citations))).toMatchObject([
+      { valid: true },
+    ]);
+    const events = await Array.fromAsync(client().answers.stream("When is the pump serviced?", asked));
+    expect(events.map(({ type }) => type)).toEqual(["started", "sentence", "answer"]);
+    expect(events.at(-1)).toMatchObject({ answer: { text: answer.text } });
+
+    const lost = { ...asked, in: "nowhere/nothing" };
+    await expect(client().answers.ask("pump?", lost)).rejects.toSatisfy(NotFoundError.isInstance);
+    await expect(Array.fromAsync(client().answers.stream("pump?", lost))).rejects.toSatisfy(NotFoundError.isInstance);
+    const wrong = client().answers.ask("pump?", { in: at, limit: 21 });
+    await expect(wrong).rejects.toMatchObject({ code: "INVALID", message: expect.stringContaining("limit:") });
+    await expect(client().answers.ask("pump?", { ...asked, signal: AbortSignal.abort() })).rejects.toThrow();
+  });
+
+  it("an upload has a job, and links for an upload and a download expire as they say", async () => {
+    const at = await newCollection(client());
+    const { document_id, job_id } = await client().documents.upload(at, { name: "a.txt", body: "Some words." });
+    expect((await client().jobs.wait(job_id as string)).kind).toBe("ingest");
+    const download = await client().documents.downloadLink(at, document_id, { expires_in_seconds: 900 });
+    expect(download).toMatchObject({ url: expect.stringMatching(/^\/v1\/downloads\//), expires_in_seconds: 900 });
+    const upload = await client().documents.uploadLink(at, { name: "b.txt", replace: true });
+    expect(upload).toMatchObject({ url: expect.stringMatching(/^\/v1\/uploads\//), expires_in_seconds: 300 });
+    expect(Date.parse(upload.expires_at)).toBeGreaterThan(Date.now());
+    const over = client().documents.downloadLink(at, document_id, { expires_in_seconds: 901 });
+    await expect(over).rejects.toMatchObject({ code: "INVALID" });
+    const nothing = client().documents.downloadLink(at, "nothing");
+    await expect(nothing).rejects.toSatisfy(NotFoundError.isInstance);
+  });
+
   it("bytes come as a text, an array, a file or a stream of any length; a name that is taken is a conflict unless it replaces", async () => {
     const at = await newCollection(client());
     const pieces = async function* (): AsyncGenerator<Uint8Array, void> {
@@ -335,9 +381,12 @@ function tenants({ world, client }: Context): void {
       (c, where) => c.documents.get(where, document_id),
       (c, where) => c.documents.list(where).all(),
       (c, where) => c.documents.upload(where, { name: "a.txt", body: "a" }),
+      (c, where) => c.documents.uploadLink(where, { name: "a.txt" }),
+      (c, where) => c.documents.downloadLink(where, document_id),
       (c, where) => c.graph.match(where).all(),
       (c, where) => c.graph.query(where, "ASK {}"),
       (c, where) => c.search("canary", { in: where }),
+      (c, where) => c.answers.ask("canary", { in: where }),
       (c, where) => c.vectors.upsert(where, [{ id: "a", vector: [1, 0] }]),
       (c, where) => c.vectors.query(where, { vector: [1, 0], include_vectors: true }),
       (c, where) => c.vectors.delete(where, ["a"]),

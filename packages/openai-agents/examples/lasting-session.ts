@@ -1,16 +1,25 @@
-/** A conversation that goes on after the process has ended: `node examples/lasting-session.ts`. */
+/** A conversation about documents that goes on after the process has ended: `node examples/lasting-session.ts`. */
 import { Agent, run, setTracingDisabled } from "@openai/agents-core";
-import { assistantMessage, ScriptedModel } from "@openai/agents-core/testing";
-import { PinakesSession } from "@pinakes/openai-agents";
+import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-core/testing";
+import { pinakesSearch, PinakesSession } from "@pinakes/openai-agents";
 import { openEmbedded } from "pinakes";
 
 setTracingDisabled(true);
 await using client = await openEmbedded({ dir: process.argv[2] ?? "./data", workspace: "acme" });
-const model = new ScriptedModel([[assistantMessage("Nice to meet you, Ada.")], [assistantMessage("You are Ada.")]]);
-const agent = new Agent({ name: "Assistant", instructions: "Be brief.", model });
+await client.collections.create({ repository: "me", collection_id: "guides", name: "Guides" });
+const guide = { name: "trains.md", body: "# Trains\n\nThe night train to Rome leaves at nine." };
+await client.documents.upload("me/guides", guide, { wait: true });
+
+const model = new ScriptedModel([
+  [functionCall("search_knowledge", { query: "night train to Rome" }, { callId: "c1" })],
+  [assistantMessage("At nine, Ada [trains.md].")],
+  [assistantMessage("You are Ada.")],
+]); // Yours: "gpt-…"
+const tools = [pinakesSearch(client, { in: "me/guides" })];
+const agent = new Agent({ name: "Assistant", instructions: "Be brief.", model, tools });
 
 const session = new PinakesSession({ api: client.api });
-await run(agent, "My name is Ada.", { session });
+await run(agent, "I am Ada. When does the night train leave?", { session });
 
 // Another request, another process: the id is all it needs.
 const later = new PinakesSession({ api: client.api, sessionId: await session.getSessionId() });

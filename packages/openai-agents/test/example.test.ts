@@ -13,10 +13,12 @@ it("R-AGT-95 the example runs end to end: the second run knows what was said in 
   expect(stdout.trim().split("\n")).toEqual([
     "You are Ada.",
     "user",
+    "function_call",
+    "function_call_result",
     "assistant",
     "user",
     "assistant",
-    "the model saw 3 items",
+    "the model saw 5 items",
   ]);
   await rm(dir, { recursive: true });
 });

@@ -28,7 +28,7 @@ const notes = defineContainer({
 await using pinakes = await open({ dir: "./data/tour" });
 const repository = await notes.open(pinakes.items);
 
-// Every call begins with the tenant it is for. No tenant sees another's documents.
+// The first argument of every call is the tenant. No tenant sees another's documents.
 const scope = tenantScope("acme");
 const { cursor } = await repository.changes(scope, { from: "now" });
 
@@ -46,7 +46,7 @@ const { session } = await repository.batch(scope, { agent_id: "a1" }, [
   { op: "create", document: { agent_id: "a1", topic: "food", text: "No mushrooms.", created_at: now(), ttl: 3_600 } },
 ]);
 
-// Change: read, change, write back; again if somebody else was faster.
+// Change: read, modify, write back; repeated after a concurrent change.
 const changed = await repository.update(scope, { agent_id: "a1", id: first.id }, (note) => ({
   ...note,
   importance: note.importance + 1,
@@ -62,11 +62,11 @@ try {
 }
 
 // Query by a declared index. An index that is not declared, or a field that it does not have, is a type error.
-// The session token is for engines whose indexes may be late: the query waits until it shows our write.
+// The session token is for engines with eventual indexes: the query waits until it shows our write.
 const page = await repository.query(scope, "byTopic", { equals: { topic: "travel" }, limit: 2, session });
 for (const note of page.items) console.log("note:", note.text, note.importance);
 
-// Follow the changes from where we stood: every commit, in order within a partition, deletes included.
+// Follow the changes since the cursor: every commit, in order within a partition, deletes included.
 await repository.delete(scope, { agent_id: "a1", id: first.id });
 const feed = await repository.changes(scope, { cursor });
 for (const change of feed.changes) console.log("change:", change.kind, change.id);

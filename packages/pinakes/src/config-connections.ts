@@ -1,12 +1,12 @@
 /**
- * How many connections and event streams there may be, and how long a client may be silent. Each is a setting:
+ * Limits of connections, event streams and client silence. Each is a setting:
  *
  *   PINAKES_CONNECTIONS_MAX               4096   at once; one more is 503
  *   PINAKES_CONNECTIONS_PER_ADDRESS_MAX   1024   of one client address (an IPv6 /64 is one); one more is 429
  *   PINAKES_EVENT_STREAMS_MAX             1000   at once; one more is 429
  *   PINAKES_EVENT_STREAMS_PER_USER_MAX    32     of one user
- *   PINAKES_HEADERS_TIMEOUT_SECONDS       20     until all headers of a request are there
- *   PINAKES_REQUEST_TIMEOUT_SECONDS       300    until the whole request is there, uploads included
+ *   PINAKES_HEADERS_TIMEOUT_SECONDS       20     until all headers of a request have arrived
+ *   PINAKES_REQUEST_TIMEOUT_SECONDS       300    until the whole request has arrived, uploads included
  *   PINAKES_BODY_IDLE_TIMEOUT_SECONDS     60     without a byte of an upload
  *   PINAKES_KEEP_ALIVE_TIMEOUT_SECONDS    15     between two requests of a connection
  */

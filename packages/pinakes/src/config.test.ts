@@ -15,7 +15,7 @@ function problem(env: Record<string, string>): string {
 }
 
 describe("config", () => {
-  it("what clients and Kubernetes put beside the settings stops nothing; a typo does", () => {
+  it("variables of clients and Kubernetes are ignored; a typo is rejected", () => {
     const beside = {
       PINAKES_URL: "http://x",
       PINAKES_KEY: "pk_1",
@@ -36,7 +36,7 @@ describe("config", () => {
     expect(() => readConfig({ PINAKES_PORT: "tcp" })).toThrow("PINAKES_PORT");
   });
 
-  it("has defaults for everything, and takes an empty variable as unset", () => {
+  it("has defaults for everything, and treats an empty variable as unset", () => {
     const expected = {
       host: "127.0.0.1",
       port: 7430,
@@ -65,6 +65,7 @@ describe("config", () => {
       connections: connectionDefaults,
       migrationSources: [],
       allowedOrigins: [],
+      publicUrl: undefined,
       requestsPerSecond: 1_000,
       logLevel: "info",
     };
@@ -124,7 +125,7 @@ describe("config", () => {
     expect(objects("memory:")).toEqual({ driver: "memory" });
   });
 
-  it("reads where the queue is", () => {
+  it("reads the address of the queue", () => {
     const queue = (PINAKES_QUEUE: string) => readConfig({ PINAKES_QUEUE }).stores.queue;
     expect(queue("items")).toEqual({ driver: "items" });
     expect(queue("sqs://eu-central-1")).toEqual({ driver: "sqs", region: "eu-central-1" });
@@ -145,13 +146,13 @@ describe("config", () => {
       expect(() => readConfig({ PINAKES_VECTOR_MEMORY_MB: wrong })).toThrow("from 16 to 1048576");
   });
 
-  it("the time that the quarantine keeps what a repair took away is a setting, with limits", () => {
+  it("the time that the quarantine keeps repaired data is a setting, with limits", () => {
     expect(readConfig({ PINAKES_QUARANTINE_DAYS: "7" }).quarantineDays).toBe(7);
     for (const wrong of ["0", "3651", "7.5", "month"])
       expect(() => readConfig({ PINAKES_QUARANTINE_DAYS: wrong })).toThrow("from 1 to 3650");
   });
 
-  it("reads who has a drop-box", () => {
+  it("reads the drop-boxes", () => {
     expect(readConfig({ PINAKES_DROP_BOXES: "acme:papers, globex, initech:kb/papers" }).dropBoxes).toEqual([
       { tenant: "acme", collection: "papers" },
       { tenant: "globex" },
@@ -170,6 +171,7 @@ describe("config", () => {
       PINAKES_PIPELINE_BUCKETS: "s3://x",
       PINAKES_PIPELINE_QUEUE: "https://q",
       PINAKES_ALLOWED_ORIGINS: "https://a.example, http://localhost:3000",
+      PINAKES_PUBLIC_URL: "https://pinakes.example",
       PINAKES_REQUESTS_PER_SECOND: "50",
       PINAKES_LOG_LEVEL: "warn",
     });
@@ -182,23 +184,26 @@ describe("config", () => {
       pipelineBuckets: ["s3://x"],
       pipelineQueue: "https://q",
       allowedOrigins: ["https://a.example", "http://localhost:3000"],
+      publicUrl: "https://pinakes.example",
       requestsPerSecond: 50,
       logLevel: "warn",
     });
     expect(problem({ PINAKES_MODELS: "local" })).toContain("PINAKES_MODELS: is not JSON");
     expect(problem({ PINAKES_ALLOWED_ORIGINS: "https://a.example/path" })).toContain("must be origins such as");
+    for (const wrong of ["https://pinakes.example/mcp", "pinakes.example", "ftp://pinakes.example"])
+      expect(problem({ PINAKES_PUBLIC_URL: wrong })).toContain("must be an origin without a path");
     expect(problem({ PINAKES_REQUESTS_PER_SECOND: "0" })).toContain("a whole number from 1");
     expect(problem({ PINAKES_LOG_LEVEL: "loud" })).toContain("must be one of debug, info");
   });
 
-  it("a server for the items needs a place for the objects that was said on purpose", () => {
+  it("a server for the items requires an explicit location for the objects", () => {
     for (const PINAKES_ITEMS of ["postgres://h/n", "dynamodb://r/p"]) {
       const told = problem({ PINAKES_ITEMS, PINAKES_DATA: "/srv/x" });
-      expect(told).toContain("PINAKES_OBJECTS: say where the objects are");
+      expect(told).toContain("PINAKES_OBJECTS: set the location of the objects");
       expect(told).toContain("s3://bucket/prefix");
       expect(told).toContain("file:/srv/x/objects");
       // An empty variable is an unset one.
-      expect(problem({ PINAKES_ITEMS, PINAKES_OBJECTS: "" })).toContain("PINAKES_OBJECTS: say where");
+      expect(problem({ PINAKES_ITEMS, PINAKES_OBJECTS: "" })).toContain("PINAKES_OBJECTS: set the location");
       expect(readConfig({ PINAKES_ITEMS, PINAKES_OBJECTS: "file:./here" }).stores.objects).toEqual({
         driver: "fs",
         dir: resolve("here"),
@@ -206,7 +211,7 @@ describe("config", () => {
     }
   });
 
-  it("refuses what it does not understand and says what to write", () => {
+  it("rejects what it does not understand and says what to write", () => {
     for (const PINAKES_PORT of ["x", "-1", "65536", "1e3", "80 80", "0x50"])
       expect(problem({ PINAKES_PORT })).toContain("PINAKES_PORT: a number from 0");
     for (const PINAKES_DATABASE of ["a/b", "../x", "a b", "-a", "x".repeat(61)])
@@ -237,7 +242,7 @@ describe("config", () => {
     expect(problem({ PINAKES_OBJECTS: "./objects" })).toContain("write file:./folder, s3://bucket/prefix or memory:");
   });
 
-  it("names the nearest known setting for an unknown one, and ignores those of others", () => {
+  it("suggests the nearest known setting for an unknown one, and ignores those of others", () => {
     expect(problem({ PINAKES_PROT: "1" })).toContain("PINAKES_PROT (did you mean PINAKES_PORT?)");
     expect(problem({ PINAKES_ITEM: "x" })).toContain("did you mean PINAKES_ITEMS?");
     expect(problem({ PINAKES_DATBASE: "x", PINAKES_HOSTS: "x" })).toMatch(/PINAKES_DATABASE\?.*PINAKES_HOST\?/);

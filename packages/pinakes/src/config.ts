@@ -1,6 +1,6 @@
 /**
- * Settings, read once and checked at the start. A wrong one stops the start with a message that says what to write instead;
- * everything after that may trust them.
+ * Settings, read and validated once at the start. An invalid one stops the start with a message that says what to write instead;
+ * all later code relies on them.
  *
  *   PINAKES_HOST      127.0.0.1
  *   PINAKES_PORT      7430                     0: any free port
@@ -8,27 +8,28 @@
  *   PINAKES_DATABASE  pinakes
  *   PINAKES_ITEMS     sqlite:<PINAKES_DATA>    sqlite:./folder | postgres://… | dynamodb://region/prefix[?endpoint=http://…] | memory:
  *   PINAKES_OBJECTS   file:<PINAKES_DATA>/objects                 file:./folder | s3://bucket/prefix[?region=…&endpoint=http://…] | memory:
- *                                              needed with postgres and dynamodb, whose other machines do not see the default folder
- *   PINAKES_QUEUE     items                    items: beside the items | sqs://region/prefix[?endpoint=http://…]
+ *                                              required with postgres and dynamodb, whose other machines cannot see the default folder
+ *   PINAKES_QUEUE     items                    items: in the item store | sqs://region/prefix[?endpoint=http://…]
  *   PINAKES_VECTOR_RETENTION_DAYS   7          how long earlier versions of vector collections can be read and restored
  *   PINAKES_DROP_BOXES              none       tenant[:collection],… whose producers drop deltas into the bucket
  *   PINAKES_VECTOR_MEMORY_MB        a quarter of the machine's        for opened vector files
- *   PINAKES_ROOT_TOKEN              made, and kept in PINAKES_DATA    the key of the workspace default's admin
+ *   PINAKES_ROOT_TOKEN              generated, stored in PINAKES_DATA  the key of the workspace default's admin
  *   PINAKES_MODELS                  the local model                   JSON: embedding models, the default first (docs/reference.md)
- *   PINAKES_CHAT_MODELS             none                              JSON: chat models that may read documents (docs/reference.md)
+ *   PINAKES_CHAT_MODELS             none                              JSON: chat models for answers and graphs (docs/reference.md)
  *   PINAKES_OIDC                    none                              JSON: issuers whose tokens are accepted (docs/reference.md)
  *   PINAKES_QUOTAS                  the defaults                      JSON: limits that differ, such as {"fileBytesMax":104857600}
- *   PINAKES_TRASH_DAYS              90                                how long deleted collections can be had back; 0: not at all
- *   PINAKES_QUARANTINE_DAYS         30                                how long what fsck --repair took away can be restored
- *   PINAKES_DELETION_LAG_SECONDS    300                               deletes that take longer are warned of
- *   PINAKES_TOPIC_PREFIX            none                              before the names of the lifecycle's queues
- *   PINAKES_PIPELINE_FOLDERS        none                              folders that pipelines may read, joined by ","
+ *   PINAKES_TRASH_DAYS              90                                how long deleted collections can be restored; 0: not at all
+ *   PINAKES_QUARANTINE_DAYS         30                                how long what fsck --repair removed can be restored
+ *   PINAKES_DELETION_LAG_SECONDS    300                               deletes that take longer cause a warning
+ *   PINAKES_TOPIC_PREFIX            none                              prefix of the lifecycle's queue names
+ *   PINAKES_PIPELINE_FOLDERS        none                              folders that pipelines may read, separated by ","
  *   PINAKES_PIPELINE_BUCKETS        none                              s3://bucket[/prefix][?region=…&endpoint=…],… that pipelines may read
- *   PINAKES_PIPELINE_QUEUE          none                              the SQS queue that S3 tells of changes
- *   PINAKES_MIGRATION_SOURCES       none                              folders and addresses that migrations may read, joined by ","
- *   PINAKES_ALLOWED_ORIGINS         none                              origins of other sites' pages that may call, joined by ","
- *   PINAKES_REQUESTS_PER_SECOND     1000                              of one user; twice as many at once
- *   PINAKES_CONNECTIONS_MAX and others: bounds of connections (config-connections.ts)
+ *   PINAKES_PIPELINE_QUEUE          none                              the SQS queue for S3's event notifications
+ *   PINAKES_MIGRATION_SOURCES       none                              folders and addresses that migrations may read, separated by ","
+ *   PINAKES_ALLOWED_ORIGINS         none                              origins of other sites' pages that may call, separated by ","
+ *   PINAKES_PUBLIC_URL              of each request                   the origin under which clients reach the server behind a proxy
+ *   PINAKES_REQUESTS_PER_SECOND     1000                              of one user; bursts of twice as many
+ *   PINAKES_CONNECTIONS_MAX and others: limits of connections (config-connections.ts)
  *   PINAKES_LOG_LEVEL               info                              debug | info | warn | error | silent: of request logs
  */
 import { join, resolve } from "node:path";
@@ -44,7 +45,7 @@ export interface Config {
   readonly vectors: VectorsConfig;
   readonly dropBoxes: readonly { readonly tenant: string; readonly collection?: string }[];
   readonly rootToken: string | undefined;
-  /** Checked where they are opened. */
+  /** Validated where they are opened. */
   readonly models: unknown;
   readonly chatModels: unknown;
   readonly oidc: unknown;
@@ -52,13 +53,14 @@ export interface Config {
   readonly trashDays: number;
   readonly quarantineDays: number;
   readonly deletionLagSeconds: number;
-  /** Checked where it is used. */
+  /** Validated where it is used. */
   readonly topicPrefix: string | undefined;
   readonly pipelineFolders: readonly string[];
   readonly pipelineBuckets: readonly string[];
   readonly pipelineQueue: string | undefined;
   readonly migrationSources: readonly string[];
   readonly allowedOrigins: readonly string[];
+  readonly publicUrl: string | undefined;
   readonly requestsPerSecond: number;
   readonly connections: ConnectionLimits;
   readonly logLevel: LogLevel;
@@ -76,7 +78,7 @@ export interface StoresConfig {
   /** An absolute path. */
   readonly data: string;
   readonly database: string;
-  /** Where no name was chosen: the default of earlier versions, under which a store is still found. */
+  /** If no name was chosen: the default of earlier versions, under which a store is still found. */
   readonly formerDatabase?: string;
   readonly items: ItemsLocation;
   readonly objects: ObjectsLocation;
@@ -137,6 +139,7 @@ const names = {
   pipelineQueue: "PINAKES_PIPELINE_QUEUE",
   migrationSources: "PINAKES_MIGRATION_SOURCES",
   allowedOrigins: "PINAKES_ALLOWED_ORIGINS",
+  publicUrl: "PINAKES_PUBLIC_URL",
   requestsPerSecond: "PINAKES_REQUESTS_PER_SECOND",
   logLevel: "PINAKES_LOG_LEVEL",
 } as const;
@@ -174,6 +177,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     pipelineQueue: value(names.pipelineQueue),
     migrationSources: listOf(value(names.migrationSources)),
     allowedOrigins: parseOrigins(value(names.allowedOrigins)),
+    publicUrl: parsePublicUrl(value(names.publicUrl)),
     requestsPerSecond: wholeNumber(value(names.requestsPerSecond) ?? "1000", names.requestsPerSecond, 1, 1_000_000),
     connections: readConnectionLimits(value),
     logLevel: parseLogLevel(value(names.logLevel) ?? "info"),
@@ -207,6 +211,16 @@ function parseOrigins(text: string | undefined): readonly string[] {
       );
     return part;
   });
+}
+
+function parsePublicUrl(text: string | undefined): string | undefined {
+  const url = text === undefined ? undefined : URL.parse(text);
+  if (url === undefined) return undefined;
+  if (url === null || !["http:", "https:"].includes(url.protocol) || url.origin !== text)
+    throw invalid(
+      `${names.publicUrl}: must be an origin without a path, such as https://pinakes.example.com, got ${JSON.stringify(text)}.`,
+    );
+  return url.origin;
 }
 
 function parseLogLevel(text: string): LogLevel {
@@ -251,7 +265,7 @@ function wholeNumber(text: string, name: string, least: number, most: number): n
 const databaseDefault = "pinakes";
 const formerDatabaseDefault = "project-ascension-db";
 
-/** The places of the stores; `called` is what the caller calls them, for the messages. */
+/** The locations of the stores; `called` names the settings in messages. */
 export function parseStores(
   input: StoresInput,
   called: { dir: string; database: string; items: string; objects: string; queue: string },
@@ -276,7 +290,7 @@ export function parseStores(
   };
 }
 
-/** Several machines may use it, and the default folder for objects is only one machine's. */
+/** Several machines may use it, and the default folder for objects exists on one machine only. */
 function isServed({ engine }: ItemsLocation): boolean {
   return engine === "postgres" || engine === "dynamodb";
 }
@@ -287,7 +301,7 @@ function objectsNeeded(
   folder: string,
 ): PinakesError {
   return invalid(
-    `${called.objects}: say where the objects are, because ${called.items} names a server (${engine}) that other machines can use, and the default ` +
+    `${called.objects}: set the location of the objects, because ${called.items} names a server (${engine}) that other machines can use, and the default ` +
       `folder would be this machine's alone. Write s3://bucket/prefix; or, if only this machine uses the server, file:${folder}.`,
   );
 }
@@ -317,7 +331,7 @@ function parseItems(
 }
 
 function parseDynamo(text: string, database: string, called: string): ItemsLocation {
-  const form = `${called}: write dynamodb://region/prefix, such as dynamodb://eu-central-1/my-app, with ?endpoint=http://… for a local stand-in; got ${quoted(text)}.`;
+  const form = `${called}: write dynamodb://region/prefix, such as dynamodb://eu-central-1/my-app, with ?endpoint=http://… for a local server; got ${quoted(text)}.`;
   if (!URL.canParse(text)) throw invalid(form);
   const url = new URL(text);
   const prefix = url.pathname.replace(/^\//, "") || database;
@@ -338,7 +352,7 @@ function parseObjects(text: string, { data, called }: { data: string; called: st
 }
 
 function parseS3(text: string, called: string): ObjectsLocation {
-  const form = `${called}: write s3://bucket/prefix, with ?region=… and, for stores that are not Amazon's, &endpoint=http://…; got ${quoted(text)}.`;
+  const form = `${called}: write s3://bucket/prefix, with ?region=… and, for other providers than Amazon, &endpoint=http://…; got ${quoted(text)}.`;
   if (!URL.canParse(text)) throw invalid(form);
   const url = new URL(text);
   const settings = Object.fromEntries(url.searchParams);
@@ -361,7 +375,7 @@ function parseS3(text: string, called: string): ObjectsLocation {
 
 function parseQueue(text: string, called: string): QueueLocation {
   if (text === "items") return { driver: "items" };
-  const form = `${called}: write items, or sqs://region/prefix, with ?endpoint=http://… for a local stand-in; got ${quoted(text)}.`;
+  const form = `${called}: write items, or sqs://region/prefix, with ?endpoint=http://… for a local server; got ${quoted(text)}.`;
   if (!text.startsWith("sqs:") || !URL.canParse(text)) throw invalid(form);
   const url = new URL(text);
   const { endpoint, ...others } = Object.fromEntries(url.searchParams);
@@ -391,7 +405,7 @@ function parsePort(text: string): number {
   throw invalid(`${names.port}: a number from 0 (any free port) to 65535, got ${JSON.stringify(text)}.`);
 }
 
-/** An address as it may be shown: without the password. */
+/** An address without its password, for display. */
 export function describeItems(location: ItemsLocation): string {
   switch (location.engine) {
     case "sqlite":
@@ -417,7 +431,7 @@ export function describeObjects(location: ObjectsLocation): string {
 }
 
 export function describeQueue(location: QueueLocation): string {
-  if (location.driver === "items") return "beside the items";
+  if (location.driver === "items") return "in the item store";
   return `sqs  ${location.region}/${location.prefix ?? "pinakes"}${location.endpoint === undefined ? "" : ` at ${location.endpoint}`}`;
 }
 
@@ -432,7 +446,7 @@ function withoutPassword(text: string): string {
 
 /** For clients, which may run beside the server and share its environment. */
 const clientNames: readonly string[] = ["PINAKES_URL", "PINAKES_KEY", "PINAKES_API_KEY"];
-/** What Kubernetes and Docker put there for services called pinakes, or pinakes-something. */
+/** Variables that Kubernetes and Docker create for services called pinakes, or pinakes-something. */
 const injectedNames =
   /^PINAKES_(?:[A-Z0-9_]+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_[A-Z0-9_]+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 

@@ -1,9 +1,10 @@
-/** The knowledge side of the client without a server: each call of the contract as a call of `Knowledge`, for one caller. */
+/** The knowledge part of the client without a server: maps each call of the contract to a call of `Knowledge`, for one caller. */
 import {
   collectionOf,
   collectionsOf,
   piecesOf,
   type CollectionRef,
+  type AskOptions,
   type GraphApi,
   type KnowledgeApi,
   type LoadedTriples,
@@ -17,6 +18,7 @@ import type { Filter } from "./domain/filter.ts";
 import { termOf } from "./domain/rdf.ts";
 import type { Authenticated } from "./identity/index.ts";
 import {
+  type AskInput,
   stoppedLoad,
   tripleView,
   uploadedFrom,
@@ -27,7 +29,7 @@ import {
 } from "./knowledge/index.ts";
 import type { Pinakes } from "./open.ts";
 
-/** `auth`: who acts on keys, where that is not the caller itself. */
+/** `auth`: who manages keys, if not the caller itself. */
 export function embeddedKnowledge(
   pinakes: Pinakes,
   caller: Caller,
@@ -48,6 +50,12 @@ export function embeddedKnowledge(
           collections: collectionsOf(within),
         }),
       verifyCitations: async (citations) => (await knowledge.search.verifyCitations(caller, citations)).checks,
+    },
+    answers: {
+      ask: async (question, options = {}) =>
+        knowledge.answers.ask(caller, askInput(question, options), { signal: options.signal }),
+      stream: (question, options = {}) =>
+        knowledge.answers.stream(caller, askInput(question, options), { signal: options.signal }),
     },
     jobs: {
       get: (jobId) => knowledge.jobs.get(caller, jobId),
@@ -110,12 +118,13 @@ function catalogApi(knowledge: Knowledge, caller: Caller): Pick<KnowledgeApi, "r
 
 function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["documents"] {
   return {
-    upload: async (at, { body, path, ...input }, { onBytes } = {}) =>
-      knowledge.documents.upload(caller, ...named(at), {
-        ...input,
-        ...uploadedFrom(path),
-        body: counted(body, onBytes),
-      }),
+    upload: async (at, { body, path, ...input }, { onBytes } = {}) => {
+      // Under a job of its own, as over HTTP.
+      const { result } = await knowledge.documents.uploadMany(caller, ...named(at), (take) =>
+        take({ ...input, ...uploadedFrom(path), body: counted(body, onBytes) }),
+      );
+      return result;
+    },
     get: async (at, documentId) => knowledge.documents.get(caller, ...named(at), documentId),
     list: async (at, query) => knowledge.documents.list(caller, ...named(at), query),
     delete: async (at, documentId, { ifMatch } = {}) =>
@@ -133,6 +142,10 @@ function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["docum
     downloadLink: async (at, documentId, options) =>
       knowledge.grants.download(caller, ...named(at), documentId, options),
   };
+}
+
+function askInput(question: string, { in: within, filter, signal: _, ...options }: AskOptions): AskInput {
+  return { question, ...options, filter: filter as Filter | undefined, collections: collectionsOf(within) };
 }
 
 function graphApi({ graph }: Knowledge, caller: Caller): GraphApi {
@@ -173,7 +186,7 @@ function named(at: CollectionRef): [string, string] {
   return [repository, collection];
 }
 
-/** The bytes of an upload, reported as the store takes them. */
+/** The bytes of an upload, reported as the store consumes them. */
 async function* counted(body: UploadBody, onBytes?: (sent: number) => void): AsyncGenerator<Uint8Array, void> {
   let sent = 0;
   for await (const piece of piecesOf(body)) {

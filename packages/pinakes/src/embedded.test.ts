@@ -10,7 +10,7 @@ describe("openEmbedded", () => {
   beforeEach(async () => void (dir = await mkdtemp(join(tmpdir(), "pinakes-embedded-"))));
   afterEach(() => rm(dir, { recursive: true, force: true }));
 
-  it("is the client of one workspace, with what was there before; other workspaces see nothing of it", async () => {
+  it("is the client of one workspace, with its existing data; other workspaces cannot access it", async () => {
     const first = await openEmbedded({ dir, workspace: "acme" });
     const { workflow_id, metadata } = await first.workflows.create({ type: "saga", name: "Kept", total_steps: 2 });
     expect(metadata.created_by).toBe("embedded");
@@ -24,12 +24,12 @@ describe("openEmbedded", () => {
     await expect(again.workflows.get("none")).rejects.toThrow(NotFoundError);
   });
 
-  it("a workspace that cannot be leaves nothing open", async () => {
+  it("an invalid workspace leaves nothing open", async () => {
     await expect(openEmbedded({ dir, workspace: "" })).rejects.toMatchObject({ code: "INVALID" });
     for (const wrong of [undefined, "a b"]) {
       const refused: unknown = await openEmbedded({ dir, workspace: wrong as string }).catch((error: unknown) => error);
       expect(PinakesClientError.isInstance(refused) && refused.detail).toContain(
-        'workspace: must say whose data it is, such as { workspace: "acme" }',
+        'workspace: must be a workspace id, such as { workspace: "acme" }',
       );
     }
     await using client = await openEmbedded({ dir, workspace: "acme" });

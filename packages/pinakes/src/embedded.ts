@@ -1,4 +1,4 @@
-/** The client without a server: the stores are in this process, and everything is done for one workspace. */
+/** The client without a server: the stores are in this process, and every call acts for one workspace. */
 import { PinakesClientError, pinakesClient, type PinakesClient } from "@pinakes/client";
 import { embeddedKnowledge } from "./embedded-knowledge.ts";
 import { open, type OpenOptions, type Pinakes } from "./open.ts";
@@ -27,7 +27,7 @@ export async function openEmbedded({
   userId = userIdDefault,
   ...options
 }: EmbeddedOptions): Promise<EmbeddedClient> {
-  // Before any store is made. Who calls from JavaScript has no types that say it is needed.
+  // Before any store is opened. JavaScript callers have no types that require it.
   if (typeof workspace !== "string" || workspace === "") throw noWorkspace("It is missing.");
   const pinakes = await open(options);
   try {
@@ -53,7 +53,7 @@ function noWorkspace(why: string, cause?: unknown): PinakesClientError {
   return new PinakesClientError({
     code: "INVALID",
     status: 400,
-    detail: `workspace: must say whose data it is, such as { workspace: "acme" }. ${why}`,
+    detail: `workspace: must be a workspace id, such as { workspace: "acme" }. ${why}`,
     cause,
   });
 }

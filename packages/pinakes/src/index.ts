@@ -1,4 +1,4 @@
-/** Pinakes, embedded: everything a program needs that keeps its stores in its own process. */
+/** Pinakes, embedded: everything for a program that keeps its stores in its own process. */
 export { open, type OpenOptions, type Pinakes, type PinakesInfo, type Readiness } from "./open.ts";
 export { openEmbedded, type EmbeddedClient, type EmbeddedOptions } from "./embedded.ts";
 export { readConfig, type Config } from "./config.ts";

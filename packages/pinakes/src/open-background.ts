@@ -1,4 +1,4 @@
-/** What goes on beside requests, and how often: expiry, compaction, ingestion, and what crashes and other processes left to do. */
+/** Background work and its intervals: expiry, compaction, ingestion, and recovery of what crashes and other processes left behind. */
 import { hostname } from "node:os";
 import type { Log } from "./domain/log.ts";
 import type { SystemScope } from "./domain/scope.ts";
@@ -13,7 +13,7 @@ import type { Queue } from "./ports/queue.ts";
 import type { OpenedState } from "./state/index.ts";
 import { processDropBox, type OpenedVectors } from "./vectors/index.ts";
 
-/** What other processes leave to do is found within this time; what this one leaves, after the second. */
+/** Pending work of other processes is found within the first interval; that of this process within the second. */
 const vectorSweepMs = 15_000;
 const vectorWakeMs = 2_000;
 const dropBoxWaitMs = 20_000;
@@ -21,16 +21,16 @@ const dropBoxPauseMs = 1_000;
 const watchdogMs = 10_000;
 const ingestPauseMs = 1_000;
 const pipelinePauseMs = 1_000;
-/** Between two looks at what of the lifecycle is due, and after its listening failed. */
+/** Between two polls of the lifecycle for due work, and after a failed listener. */
 const lifecycleTickMs = 1_000;
-/** How late a scheduled run may begin. */
+/** Maximum delay of a scheduled run. */
 const pipelineScheduleMs = 10_000;
 /** Between two rounds of the audit, each of which is bounded. */
 const auditRoundMs = 60_000;
-/** How late a step of a migration is found that another process left. */
+/** Maximum delay until a migration step left by another process is found. */
 const migrationSweepMs = 15_000;
 const migrationWakeMs = 50;
-/** How late a timeout or an expiry of agents' state may be noticed. */
+/** Maximum delay of a timeout or an expiry of agents' state. */
 const stateSweepMs = 5_000;
 
 export interface BackgroundOptions {
@@ -41,16 +41,16 @@ export interface BackgroundOptions {
   readonly knowledge: OpenedKnowledge;
   readonly state: OpenedState;
   readonly migrations: Migrations;
-  /** The containers that were opened in this process: what has expired in them is purged. */
+  /** The containers that were opened in this process: their expired items are purged. */
   readonly containers: ReadonlySet<string>;
   readonly sweepMs: number;
   readonly dropBoxes: NonNullable<OpenOptions["dropBoxes"]>;
-  /** Made by open.ts alone, and only for work that there is. */
+  /** Created by open.ts alone, and only for work that exists. */
   readonly scopes: { readonly ttl: () => SystemScope; readonly dropBoxes: () => SystemScope };
   readonly log: Log;
 }
 
-/** All of it, not yet started. */
+/** All background work, not yet started. */
 export function backgroundWork(parts: BackgroundOptions): Periodic[] {
   const { knowledge, state, log } = parts;
   return [

@@ -31,7 +31,7 @@ describe.each([
     objects: `file:${join(base, `${engine}-${objects}`)}`,
   });
 
-  it("is written once, also where several open the store at the same time, and is the same in items, objects and triples", async () => {
+  it("is written once, even if several processes open the store at the same time, and is the same in items, objects and triples", async () => {
     const stores = place("first", "first");
     await Promise.all([opened(stores), opened(stores), opened(stores)]);
     const told = await ids(stores);
@@ -41,7 +41,7 @@ describe.each([
     expect(await ids(stores)).toEqual(told);
   });
 
-  it("refuses objects of another store, of none, unless that is said on purpose; the right ones are taken as before", async () => {
+  it("rejects objects of another store, or of none, unless confirmed; accepts the right ones as before", async () => {
     const [one, two] = [place("one", "one"), place("two", "two")];
     await opened(one);
     await opened(two);
@@ -56,20 +56,20 @@ describe.each([
       /has no store id/,
     );
     await expect(open({ ...quiet, ...one, objects: "memory:" })).rejects.toThrow(/has no store id/);
-    // New items with somebody's objects: refused, and nothing is written to them.
+    // New items with foreign objects: rejected, and nothing is written to them.
     await expect(open({ ...quiet, ...place("three", "one") })).rejects.toThrow(/have no store id yet/);
     expect((await ids(place("three", "one"))).items).toBeUndefined();
     await expect(open({ ...quiet, items: "memory:", objects: one.objects })).rejects.toThrow(/are in memory/);
     await opened(one);
     expect([await ids(one), await ids(two)]).toEqual([first, second]);
-    // On purpose, and the way back stays open.
+    // Confirmed, and the way back stays open.
     const elsewhere = { ...one, objects: `file:${join(base, `${engine}-empty`)}` };
     expect(await ids(elsewhere, true)).toEqual(first);
     await opened(elsewhere);
     await opened(one);
   });
 
-  it("is not ready from the moment on that its objects are gone, and is ready when they are back", async () => {
+  it("is not ready as soon as its objects are gone, and is ready when they are back", async () => {
     const stores = place("ready", "ready");
     const folder = join(base, `${engine}-ready`);
     await using pinakes = await open({ ...quiet, ...stores });
@@ -84,7 +84,7 @@ describe.each([
   });
 });
 
-it("a folder of an earlier version has no id: it gets one, and its data stay", async () => {
+it("a folder of an earlier version has no id: it gets one, and its data are kept", async () => {
   const dir = join(base, "earlier");
   {
     await using pinakes = await open({ ...quiet, dir });
@@ -102,7 +102,7 @@ it("a folder of an earlier version has no id: it gets one, and its data stay", a
   expect(told).toEqual({ items: told.items, objects: told.items, triples: [told.items] });
 });
 
-/** Everything of the id taken away again, past what keeps it. */
+/** Removes the id everywhere, bypassing the store that protects it. */
 async function forgetIds(dir: string): Promise<void> {
   const { openSqliteItems, openSqliteTriples } = await import("./drivers/sqlite/index.ts");
   const { openFileObjects } = await import("./drivers/fs/index.ts");

@@ -2,9 +2,9 @@
  * The store id (RFC 0016): items, triples and objects that belong together carry the same id, so that items are never used with the objects
  * of another store. It is written at the first open and compared at every open, by `pinakes doctor` and by `/readyz`.
  *
- * Invariants: the id in the items decides, and is created once (create-if-absent; the loser of a race adopts the winner's). A store that the
- * items are bound to and that has no id was emptied or exchanged: it is refused, never bound again silently. What does not outlive the
- * process has no id and is bound to nothing.
+ * Invariants: the id in the items decides, and is created once (create-if-absent; the loser of a race adopts the winner's). A store that
+ * the items are bound to and that has no id was emptied or replaced: it is rejected, never silently bound again. Stores that do not outlive
+ * the process have no id and are bound to nothing.
  */
 import { randomUUID } from "node:crypto";
 import { describeItems, describeObjects, type StoresConfig } from "./config.ts";
@@ -16,9 +16,9 @@ import type { ItemStore } from "./ports/item-store.ts";
 import type { ObjectStore } from "./ports/object-store.ts";
 import type { TripleStore } from "./ports/triple-store.ts";
 
-/** The container that is read to see whether the items answer; the store's record lies in it. */
+/** The container that probes whether the items answer; it contains the store's record. */
 export const probe = { name: "pinakes-probe", partitionKey: ["probe"] } as const;
-/** No caller can have it. */
+/** A name that no caller can have. */
 const storeTenant = "pinakes.store";
 const recordKey = { partition: ["store"], id: "store" } as const;
 const markKey = "pinakes/store.json";
@@ -32,7 +32,7 @@ interface StoreRecord {
   readonly format: number;
   readonly store_id: string;
   readonly created_at: number;
-  /** Which other stores were given the id. */
+  /** Which other stores got the id. */
   readonly objects: boolean;
   readonly triples: boolean;
 }
@@ -46,11 +46,11 @@ export interface BoundStores {
   readonly now: () => number;
 }
 
-/** What each store carries; undefined where it has no id. */
+/** What each store carries; undefined if it has no id. */
 export interface StoreIds {
   readonly items: string | undefined;
   readonly objects: string | undefined;
-  /** Several only where files of different stores were mixed. */
+  /** Several only if files of different stores were mixed. */
   readonly triples: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export class Binding {
   async bind(): Promise<void> {
     const { items, objects, triples } = this.#stores;
     if (!items.capabilities.durable) {
-      // What these items do not name would be removed from another store's objects as left over.
+      // Another store's objects would be removed as unreferenced.
       const held = await this.#readMark();
       if (held !== undefined) throw this.#foreign("objects", "are in memory", held);
       return;
@@ -86,7 +86,7 @@ export class Binding {
     if (now?.store_id === wanted) return;
     const is = now === undefined ? "have no store id any more" : `belong to store ${now.store_id} now`;
     throw conflict(
-      `The items ${is}; this process was started with store ${wanted}. The database was emptied or exchanged: restart this process.`,
+      `The items ${is}; this process was started with store ${wanted}. The database was emptied or replaced: restart this process.`,
     );
   }
 
@@ -115,7 +115,7 @@ export class Binding {
     };
   }
 
-  /** On purpose: objects and triples get the id of the items, whatever they had. */
+  /** On request: objects and triples get the id of the items, whatever they had. */
   async force(): Promise<StoreIds> {
     const { objects, triples, system } = this.#stores;
     const record = (await this.#readRecord()) ?? (await this.#create());
@@ -143,7 +143,7 @@ export class Binding {
   async #ensureRecord(): Promise<StoreRecord> {
     const known = await this.#readRecord();
     if (known !== undefined) return known;
-    // New items beside objects that have an id: nothing is written, so that the right items can still be used with them.
+    // New items with objects that have an id: nothing is written, so that the right items can still be used with them.
     const held = await this.#readMark();
     if (held === undefined) return this.#create();
     const made = await this.#readRecord();
@@ -176,7 +176,7 @@ export class Binding {
     try {
       await objects.put(system, markKey, markOf(record), objects.capabilities.conditionalPut ? { ifAbsent: true } : {});
     } catch (error) {
-      // Another process was first; which id it wrote is compared next.
+      // Another process was first; its id is compared next.
       if (!hasCode(error, "CONFLICT")) throw error;
     }
   }
@@ -188,7 +188,7 @@ export class Binding {
     await triples.write(this.#scope, space, { insert: [quadOf(record.store_id)] });
   }
 
-  /** Only after the others have the id: what the record says is bound and has none was emptied. */
+  /** Only after the others have the id: a store that the record calls bound and that has none was emptied. */
   async #noteBound(record: StoreRecord): Promise<StoreRecord> {
     const { items, objects, triples } = this.#stores;
     const next = {
@@ -235,8 +235,8 @@ export class Binding {
     const setting = what === "objects" ? "PINAKES_OBJECTS (option objects)" : "PINAKES_ITEMS (option items)";
     return conflict(
       `The ${what} at ${place} do not belong to the items at ${items}: the items ${ours}, and the ${what === "objects" ? "object" : "triple"} store ${theirs}. ` +
-        `Set ${setting} to the place that this store was used with, or bring that place back from a backup. ` +
-        `If these are meant to be used together, say so with: pinakes stores bind`,
+        `Set ${setting} to the location that this store was used with, or restore that location from a backup. ` +
+        `If they are meant to be used together, confirm it with: pinakes stores bind`,
     );
   }
 }
@@ -258,7 +258,7 @@ function readMark(bytes: Uint8Array): string {
   try {
     mark = JSON.parse(Buffer.from(bytes).toString("utf8"));
   } catch (error) {
-    throw new PinakesError("CORRUPT", `The object ${markKey}, which has the store id, cannot be read.`, {
+    throw new PinakesError("CORRUPT", `The object ${markKey}, which contains the store id, cannot be read.`, {
       cause: error,
     });
   }
@@ -285,5 +285,5 @@ function requireId(value: unknown): string {
       `The store was written by a later version of Pinakes (its id has format ${format}); use that version.`,
     );
   if (typeof store_id === "string" && /^[0-9a-f-]{36}$/.test(store_id)) return store_id;
-  throw new PinakesError("CORRUPT", "The record that has the store id cannot be read.");
+  throw new PinakesError("CORRUPT", "The record that contains the store id cannot be read.");
 }

@@ -24,7 +24,7 @@ describe("open on every engine", () => {
     ["sqlite", () => `sqlite:${join(base, "sqlite")}`],
     ["postgres", postgres],
     ["dynamodb", () => dynamo("engines")],
-  ])("R-AGT-01 %s: declare, write, query, be ready; opening it all again changes nothing", async (engine, address) => {
+  ])("R-AGT-01 %s: declare, write, query, be ready; opening again changes nothing", async (engine, address) => {
     for (const round of [1, 2]) {
       await using pinakes = await open({
         database: "engines",
@@ -55,7 +55,7 @@ describe("open on every engine", () => {
     ["postgres", postgres],
     ["dynamodb", () => dynamo("").replace(/\/\?/, "?")],
   ])(
-    "%s: a store under the default name of earlier versions is found; with one under the default name, only that is used",
+    "%s: a store under the default name of earlier versions is found; a store under the default name takes precedence",
     async (engine, address) => {
       const dir = join(base, `former-${engine}`);
       const options = (database?: string) => ({
@@ -79,7 +79,7 @@ describe("open on every engine", () => {
     },
   );
 
-  it("dynamodb: a document too large for an item goes to the object store that was chosen, and is refused where that does not last", async () => {
+  it("dynamodb: a document too large for an item goes to the chosen object store, and is rejected if that is not durable", async () => {
     const dir = join(base, "spill");
     const items = dynamo("spill");
     const text = "x".repeat(600_000);
@@ -97,7 +97,7 @@ describe("open on every engine", () => {
     expect(await readdir(join(dir, "objects", "v1"))).not.toEqual([]);
   });
 
-  it("a server that goes away makes it not ready, with the reason, and back again", async () => {
+  it("a server that becomes unreachable makes it not ready, with the reason, and ready again afterwards", async () => {
     await using pinakes = await open({
       dir: join(base, "away"),
       items: postgres(),
@@ -105,7 +105,7 @@ describe("open on every engine", () => {
       database: "away",
     });
     await postgresServer().kill9();
-    // A session that lives on for a moment after its server may still answer once.
+    // A session that outlives its server for a moment may still answer once.
     let away = await pinakes.ready();
     for (; away.ready; away = await pinakes.ready()) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(away.reasons["items"]).toEqual(expect.any(String));

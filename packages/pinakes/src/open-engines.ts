@@ -1,4 +1,4 @@
-/** The stores and components that a configuration names, opened. Drivers are loaded by dynamic import, so that nobody pays for one they do not use. */
+/** Opens the stores and components that a configuration names. Drivers are loaded by dynamic import, so that unused ones cost nothing. */
 import { cpus } from "node:os";
 import type { ItemsLocation, ObjectsLocation, QueueLocation, StoresConfig } from "./config.ts";
 import { PinakesError, invalid } from "./domain/errors.ts";
@@ -27,7 +27,7 @@ export interface EngineContext {
   readonly clock: Clock;
   readonly log: (line: string) => void;
   readonly objects: ObjectStore;
-  /** Made by `open.ts`, when it is needed. */
+  /** Created by `open.ts`, when needed. */
   readonly spillScope: () => SystemScope;
 }
 
@@ -61,7 +61,8 @@ export async function openQueue(
     case "sqs": {
       const { driver: _, ...place } = location;
       const topics = new Topics(topicPrefix);
-      // Other programs announce deltas, ask stores to remove collections and answer for stores of their own: as they write it, without our envelope.
+      // Other programs announce deltas, ask stores to remove collections and answer for stores of their own: in their own format, without
+      // our envelope.
       const plainQueues = (tenant: string, queue: string) =>
         queue === dropBoxQueue || (tenant === lifecycleTenant && topics.has(queue));
       return (await import("./drivers/sqs/index.ts")).openSqsQueue({ ...place, items, plainQueues });
@@ -70,8 +71,8 @@ export async function openQueue(
 }
 
 /**
- * The configuration with the name under which its items are. Where none was chosen and there are none under the default name, those
- * under the default of earlier versions are used; never both.
+ * The configuration with the name under which its items are. If none was chosen and there are none under the default name, those under the
+ * default of earlier versions are used; never both.
  */
 export async function withDatabase({ formerDatabase, ...config }: StoresConfig): Promise<StoresConfig> {
   if (formerDatabase === undefined || (await hasItems(config))) return config;
@@ -135,7 +136,7 @@ export interface OpenedArchive {
   readonly spillPrefix?: string;
 }
 
-/** The items of a store as they are stored, and the store itself over the same engine. Memory has nothing to move. */
+/** The items of a store as stored, and the store itself over the same engine. Memory has nothing to move. */
 export async function openArchive(
   { items: location, database }: StoresConfig,
   { clock, objects, spillScope }: EngineContext,
@@ -164,18 +165,18 @@ export async function openArchive(
       };
     }
     case "memory":
-      throw invalid("What is in memory is gone with its process: it cannot be moved.");
+      throw invalid("Stores in memory end with their process: they cannot be moved.");
   }
 }
 
 export interface TriplesContext {
-  /** Where the engine has no tables of its own for triples they are items, in this store. */
+  /** On engines without tables of their own for triples they are items, in this store. */
   readonly items: ItemStore;
-  /** Made by `open.ts`, when it is needed. */
+  /** Created by `open.ts`, when needed. */
   readonly scope: () => SystemScope;
 }
 
-/** Beside the items, and one for each database: what another one holds in the same folder or server would look like left behind. */
+/** In the same store, and one per database: those of another database in the same folder or server would look like leftovers. */
 export async function openTriples(
   { items: location, database }: StoresConfig,
   { items, scope }: TriplesContext,
@@ -192,8 +193,8 @@ export async function openTriples(
 }
 
 /**
- * Its large documents live in the object store, and blobs that no item refers to any more are swept there. Only in one
- * that lasts: what other processes read from the table must not be in this one's memory.
+ * Its large documents are in the object store, and blobs that no item references any more are swept there. Only in a durable one: what
+ * other processes read from the table must not be in this one's memory.
  */
 async function openDynamo(
   { region, prefix, endpoint }: Extract<ItemsLocation, { engine: "dynamodb" }>,
@@ -219,7 +220,7 @@ async function openDynamo(
   return { items: await createItemStore(engine, { clock }), background: [sweeper] };
 }
 
-/** The chat models that collections may name, each opened when it is first used; none unless they are configured. */
+/** The chat models that collections may name, each opened on first use; none unless they are configured. */
 export interface OpenedChats {
   readonly chat: ChatModels;
   close(): Promise<void>;
@@ -263,7 +264,7 @@ function unknownChat(id: string | undefined, known: readonly string[]): PinakesE
   );
 }
 
-/** The models that collections may name. Each is opened when it is first used; the first of the list is the default. */
+/** The models that collections may name. Each is opened on first use; the first of the list is the default. */
 export interface OpenedModels {
   readonly embedders: Embedders;
   close(): Promise<void>;
@@ -306,7 +307,7 @@ export async function openParsers(): Promise<Parser> {
   return openParser({ threads: Math.max(1, Math.min(4, cpus().length - 1)) });
 }
 
-/** What pipelines may read, as an operator writes it. Each bucket, and the queue, is connected to when it is first used. */
+/** What pipelines may read, as an operator writes it. Each bucket, and the queue, is connected to on first use. */
 export interface PipelineOptions {
   /** Folders, each open to every workspace unless it names some. */
   readonly pipelineFolders?: readonly (string | AllowedFolder)[];

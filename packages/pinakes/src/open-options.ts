@@ -1,4 +1,4 @@
-/** What may be set when Pinakes is opened in a program. The server's settings, which come from its environment, are in config.ts. */
+/** Options for opening Pinakes in a program. The server's settings, which come from its environment, are in config.ts. */
 import { invalid } from "./domain/errors.ts";
 import type { Log } from "./domain/log.ts";
 import type { OidcSettings } from "./identity/index.ts";
@@ -14,14 +14,14 @@ export interface OpenOptions extends PipelineOptions {
   readonly items?: string;
   /** `file:./folder`, `s3://bucket/prefix` or `memory:`; the folder `objects` in `dir` when absent. */
   readonly objects?: string;
-  /** `items` (beside the items, the default) or `sqs://region/prefix`. */
+  /** `items` (in the item store, the default) or `sqs://region/prefix`. */
   readonly queue?: string;
   /** `pinakes` when absent; a store under `project-ascension-db`, the default of earlier versions, is found, too. */
   readonly database?: string;
   readonly clock?: Clock;
-  /** Gets a line for each event worth keeping: a system scope that is made, background work or a document that fails, with its level. */
+  /** Gets a line, with its level, for each relevant event: a new system scope, a failure of background work or of a document. */
   readonly log?: Log;
-  /** Gets the lines about system scopes instead of `log`: at every start there are the same ones. */
+  /** Gets the lines about system scopes instead of `log`: they are the same at every start. */
   readonly logScope?: (line: string) => void;
   /** How often expired items are purged. */
   readonly sweepMs?: number;
@@ -29,29 +29,29 @@ export interface OpenOptions extends PipelineOptions {
   readonly vectors?: Pick<OpenVectorsOptions, "memoryBytesMax" | "diskBytesMax" | "threads" | "policy">;
   /** Tenants whose producers drop deltas into the bucket and announce them on the queue `vector-deltas`, each with a default collection. */
   readonly dropBoxes?: readonly { readonly tenant: string; readonly collection?: string }[];
-  /** Embedding models that collections may name; the first is the default. The local one alone when absent. See docs/reference.md. */
+  /** Embedding models that collections may name; the first is the default. Default: only the local one. See docs/reference.md. */
   readonly models?: unknown;
-  /** Chat models that collections may have their documents read by; none when absent. See docs/reference.md. */
+  /** Chat models that may read a collection's documents; none when absent. See docs/reference.md. */
   readonly chatModels?: unknown;
   /** Limits of the knowledge side that differ from the defaults. */
   readonly quotas?: Partial<Quotas>;
-  /** How many days a deleted collection can be had back; 90 when absent, 0: every delete is for good. */
+  /** How many days a deleted collection can be restored; 90 when absent, 0: every delete is final. */
   readonly trashDays?: number;
-  /** How many days what a repair of fsck took away can be restored; 30 when absent. */
+  /** How many days what a repair of fsck removed can be restored; 30 when absent. */
   readonly quarantineDays?: number;
-  /** Deletes that take longer than so many seconds are warned of; 300 when absent. */
+  /** Deletes that take longer than this cause a warning; 300 when absent. */
   readonly deletionLagSeconds?: number;
-  /** Before the names of the lifecycle's queues, where several deployments share them. */
+  /** Prefix of the lifecycle's queue names, if several deployments share them. */
   readonly topicPrefix?: string;
-  /** The key of the workspace `default`'s admin, which may make keys for any workspace. */
+  /** The key of the workspace `default`'s admin, which may create keys for any workspace. */
   readonly rootToken?: string;
-  /** Whose tokens are accepted beside keys. */
+  /** Issuers whose tokens are accepted besides keys. */
   readonly oidc?: readonly OidcSettings[];
   /** Folders and addresses that migrations may read; none when absent. "any" where every admin of a workspace operates the machine, too. */
   readonly migrationSources?: readonly string[] | "any";
   /** Documents that are ingested at the same time; two more than there are cores when absent. */
   readonly ingestPlaces?: number;
-  /** False: no background work in this process (compaction, garbage, expiry). For tools that look at stores others work on. */
+  /** False: no background work in this process (compaction, garbage, expiry). For tools that look at stores in use by others. */
   readonly background?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Pinakes as it is when it is open: its parts, whether they answer, and the order in which they are closed. */
+/** An open Pinakes: its parts, whether they answer, and the order in which they are closed. */
 import manifest from "../package.json" with { type: "json" };
 import type { CatalogSelections } from "./catalogs/index.ts";
 import type { StoresConfig } from "./config.ts";
@@ -32,29 +32,29 @@ export interface Pinakes {
   readonly knowledge: Knowledge;
   /** How collections end in every store, also in those of other processes: see `serveParticipant`. */
   readonly lifecycle: Pick<Lifecycle, "participants" | "topics" | "metrics" | "serve" | "reconcile">;
-  /** Writes that were refused because their collection had ended. */
+  /** Writes that were rejected because their collection had ended. */
   lateWrites(): number;
-  /** Where queries, searches, exports and evaluation runs of this process take their places; `usage` says how many have one, and how many wait. */
+  /** The slots of queries, searches, answers, exports and evaluation runs of this process; `usage` says how many run and how many wait. */
   readonly places: Slots;
-  /** What the audit in the background found, and when it was through. */
+  /** What the background audit found, and when it finished. */
   auditFigures(): AuditFigures;
-  /** The age at which a delete that is not done is warned of. */
+  /** The age at which an unfinished delete causes a warning. */
   readonly deletionLagSecondsMax: number;
-  /** Everything that is watched; readiness, metrics and the console read this list. */
+  /** All alarms; readiness, metrics and the console read this list. */
   readonly alarms: readonly Alarm[];
-  /** Workflows, memories, metrics, tool invocations, threads, and containers of one's own. */
+  /** Workflows, memories, metrics, tool invocations, threads, and user containers. */
   readonly state: State;
   readonly identity: Identity;
-  /** Data of other programs and layouts becomes data of a workspace, proved equal: docs/migrations.md. */
+  /** Imports data of other programs and layouts into a workspace, verified to be equal: docs/migrations.md. */
   readonly migrations: Migrations;
   /** Which catalog each session has selected. */
   readonly catalogSelections: CatalogSelections;
-  /** Runs something and tells the session tokens of what it wrote, by container. */
+  /** Runs a function and returns the session tokens of its writes, by container. */
   withSessions: typeof withSessions;
-  /** The caller that a program acts for; it says who that is, so it must know. */
+  /** The caller that a program acts for; the program is responsible for authenticating it. */
   as(who: CallerInput): Caller;
   info(): PinakesInfo;
-  /** Asks each store for a real read. Never throws: what is wrong is in the answer. */
+  /** Reads from each store. Never throws: failures are in the answer. */
   ready(): Promise<Readiness>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -75,13 +75,13 @@ export interface Readiness {
   readonly ready: boolean;
   /** Why not, by store. */
   readonly reasons: Readonly<Record<string, string>>;
-  /** Background work that failed last time. Requests are served all the same. */
+  /** Background work whose last run failed. Requests are served all the same. */
   readonly warnings: Readonly<Record<string, string>>;
 }
 
 const readyMsMax = 2_000;
 
-/** What is built on the stores: who calls, and what they know. */
+/** What is built on the stores: identity and features. */
 export interface Features {
   readonly migrations: Migrations;
   readonly knowledge: OpenedKnowledge;
@@ -173,7 +173,7 @@ export class OpenPinakes implements Pinakes {
   async ready(): Promise<Readiness> {
     if (this.#closing !== undefined) return { ready: false, reasons: { pinakes: "is closing" }, warnings: {} };
     const { binding, writeProbe } = this.#parts;
-    // One read of each store, and the id that it carries is still that of this store; then a write.
+    // One read of each store, and a check that its id is still that of this store; then a write.
     const reasons = await failing({
       items: async () => {
         await binding.checkItems();
@@ -202,7 +202,10 @@ export class OpenPinakes implements Pinakes {
     await this.close();
   }
 
-  /** Background work first, then the features, then the vectors, the triples and the queue, then the items, which they are on and which may still write objects, then the objects. */
+  /**
+   * Background work first, then the features, then the vectors, the triples and the queue, then the items, which they use and which may
+   * still write objects, then the objects.
+   */
   async #close(): Promise<void> {
     const { background, features, vectors } = this.#parts;
     await Promise.all(background.map((work) => work.stop()));
@@ -218,7 +221,7 @@ export class OpenPinakes implements Pinakes {
   }
 }
 
-/** Says that it is writes that fail: reads still work. */
+/** Says that only writes fail: reads still work. */
 async function writable(store: string, write: () => Promise<void>): Promise<void> {
   try {
     await write();

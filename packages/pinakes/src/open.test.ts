@@ -57,7 +57,7 @@ describe("open", () => {
     );
   });
 
-  it("tells why it is not ready, and about background work that fails", async () => {
+  it("reports why it is not ready, and failed background work", async () => {
     const dir = join(base, "vanishing");
     const lines: string[] = [];
     await using pinakes = await open({
@@ -71,20 +71,20 @@ describe("open", () => {
     const answer = await pinakes.ready();
     expect(answer.ready).toBe(false);
     expect(answer.reasons["objects"]).toContain(dir);
-    await pinakes.items.close(); // Behind its back: memory forgets its containers, so the sweep fails.
+    await pinakes.items.close(); // Deletes the containers behind its back, so that the sweep fails.
     await until(async () => "ttl sweep" in (await pinakes.ready()).warnings);
     expect(lines.some((line) => line.startsWith("ttl sweep failed"))).toBe(true);
     expect(lines).toContain("background work under a system scope: ttl sweep");
   });
 
-  it("close may be repeated, and then nothing is ready", async () => {
+  it("close is idempotent, and then nothing is ready", async () => {
     const pinakes = await open({ items: "memory:", objects: "memory:" });
     await Promise.all([pinakes.close(), pinakes.close()]);
     expect(await pinakes.ready()).toMatchObject({ ready: false });
     await failure(pinakes.objects.get(scope, "a"), "UNAVAILABLE");
   });
 
-  it("refuses wrong options by name, and closes what it had opened when a store fails", async () => {
+  it("rejects invalid options by name, and closes what it had opened if a store fails", async () => {
     await failure(open({ items: "mysql://x" }), "INVALID");
     await failure(open({ objects: "ftp://x" }), "INVALID");
     await failure(open({ database: "../x" }), "INVALID");

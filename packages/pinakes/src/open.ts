@@ -1,4 +1,4 @@
-/** The one place that joins drivers and features. The system scopes of all background work are made here, and nowhere else. */
+/** The only module that joins drivers and features. The system scopes of all background work are created here, and nowhere else. */
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import { openSelections } from "./catalogs/index.ts";
@@ -54,7 +54,7 @@ export async function open(options: OpenOptions = {}): Promise<Pinakes> {
   );
 }
 
-/** The same with settings that were checked already. */
+/** The same with settings that were validated already. */
 export async function openStores(
   wanted: StoresConfig,
   options: Omit<OpenOptions, "dir" | "items" | "objects" | "queue" | "database"> = {},
@@ -96,13 +96,13 @@ export async function openStores(
   undo.defer(() => features.close());
   const scopes = {
     ttl: () => systemScope("ttl sweep", logScope),
-    dropBoxes: () => systemScope("drop-boxes: takes in the deltas that producers announced", logScope),
+    dropBoxes: () => systemScope("drop-boxes: imports the deltas that producers announced", logScope),
   };
   const dropBoxes = options.dropBoxes ?? [];
   const parts = { items, objects, queue, vectors, ...features, containers, sweepMs, dropBoxes, scopes, log };
   const background = options.background === false ? [] : [...backgroundWork(parts), ...own];
   for (const work of background) work.start();
-  undo.move(); // Everything is open: from here on it is closed by close().
+  undo.move(); // Everything is open: from here on close() closes it.
   const writeScope = systemScope("readiness: tries a write", logScope).forTenant("pinakes");
   const writeProbe = new WriteProbe({ items, objects, outcomes, scope: writeScope, container: probe.name });
   return new OpenPinakes({
@@ -128,7 +128,7 @@ export interface StoreIdOptions {
   readonly bind?: boolean;
 }
 
-/** The ids that the stores of a configuration carry, without refusing those that do not belong together. */
+/** The ids of the stores of a configuration, without rejecting those that do not belong together. */
 export async function storeIds(
   wanted: StoresConfig,
   { clock = systemClock, log = () => {}, bind = false }: StoreIdOptions = {},
@@ -163,7 +163,7 @@ export interface MoveEngineOptions {
 }
 
 /**
- * Everything of one configuration's stores into another's, offline: nothing may use either meanwhile. Can be repeated until it is through;
+ * Copies everything of one configuration's stores into another's, offline: nothing else may use either. Can be repeated until it succeeds;
  * the report says whether both hold the same.
  */
 export async function moveEngine(
@@ -192,7 +192,7 @@ export async function moveEngine(
   };
   const system = systemScope("moves everything of all tenants to another engine", log);
   const [source, target] = [await opened(from), await opened(to)];
-  // The target gets the id of the source, with everything else; one that it was given by an earlier open would stay beside it.
+  // The target gets the id of the source with everything else; one from an earlier open would stay beside it.
   const binding = (stores: MovingStores, config: StoresConfig) =>
     new Binding({ ...stores, config, system, now: () => clock.now() });
   if (verifyOnly !== true) await binding(target, to).makeWayFor(binding(source, from));
@@ -259,7 +259,7 @@ async function openFeatures(stores: FeatureStores, options: OpenOptions): Promis
     ...stores,
     knowledge: knowledge.knowledge,
     intake: knowledge.intake,
-    system: systemScope("migrations: carries on what was begun, of all tenants", logScope),
+    system: systemScope("migrations: resumes what was started, of all tenants", logScope),
     callerOf: makeCaller,
     newId: () => timeOrderedId(clock.now()),
     owner: `${hostname()}.${process.pid}`,

@@ -1,4 +1,4 @@
-/** Why somebody may or may not see something. */
+import type { AccessDecision } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { post } from "./request.ts";
 
@@ -6,22 +6,8 @@ export interface AccessQuestion {
   readonly repository: string;
   readonly collection?: string | undefined;
   readonly document?: string | undefined;
-  /** Absent: about oneself. */
+  /** Absent: the caller. */
   readonly user?: { readonly user_id: string; readonly groups: readonly string[] } | undefined;
-}
-
-export interface AccessDecision {
-  /** null: not visible at all. */
-  readonly level: "READ" | "WRITE" | "ADMIN" | null;
-  readonly reason: string;
-  /** The groups that opened it. */
-  readonly groups: readonly string[];
-  readonly document?: {
-    readonly document_id: string;
-    readonly status: string;
-    readonly uploaded_by: string;
-    readonly searchable: boolean;
-  };
 }
 
 export function accessOptions(question: AccessQuestion | undefined) {
@@ -29,7 +15,7 @@ export function accessOptions(question: AccessQuestion | undefined) {
     queryKey: ["access", question],
     queryFn: ({ signal }) => post<AccessDecision>("/v1/access:explain", question, { signal }),
     enabled: question !== undefined,
-    // The answer is that of this moment: groups and collections change.
+    // Groups and collections change, so the answer is never reused.
     staleTime: 0,
   });
 }

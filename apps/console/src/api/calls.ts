@@ -1,22 +1,22 @@
-/** The calls that the page made, newest first: what a screen shows when it is asked how it knows. */
+/** API calls of the page, newest first, for the calls drawer. */
 import { useSyncExternalStore } from "react";
 
 export interface Call {
   readonly id: number;
   readonly method: string;
   readonly path: string;
-  /** As sent, when it was JSON or text. */
+  /** As sent, if JSON or text. */
   readonly body: string | undefined;
   readonly contentType: string | undefined;
-  /** The fields of a form with files. */
+  /** Fields of a multipart form. */
   readonly form?: readonly string[] | undefined;
-  /** Undefined while it is under way, 0 when there was no answer. */
+  /** Undefined while pending, 0 without a response. */
   readonly status: number | undefined;
   readonly ms: number | undefined;
   readonly at: number;
 }
 
-/** Old ones are of no use, and a page may stay open for days. */
+/** A page may stay open for days: only the newest are kept. */
 const keptMax = 100;
 
 let calls: readonly Call[] = [];
@@ -34,7 +34,7 @@ export function beginCall(
   return (status) => set(calls.map((one) => (one.id === id ? { ...one, status, ms: performance.now() - began } : one)));
 }
 
-/** Another person at the same browser does not see what was sent before. */
+/** The next user of the same browser must not see them. */
 export function forgetCalls(): void {
   set([]);
 }
@@ -53,7 +53,7 @@ function set(next: readonly Call[]): void {
   for (const listener of listeners) listener();
 }
 
-/** A line for a terminal that does the same. */
+/** The equivalent curl command. */
 export function curlOf({ method, path, body, contentType, form = [] }: Call, origin: string): string {
   const parts = ["curl", ...(method === "GET" ? [] : ["-X", method]), "-H", '"Authorization: Bearer $KEY"'];
   if (contentType !== undefined) parts.push("-H", quoted(`content-type: ${contentType}`));

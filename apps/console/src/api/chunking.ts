@@ -1,4 +1,4 @@
-/** How a text would be cut. Nothing is stored. */
+/** Previews the chunking of a text. Nothing is stored. */
 import { queryOptions } from "@tanstack/react-query";
 import { post } from "./request.ts";
 

@@ -1,41 +1,23 @@
-/** Making, changing and ending collections. */
+/** Creating, changing and deleting collections. */
+import type { Collection, CollectionChange, Job, NewCollection, NewRepository, Repository } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
-import { collectionPath, type Collection, type CollectionId, type Metadata, type Repository } from "./collections.ts";
+import { collectionPath, type CollectionId } from "./collections.ts";
 import { get, path, post, request } from "./request.ts";
-import type { JobRow } from "./jobs.ts";
 
-/** null: as the repository has it. */
-export interface CollectionInput {
-  readonly collection_id?: string;
-  readonly embedding_model?: string;
-  readonly name?: string | null;
-  readonly description?: string | null;
-  readonly chunking_strategy?: object | null;
-  readonly allow_chunking_override?: boolean;
-  readonly metadata?: Metadata;
-  readonly allowed_groups?: readonly string[] | null;
-  readonly private?: boolean;
-}
-
-type ChangedCollection = Collection & { readonly warnings?: readonly string[] };
-
-export function createRepository(input: {
-  readonly repository_id?: string;
-  readonly name: string;
-}): Promise<Repository> {
+export function createRepository(input: NewRepository): Promise<Repository> {
   return post<Repository>("/v1/repositories", input);
 }
 
-export function createCollection(rid: string, input: CollectionInput): Promise<Collection> {
+export function createCollection(rid: string, input: NewCollection): Promise<Collection> {
   return post<Collection>(path`/v1/repositories/${rid}/collections`, input);
 }
 
 export async function updateCollection(
   id: CollectionId,
-  input: CollectionInput,
+  input: CollectionChange,
   ifMatch: string,
-): Promise<ChangedCollection> {
-  const { body, etag } = await request<ChangedCollection>("PATCH", collectionPath(id), { body: input, ifMatch });
+): Promise<Collection> {
+  const { body, etag } = await request<Collection>("PATCH", collectionPath(id), { body: input, ifMatch });
   return { ...body, etag: etag ?? body.etag };
 }
 
@@ -47,18 +29,17 @@ export function archiveCollection(
   return post<Collection>(`${collectionPath(id)}:${how}`, undefined, { ifMatch });
 }
 
-export function reindexCollection(id: CollectionId): Promise<JobRow> {
-  return post<JobRow>(`${collectionPath(id)}:reindex`);
+export function reindexCollection(id: CollectionId): Promise<Job> {
+  return post<Job>(`${collectionPath(id)}:reindex`);
 }
 
-export async function deleteAllDocuments(id: CollectionId): Promise<JobRow> {
-  return (await request<JobRow>("DELETE", `${collectionPath(id)}/documents`, { query: { confirm: id.cid } })).body;
+export async function deleteAllDocuments(id: CollectionId): Promise<Job> {
+  return (await request<Job>("DELETE", `${collectionPath(id)}/documents`, { query: { confirm: id.cid } })).body;
 }
 
 export interface Deletion {
-  /** For good, and not into the trash. */
+  /** Permanently, without the trash. */
   readonly purge: boolean;
-  /** Which of the lives that had the id. */
   readonly incarnation?: string;
   readonly ifMatch?: string;
   readonly allowPartial?: boolean;
@@ -67,17 +48,17 @@ export interface Deletion {
 export async function deleteCollection(
   id: CollectionId,
   { purge, incarnation, ifMatch, allowPartial }: Deletion,
-): Promise<JobRow> {
+): Promise<Job> {
   const query = {
     purge: purge ? true : undefined,
     confirm: purge ? id.cid : undefined,
     incarnation,
     allow_partial: allowPartial === true ? true : undefined,
   };
-  return (await request<JobRow>("DELETE", collectionPath(id), { query, ifMatch })).body;
+  return (await request<Job>("DELETE", collectionPath(id), { query, ifMatch })).body;
 }
 
-/** Also when it is in the trash. */
+/** Also if it is in the trash. */
 export function deletedCollectionOptions(id: CollectionId) {
   return queryOptions({
     queryKey: ["deleted-collection", id.rid, id.cid],

@@ -1,81 +1,8 @@
-/** Repositories and collections. Keys of queries begin as query-client.ts expects them. */
+/** Repositories and collections. Query keys start as query-client.ts expects them. */
+import type { Collection, Page, Repository } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
-import type { Page } from "./page.ts";
 import { pagedOptions } from "./page.ts";
 import { get, path, request } from "./request.ts";
-
-export interface ChunkingStrategy {
-  readonly type: string;
-  readonly unit?: string;
-  readonly chunk_size?: number;
-  readonly chunk_overlap?: number;
-  readonly separators?: readonly string[];
-  readonly threshold?: number;
-}
-
-export interface Metadata {
-  readonly tags?: readonly string[];
-  readonly custom_fields?: Readonly<Record<string, unknown>>;
-}
-
-export interface Repository {
-  readonly repository_id: string;
-  readonly name: string;
-  readonly description?: string;
-  readonly embedding_model?: string;
-  /** null: everybody in the workspace. */
-  readonly allowed_groups: readonly string[] | null;
-  readonly chunking_strategy: ChunkingStrategy | null;
-  /** What its collections have that say nothing themselves. */
-  readonly effective_chunking_strategy: ChunkingStrategy;
-  readonly personal?: boolean;
-  readonly status: string;
-  readonly created_at: string;
-  readonly etag: string;
-}
-
-export type CollectionStatus = "ACTIVE" | "ARCHIVED" | "DELETE_IN_PROGRESS" | "DELETE_FAILED" | "DELETED";
-
-export interface Collection {
-  readonly collection_id: string;
-  readonly repository_id: string;
-  readonly repository_name: string;
-  readonly name: string;
-  readonly description?: string;
-  readonly chunking_strategy: ChunkingStrategy;
-  /** null: as the repository has it. */
-  readonly own_chunking_strategy: ChunkingStrategy | null;
-  readonly graph: { readonly extract: string };
-  readonly allow_chunking_override: boolean;
-  readonly metadata: Metadata;
-  /** null: as the repository has it. */
-  readonly allowed_groups: readonly string[] | null;
-  readonly effective_groups: readonly string[] | null;
-  readonly embedding_model: string;
-  readonly private: boolean;
-  /** Made with its repository, not by somebody. */
-  readonly is_default?: boolean;
-  readonly status: CollectionStatus;
-  readonly indexing_status: "pending" | "indexing" | "ready" | "error";
-  readonly document_count: number;
-  readonly documents_by_status: Readonly<Record<string, number>>;
-  readonly total_size_bytes: number;
-  readonly chunk_count: number;
-  /** Rows that callers embedded themselves. */
-  readonly row_count: number;
-  readonly last_sync_at: string | null;
-  readonly last_used_at: string | null;
-  /** What the caller may do here. */
-  readonly access: "READ" | "WRITE" | "ADMIN" | null;
-  readonly created_by: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly deleted_at?: string | null;
-  readonly purge_at?: string | null;
-  readonly incarnation: string;
-  readonly etag: string;
-  readonly [more: string]: unknown;
-}
 
 export interface CollectionId {
   readonly rid: string;
@@ -87,7 +14,7 @@ export const repositoriesOptions = queryOptions({
   queryFn: ({ signal }) => get<Page<Repository>>("/v1/repositories", { query: { limit: 100 }, signal }),
 });
 
-/** "me" is the caller's own. */
+/** "me" is the caller's personal repository. */
 export function repositoryOptions(rid: string) {
   return queryOptions({
     queryKey: ["repositories", rid],
@@ -95,7 +22,6 @@ export function repositoryOptions(rid: string) {
   });
 }
 
-/** What tells a row of a list of collections from all others. */
 export function collectionRowId({
   repository_id,
   collection_id,
@@ -103,7 +29,6 @@ export function collectionRowId({
   return `${repository_id} ${collection_id}`;
 }
 
-/** Of all repositories that the caller may see. */
 export function collectionsOptions(query: Readonly<Record<string, string | undefined>> = {}) {
   return pagedOptions<Collection>(["collections"], "/v1/collections", query, collectionRowId);
 }

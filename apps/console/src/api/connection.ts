@@ -1,4 +1,4 @@
-/** Whether the server answers. A call without an answer breaks the connection; then this asks until the server is there again. */
+/** Connection state. A call without a response marks it as lost; then the server is polled until it responds. */
 import { useSyncExternalStore } from "react";
 
 const askFirstMs = 1_000;
@@ -12,7 +12,7 @@ export function useConnected(): boolean {
   return useSyncExternalStore(subscribe, () => connected);
 }
 
-/** Called each time the connection is back. */
+/** Called after each reconnect. */
 export function onHealed(healed: () => void): () => void {
   healers.add(healed);
   return () => healers.delete(healed);
@@ -24,7 +24,7 @@ export function connectionLost(): void {
   void heal();
 }
 
-/** A stream broke off, or a part of the page did not come: that may be the server, or only this. Whether the server answers. */
+/** A broken stream or a failed part may have another cause: checks whether the server responds. */
 export async function checkConnection(): Promise<boolean> {
   if (connected && !(await answers())) connectionLost();
   return connected;

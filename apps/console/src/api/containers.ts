@@ -1,72 +1,34 @@
-/** Containers, their items, queries and changes. */
+import type {
+  ChangesPage,
+  ContainerInfo,
+  IndexState,
+  JsonObject,
+  PartitionKeyValue,
+  QueryPage,
+  QueryPlan,
+} from "@pinakes/client";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { Page } from "./page.ts";
 import { get, path, post, request } from "./request.ts";
-
-export interface Container {
-  readonly name: string;
-  readonly kind: "system" | "own";
-  readonly partition_key: string | readonly string[];
-  readonly indexes: Readonly<Record<string, unknown>>;
-  readonly unique_keys: Readonly<Record<string, readonly string[]>>;
-  readonly default_ttl: number | null;
-  readonly strict: boolean;
-  readonly append_only: boolean;
-  readonly etag: string;
-}
-
-export interface IndexState {
-  readonly name: string;
-  readonly partition: readonly string[];
-  readonly sort: readonly (string | { readonly path: string; readonly order: "asc" | "desc" })[];
-  readonly state: "ready" | "building";
-  readonly progress: number;
-  readonly error?: string;
-}
-
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
-export interface JsonObject {
-  readonly [name: string]: Json;
-}
-
-export type PkValue = string | number | boolean;
-
-export interface QueryPlan {
-  readonly access: string;
-  readonly index: string | null;
-  readonly order_served: boolean;
-  readonly evaluated: readonly string[];
-  readonly advice: string | null;
-}
-
-export interface ContainerChange {
-  readonly kind: "put" | "delete";
-  readonly id: string;
-  readonly pk: readonly PkValue[];
-  readonly etag: string;
-  readonly at: string;
-  readonly time_to_live_expired?: true;
-}
 
 export interface ItemKey {
   readonly container: string;
   readonly id: string;
-  /** As in the address: a text as it is, anything else as a JSON list. */
+  /** As a query parameter: a string unchanged, anything else as a JSON list. */
   readonly pk: string;
 }
 
-/** Ten thousand items are twenty answers; how large one may be in bytes is the server's limit. */
+/** Ten thousand items take twenty requests; the server limits the bytes. */
 const pageSize = 500;
 
 export const containersOptions = queryOptions({
   queryKey: ["containers"],
-  queryFn: ({ signal }) => get<{ readonly items: readonly Container[] }>("/v1/containers", { signal }),
+  queryFn: ({ signal }) => get<{ readonly items: readonly ContainerInfo[] }>("/v1/containers", { signal }),
 });
 
 export function containerOptions(name: string) {
   return queryOptions({
     queryKey: ["containers", name],
-    queryFn: ({ signal }) => get<Container>(path`/v1/containers/${name}`, { signal }),
+    queryFn: ({ signal }) => get<ContainerInfo>(path`/v1/containers/${name}`, { signal }),
   });
 }
 
@@ -80,11 +42,7 @@ export function indexesOptions(name: string) {
 
 export interface SqlQuestion {
   readonly query: string;
-  readonly pk?: PkValue | readonly PkValue[] | undefined;
-}
-
-interface QueryPage extends Page<Json> {
-  readonly advice?: string;
+  readonly pk?: PartitionKeyValue | readonly PartitionKeyValue[] | undefined;
 }
 
 export function sqlOptions(name: string, question: SqlQuestion | undefined) {
@@ -111,12 +69,6 @@ export function explainOptions(name: string, question: SqlQuestion | undefined) 
   });
 }
 
-interface ChangesPage {
-  readonly items: readonly ContainerChange[];
-  readonly cursor: string;
-  readonly more: boolean;
-}
-
 export function changesOptions(name: string) {
   return infiniteQueryOptions({
     queryKey: ["containers", name, "changes"],
@@ -131,7 +83,7 @@ export function changesOptions(name: string) {
   });
 }
 
-/** For a stream: from now on, with what is deleted. */
+/** For a stream: new changes, deletes included. */
 export function changesStream(name: string): string {
   return `${path`/v1/containers/${name}/changes`}?mode=all&from=now`;
 }
@@ -140,7 +92,7 @@ export function itemOptions(key: ItemKey) {
   return queryOptions({
     queryKey: ["containers", key.container, "item", key.pk, key.id],
     queryFn: ({ signal }) => readItem(key, signal),
-    // What is being edited does not change under the reader's hands: a conflict is told when it is saved.
+    // An item in the editor is not refetched: a conflict is reported on save.
     staleTime: Infinity,
     gcTime: 0,
   });
@@ -172,7 +124,7 @@ export async function deleteItem({ container, id, pk }: ItemKey, etag: string): 
   await request("DELETE", path`/v1/containers/${container}/items/${id}`, { query: { pk }, ifMatch: `"${etag}"` });
 }
 
-/** Only a new one: without the condition the call would change the indexes of one that is there. 412 when there is one. */
+/** Creates only: without the condition, the call would change the indexes of an existing container. 412 if it exists. */
 export async function createContainer(name: string, partitionKey: readonly string[]): Promise<void> {
   const partition_key = partitionKey.length === 1 ? partitionKey[0] : partitionKey;
   await request("PUT", path`/v1/containers/${name}`, { body: { partition_key }, headers: { "if-none-match": "*" } });

@@ -1,57 +1,7 @@
-/** Questions with their right documents, and how well searches find them. */
+import type { Evaluation, Job, RunConfiguration, RunQuestion } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
-import type { Fusion } from "./explained-search.ts";
 import { pagedOptions } from "./page.ts";
 import { get, path, post, request } from "./request.ts";
-import type { SearchQuestion } from "./search.ts";
-import type { JobRow } from "./jobs.ts";
-
-export interface RunConfiguration {
-  readonly mode?: SearchQuestion["mode"];
-  readonly fusion?: Fusion;
-  readonly vector_weight?: number;
-  readonly diversity?: number;
-}
-
-export interface EvaluationRun {
-  readonly job_id: string;
-  readonly finished_at: string;
-  readonly run_by: string;
-  readonly configuration: RunConfiguration;
-  readonly queries: number;
-  readonly k: number;
-  readonly ndcg: number;
-  readonly recall: number;
-  readonly mrr: number;
-  readonly search_ms_p50: number;
-  readonly search_ms_p95: number;
-}
-
-export interface Evaluation {
-  readonly evaluation_id: string;
-  readonly name: string;
-  readonly collections: readonly { readonly repository: string; readonly collection: string }[];
-  readonly query_count: number;
-  readonly k: number;
-  readonly created_by: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  /** Newest first, the last 20. */
-  readonly runs: readonly EvaluationRun[];
-}
-
-/** One question of a run. */
-export interface RunQuestion {
-  readonly number: number;
-  readonly query: string;
-  readonly relevant: readonly { readonly document_id: string }[];
-  readonly ndcg: number;
-  readonly recall: number;
-  readonly mrr: number;
-  readonly search_ms: number;
-  /** Of the right documents, those among the first k. */
-  readonly found: readonly { readonly document_id: string; readonly rank: number }[];
-}
 
 export interface NewEvaluation {
   readonly name: string;
@@ -89,6 +39,6 @@ export function createEvaluation(input: NewEvaluation): Promise<Evaluation> {
   return post<Evaluation>("/v1/evaluations", input);
 }
 
-export function runEvaluation(id: string, configuration: RunConfiguration): Promise<JobRow> {
-  return post<JobRow>(`${path`/v1/evaluations/${id}`}:run`, configuration);
+export function runEvaluation(id: string, configuration: RunConfiguration): Promise<Job> {
+  return post<Job>(`${path`/v1/evaluations/${id}`}:run`, configuration);
 }

@@ -1,8 +1,8 @@
 /**
- * What happens on the server, as it happens. One stream for the whole page; a screen listens to what it shows.
+ * The global event stream; components subscribe to the events they show.
  *
- * A page that nobody looks at has none: browsers allow six connections to a server, and six forgotten tabs would starve the seventh. When
- * it is looked at again it cannot know what it missed, so everything that it shows is read again.
+ * Hidden pages close it: browsers allow six connections per server, and six background tabs would block the seventh. When a page becomes
+ * visible again, events were missed, so all visible data is refetched.
  */
 import { useEffect, useEffectEvent } from "react";
 import { checkConnection } from "./connection.ts";
@@ -28,7 +28,7 @@ const missers = new Set<() => void>();
 let source: EventSource | undefined;
 let wanted = false;
 
-/** From now on, whenever somebody looks. */
+/** Opens the stream whenever the page is visible. */
 export function startEvents(): () => void {
   wanted = true;
   openEvents();
@@ -60,7 +60,7 @@ function openEvents(): void {
   for (const type of types) opened.addEventListener(type, (message) => tell(message));
   opened.addEventListener("error", () => {
     void checkConnection();
-    // The browser asks again by itself while it is connecting; a stream that was refused is closed for good.
+    // While connecting, the browser retries itself; a refused stream is closed permanently.
     if (opened.readyState !== EventSource.CLOSED || source !== opened) return;
     closeEvents();
     setTimeout(openEvents, againMs);
@@ -77,7 +77,7 @@ export function onEvent(listener: (event: ServerEvent) => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Calls `listener` for every event while the component is shown. */
+/** Calls `listener` for each event while the component is mounted. */
 export function useEvents(listener: (event: ServerEvent) => void): void {
   const heard = useEffectEvent(listener);
   useEffect(() => onEvent((event) => heard(event)), []);

@@ -1,10 +1,8 @@
-/** Searching with reasons: what the parts of a score are, what was searched, what a filter removed, which way the graph went. */
+/** Searches with `explain`: score contributions, searched collections, filtered chunks and the graph path. */
+import type { Fusion, Hit, SearchAnswer } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
-import type { Triple, Term } from "./graph.ts";
 import { post } from "./request.ts";
-import type { Hit, SearchAnswer, SearchQuestion } from "./search.ts";
-
-export type Fusion = "convex" | "rrf";
+import type { SearchQuestion } from "./search.ts";
 
 export interface LabQuestion extends Omit<SearchQuestion, "as_user"> {
   readonly fusion?: Fusion;
@@ -21,35 +19,8 @@ export interface Parts {
   readonly graph?: number;
 }
 
-export interface ExplainedHit extends Hit {
-  readonly more?: readonly { readonly chunk_id: string; readonly score: number }[];
+export interface ExplainedHit extends Omit<Hit, "explain"> {
   readonly explain?: { readonly parts: Parts; readonly access: string };
-}
-
-export interface GraphEntity {
-  readonly repository_id: string;
-  readonly collection_id: string;
-  readonly entity: Term;
-  /** Of the question. */
-  readonly words: string;
-  readonly score: number;
-}
-
-export interface GraphSource {
-  readonly document_id: string;
-  readonly chunk_id: string;
-  readonly filename: string;
-  readonly page?: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-export interface GraphEdge extends Triple {
-  readonly repository_id: string;
-  readonly collection_id: string;
-  readonly hop: number;
-  readonly score: number;
-  readonly sources: readonly GraphSource[];
 }
 
 export interface Searched {
@@ -61,9 +32,8 @@ export interface Searched {
   readonly removed_by_filter: number;
 }
 
-export interface ExplainedAnswer extends SearchAnswer {
+export interface ExplainedAnswer extends Omit<SearchAnswer, "hits" | "explain"> {
   readonly hits: readonly ExplainedHit[];
-  readonly graph?: { readonly entities: readonly GraphEntity[]; readonly edges: readonly GraphEdge[] };
   readonly explain?: {
     readonly mode: string;
     readonly fusion: Fusion;

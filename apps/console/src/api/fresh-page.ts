@@ -1,13 +1,13 @@
-/** One page of a long list was read again: how it is put among those that are there. */
+/** Merges one refetched page into the loaded pages of a list. */
+import type { Page } from "@pinakes/client";
 import type { InfiniteData } from "@tanstack/react-query";
-import type { Page } from "./page.ts";
 
 export type Pages<Item> = InfiniteData<Page<Item>>;
 type IdOf<Item> = (item: Item) => string;
 
 /**
- * The page takes the place of the one at `index`. New rows push others off its end: those stay where they were, for the page after it still
- * begins where it did. Rows that were deleted pull others up, out of the page after it: no row stands twice.
+ * Replaces the page at `index`. Rows that new ones push off its end stay, because the next page still starts where it did. Rows that
+ * deletions pull up are removed from the next page: no row occurs twice.
  */
 export function withFreshPage<Item>(
   data: Pages<Item>,
@@ -18,7 +18,7 @@ export function withFreshPage<Item>(
   const old = data.pages[index];
   if (old === undefined) return data;
   const ids = new Set(fresh.items.map(idOf));
-  // The list ends here now: nothing comes after it.
+  // The list ends here now.
   const until = isEnd(fresh) ? index + 1 : data.pages.length;
   const pushedOff = isEnd(fresh) ? [] : rowsAfter(data, old, fresh, idOf).filter((one) => !ids.has(idOf(one)));
   const here: Page<Item> = { ...(pushedOff.length > 0 ? old : fresh), items: [...fresh.items, ...pushedOff] };
@@ -26,14 +26,14 @@ export function withFreshPage<Item>(
   return { pages, pageParams: data.pageParams.slice(0, until) };
 }
 
-/** Of the page as it was, what comes after the last row that it has now. */
+/** Rows of the old page after the last row of the new one. */
 function rowsAfter<Item>(data: Pages<Item>, old: Page<Item>, fresh: Page<Item>, idOf: IdOf<Item>): readonly Item[] {
   const last = fresh.items.at(-1);
   if (last === undefined) return [];
   const id = idOf(last);
   const at = old.items.findIndex((one) => idOf(one) === id);
   if (at >= 0) return old.items.slice(at + 1);
-  // Pulled up from another page: what is left of this one is gone. New altogether: then all that was here comes after it.
+  // If pulled up from another page, the rest of this page is gone. If entirely new, all old rows follow it.
   return hasRow(data, id, idOf) ? [] : old.items;
 }
 
@@ -45,7 +45,7 @@ export function isEnd({ next_cursor }: Page<unknown>): boolean {
   return next_cursor === undefined || next_cursor === null;
 }
 
-/** The same page when it has none of them: what did not change is not drawn anew. */
+/** Returns the same page if nothing is removed, to avoid a re-render. */
 function without<Item>(page: Page<Item>, ids: ReadonlySet<string>, idOf: IdOf<Item>): Page<Item> {
   const items = page.items.filter((one) => !ids.has(idOf(one)));
   return items.length === page.items.length ? page : { ...page, items };

@@ -1,25 +1,11 @@
-/** Triples of a collection: by pattern, in SPARQL, and where they come from. */
+/** Triples of a collection: patterns, SPARQL and provenance. */
+import type { LoadedTriples, Page, Provenance, Triple } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { collectionPath, type CollectionId } from "./collections.ts";
-import { pagedOptions, type Page } from "./page.ts";
+import { pagedOptions } from "./page.ts";
 import { get, request, send } from "./request.ts";
 
-export interface Term {
-  readonly type: "iri" | "literal" | "blank";
-  readonly value: string;
-  readonly language?: string;
-  readonly datatype?: string;
-}
-
-export interface Triple {
-  readonly s: Term;
-  readonly p: Term;
-  readonly o: Term;
-  /** null: the graph without a name. */
-  readonly g: Term | null;
-}
-
-/** Terms as the server reads them in an address; what is absent may be anything, g=default is the graph without a name. */
+/** Terms as query parameters; an absent one matches anything, g=default is the default graph. */
 export interface TriplePattern {
   readonly s?: string | undefined;
   readonly p?: string | undefined;
@@ -40,25 +26,6 @@ export function triplePage(
   return get<Page<Triple>>(`${collectionPath(id)}/triples`, { query: { ...pattern, limit }, signal });
 }
 
-export interface ProvenanceSource {
-  readonly document_id: string;
-  readonly chunk_id: string;
-  readonly filename: string;
-  readonly version: number;
-  readonly page?: number;
-  readonly start: number;
-  readonly end: number;
-  readonly quote: string;
-}
-
-export interface Provenance {
-  readonly triple: Triple;
-  /** Somebody stated it without a document. */
-  readonly asserted: boolean;
-  readonly sources: readonly ProvenanceSource[];
-  readonly prov: Readonly<Record<string, unknown>>;
-}
-
 export function provenanceOptions(id: CollectionId, { s, p, o, g }: TriplePattern) {
   return queryOptions({
     queryKey: ["triples", id.rid, id.cid, "provenance", { s, p, o, g }],
@@ -67,7 +34,7 @@ export function provenanceOptions(id: CollectionId, { s, p, o, g }: TriplePatter
   });
 }
 
-/** A term as SPARQL results in JSON have it. */
+/** A term of SPARQL JSON results. */
 export interface BoundTerm {
   readonly type: "uri" | "literal" | "bnode" | "typed-literal";
   readonly value: string;
@@ -83,7 +50,7 @@ export type SparqlResult =
   | { readonly kind: "rdf"; readonly text: string };
 
 interface SparqlSettings {
-  /** What a pattern outside GRAPH sees: the triples of all graphs. */
+  /** Patterns outside GRAPH match the union of all graphs. */
   readonly union?: boolean | undefined;
   readonly limit?: number;
   readonly timeoutMs?: number;
@@ -91,7 +58,7 @@ interface SparqlSettings {
 }
 
 const resultsType = "application/sparql-results+json";
-/** What CONSTRUCT and DESCRIBE answer is read by people here; Turtle cannot hold graphs with names, and they make none. */
+/** Turtle for CONSTRUCT and DESCRIBE: readable, and their results have no named graphs. */
 const accepted = `${resultsType}, text/turtle;q=0.9`;
 
 interface ResultsBody {
@@ -119,16 +86,10 @@ export async function askSparql(
   return { kind: "rows", vars: head.vars ?? [], rows: results?.bindings ?? [] };
 }
 
-interface Loaded {
-  readonly read: number;
-  /** Those that were not there already. */
-  readonly inserted: number;
-}
-
-/** All or nothing. A refusal names the line. */
-export async function loadTriples(id: CollectionId, text: string, contentType: string): Promise<Loaded> {
+/** All or nothing. An error names the line. */
+export async function loadTriples(id: CollectionId, text: string, contentType: string): Promise<LoadedTriples> {
   return (
-    await request<Loaded>("POST", `${collectionPath(id)}/triples`, {
+    await request<LoadedTriples>("POST", `${collectionPath(id)}/triples`, {
       text,
       contentType,
       query: { all_or_nothing: true },

@@ -1,27 +1,14 @@
-/** How the server is, as a whole: these are not figures of one workspace. */
+/** Health and properties of the whole server. */
+import type { ServerStatus } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { ProblemError } from "./problem.ts";
 import { get } from "./request.ts";
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Store → why it does not answer. */
+  /** Store → reason. */
   readonly reasons: Readonly<Record<string, string>>;
   readonly warnings: Readonly<Record<string, string>>;
-}
-
-export interface ServerInfo {
-  readonly name: string;
-  readonly version: string;
-  readonly database: string;
-  readonly uptime_ms: number;
-  readonly items: { readonly engine: string; readonly index_reads: string; readonly durable: boolean };
-  readonly objects: { readonly driver: string; readonly durable: boolean };
-  readonly queue: { readonly driver: string; readonly durable: boolean };
-  readonly triples: { readonly engine: string; readonly reads: string; readonly durable: boolean };
-  readonly models: readonly { readonly id: string; readonly provider: string }[];
-  /** How long a deleted collection can be restored; 0: not at all. */
-  readonly trash_days: number;
 }
 
 const againMs = 15_000;
@@ -34,11 +21,11 @@ export const readinessOptions = queryOptions({
 
 export const infoOptions = queryOptions({
   queryKey: ["health", "info"],
-  queryFn: ({ signal }) => get<ServerInfo>("/v1/info", { signal }),
+  queryFn: ({ signal }) => get<ServerStatus>("/v1/info", { signal }),
   refetchInterval: againMs,
 });
 
-/** "Not ready" is an answer, with its reasons; only no answer at all is an error. */
+/** "Not ready" (503) is an answer with reasons; only a missing response is an error. */
 async function readiness(signal: AbortSignal): Promise<Readiness> {
   try {
     const { warnings } = await get<{ readonly warnings: Readiness["warnings"] }>("/readyz", { signal });

@@ -1,19 +1,6 @@
-/** Who is signed in. */
+import type { Me } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { get, keepCsrfToken, post, request } from "./request.ts";
-
-export type Role = "user" | "repository_admin" | "admin";
-
-export interface Me {
-  readonly user_id: string;
-  readonly workspace_id: string;
-  readonly groups: readonly string[];
-  readonly role: Role;
-  readonly permissions: readonly string[];
-  readonly via: string;
-  readonly csrf_token?: string;
-  readonly expires_at?: string | null;
-}
 
 export const meOptions = queryOptions({
   queryKey: ["me"],

@@ -1,35 +1,16 @@
-/** Jobs: what is under way, what failed, what can be tried again. */
+import type { Job } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";
 import { get, path, post } from "./request.ts";
 
-export const jobStatuses = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
-export type JobStatus = (typeof jobStatuses)[number];
-
-export interface JobRow {
-  readonly job_id: string;
-  readonly kind: string;
-  readonly status: JobStatus;
-  readonly progress: { readonly done: number; readonly total: number };
-  readonly attempts: number;
-  readonly error: string | null;
-  readonly result: Readonly<Record<string, unknown>> | null;
-  /** `*`: of the whole workspace. */
-  readonly repository_id: string;
-  readonly collection_id: string;
-  readonly created_by: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
-
-/** Not below "jobs": events put single rows into the list (use-live-jobs.ts), all pages are not asked for again. */
+/** Not below "jobs": events update single rows (use-live-jobs.ts) instead of invalidating all pages. */
 export const jobListKey = ["job-list"] as const;
 const againMs = 2_000;
 
-export const jobListOptions = pagedOptions<JobRow>(jobListKey, "/v1/jobs", {}, ({ job_id }) => job_id);
+export const jobListOptions = pagedOptions<Job>(jobListKey, "/v1/jobs", {}, ({ job_id }) => job_id);
 
-export function readJob(id: string, signal?: AbortSignal): Promise<JobRow> {
-  return get<JobRow>(path`/v1/jobs/${id}`, { signal });
+export function readJob(id: string, signal?: AbortSignal): Promise<Job> {
+  return get<Job>(path`/v1/jobs/${id}`, { signal });
 }
 
 export function jobDetailOptions(id: string) {
@@ -40,23 +21,23 @@ export function jobDetailOptions(id: string) {
   });
 }
 
-export function isUnderWay({ status }: Pick<JobRow, "status">): boolean {
+export function isUnderWay({ status }: Pick<Job, "status">): boolean {
   return status === "queued" || status === "running";
 }
 
 export type JobAction = "retry" | "cancel";
 
-export function actOnJob(id: string, action: JobAction): Promise<JobRow> {
-  return post<JobRow>(`${path`/v1/jobs/${id}`}:${action}`);
+export function actOnJob(id: string, action: JobAction): Promise<Job> {
+  return post<Job>(`${path`/v1/jobs/${id}`}:${action}`);
 }
 
-/** The others go on until they are done: an upload is what its documents say, and what one store removed cannot come back. */
-export function mayAct({ kind, status }: Pick<JobRow, "kind" | "status">, action: JobAction): boolean {
+/** Other jobs cannot be cancelled: uploads are represented by their documents, and data removed from a store cannot be restored. */
+export function mayAct({ kind, status }: Pick<Job, "kind" | "status">, action: JobAction): boolean {
   if (action === "retry") return status === "failed" || (status === "cancelled" && !isOperation(kind));
   return (status === "queued" || status === "running") && kind !== "ingest" && !isOperation(kind);
 }
 
-/** Carried out by all stores, with a report for each: /v1/operations has it under the same id. */
+/** Runs in all stores, with a report for each: /v1/operations has it under the same id. */
 export function isOperation(kind: string): boolean {
   return kind === "purge" || kind === "archive";
 }

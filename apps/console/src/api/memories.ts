@@ -1,72 +1,23 @@
-/** Memories: agents, their sessions, and what was said. */
+import type {
+  Agent,
+  ContextStrategy,
+  ContextWindow,
+  Memory,
+  MemorySearchMode,
+  MemorySearchResult,
+  MemoryThread,
+  Session,
+} from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";
 import { get, path, post, request } from "./request.ts";
-
-export interface Agent {
-  readonly agent_id: string;
-  readonly first_message_at: string;
-  readonly last_message_at: string;
-}
-
-export interface Session {
-  readonly agent_id: string;
-  readonly session_id: string;
-  readonly message_count: number;
-  readonly token_count: number | null;
-  readonly first_message_at: string | null;
-  readonly last_message_at: string | null;
-  readonly forked_from?: string;
-}
-
-export interface Memory {
-  readonly id: string;
-  readonly agent_id: string;
-  readonly session_id: string;
-  readonly content: string;
-  readonly message_type: string;
-  readonly timestamp: string;
-  readonly relevance_score: number;
-  readonly token_count: number;
-  readonly parent_message_id: string | null;
-  readonly metadata: {
-    readonly tool_name?: string | null;
-    readonly tool_args?: unknown;
-    readonly tool_result?: unknown;
-    readonly model?: string;
-    readonly user_id?: string | null;
-  };
-}
 
 export interface SessionId {
   readonly agent: string;
   readonly session: string;
 }
 
-export interface ContextWindow {
-  readonly messages: readonly Memory[];
-  readonly token_count: number;
-  readonly omitted: number;
-}
-
-export const contextStrategies = ["recent", "relevance"] as const;
-export type ContextStrategy = (typeof contextStrategies)[number];
-
 export const memorySearchModes = ["hybrid", "keyword", "semantic"] as const;
-export type MemorySearchMode = (typeof memorySearchModes)[number];
-
-export interface MemorySearchResult {
-  readonly hits: readonly { readonly memory: Memory; readonly score: number }[];
-  readonly mode_used: string;
-  readonly incomplete?: true;
-}
-
-export interface Thread {
-  readonly ancestors: readonly Memory[];
-  readonly message: Memory;
-  readonly children: readonly Memory[];
-}
-
 const searchHitsMax = 100;
 
 export function agentsOptions() {
@@ -106,7 +57,7 @@ export function contextOptions(id: SessionId, maxTokens: number | undefined, str
 export function threadOptions(agent: string, id: string) {
   return queryOptions({
     queryKey: ["memories", "thread", agent, id],
-    queryFn: ({ signal }) => get<Thread>(`${path`/v1/agents/${agent}/memories/${id}`}/thread`, { signal }),
+    queryFn: ({ signal }) => get<MemoryThread>(`${path`/v1/agents/${agent}/memories/${id}`}/thread`, { signal }),
   });
 }
 

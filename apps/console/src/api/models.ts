@@ -1,4 +1,3 @@
-/** The embedding models that the server can use. */
 import { queryOptions } from "@tanstack/react-query";
 import { get } from "./request.ts";
 

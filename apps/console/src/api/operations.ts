@@ -1,54 +1,8 @@
-/** Deletes and archivings, as each store carries them out. */
+/** Deletes and archivings across all stores, their lag, and the alarms of the workspace. */
+import type { AlarmState, DeletionLag, Operation, OperationStatus } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";
 import { get, path, post } from "./request.ts";
-
-export interface StoreReport {
-  readonly store: string;
-  readonly status: "waiting" | "sent" | "confirmed" | "left";
-  readonly attempts: number;
-  readonly deleted: number;
-  /** Null: it was not counted yet. */
-  readonly remaining: number | null;
-  /** What both count. */
-  readonly unit?: string;
-  readonly duration_ms: number;
-  readonly error: { readonly type: string; readonly message: string } | null;
-  readonly next_at: string | null;
-}
-
-export const operationStatuses = ["running", "failed", "done"] as const;
-export type OperationStatus = (typeof operationStatuses)[number];
-
-export interface OperationRow {
-  readonly operation_id: string;
-  readonly action: string;
-  readonly status: OperationStatus;
-  /** Some store was left out. */
-  readonly partial: boolean;
-  readonly repository_id: string;
-  readonly collection_id: string;
-  readonly incarnation: string;
-  readonly stores: readonly StoreReport[];
-  readonly created_by: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly finished_at: string | null;
-}
-
-export interface DeletionLag {
-  readonly unfinished: number;
-  readonly failed: number;
-  readonly lag_seconds: number;
-  readonly limit_seconds: number;
-  readonly oldest: {
-    readonly operation_id: string;
-    readonly repository_id: string;
-    readonly collection_id: string;
-    readonly created_at: string;
-  } | null;
-  readonly warning: string | null;
-}
 
 export interface OperationFilter {
   readonly status?: OperationStatus | undefined;
@@ -60,11 +14,11 @@ const lagAgainMs = 5_000;
 const againMs = 2_000;
 
 export function operationListOptions({ status, collection }: OperationFilter) {
-  return pagedOptions<OperationRow>(operationListKey, "/v1/operations", { status, collection });
+  return pagedOptions<Operation>(operationListKey, "/v1/operations", { status, collection });
 }
 
-export function readOperation(id: string, signal?: AbortSignal): Promise<OperationRow> {
-  return get<OperationRow>(path`/v1/operations/${id}`, { signal });
+export function readOperation(id: string, signal?: AbortSignal): Promise<Operation> {
+  return get<Operation>(path`/v1/operations/${id}`, { signal });
 }
 
 export function operationDetailOptions(id: string) {
@@ -84,6 +38,16 @@ export function deletionLagOptions(enabled = true) {
   });
 }
 
-export function retryOperation(id: string): Promise<OperationRow> {
-  return post<OperationRow>(`${path`/v1/operations/${id}`}:retry`);
+export function retryOperation(id: string): Promise<Operation> {
+  return post<Operation>(`${path`/v1/operations/${id}`}:retry`);
+}
+
+export function alarmsOptions(enabled: boolean) {
+  return queryOptions({
+    queryKey: ["operations", "alarms"],
+    queryFn: async ({ signal }) =>
+      (await get<{ readonly items: readonly AlarmState[] }>("/v1/alarms", { signal })).items,
+    refetchInterval: lagAgainMs,
+    enabled,
+  });
 }

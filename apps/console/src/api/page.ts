@@ -1,15 +1,9 @@
-/** Lists come in pages; a screen asks for the next one when its reader comes near the end. */
+/** Paged lists: the next page is loaded near the end of the loaded rows. */
+import type { Page } from "@pinakes/client";
 import { infiniteQueryOptions, type QueryKey } from "@tanstack/react-query";
 import { get, type RequestOptions } from "./request.ts";
 
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly next_cursor?: string | null;
-  /** Of all pages, where `include_total` asked for it. */
-  readonly total?: number;
-}
-
-/** How single pages of a list are read again, and its rows told apart (renew.ts). */
+/** How single pages of a list are refetched, and how rows are identified (refetch.ts). */
 export interface ListMeta {
   readonly read: (cursor: string | undefined) => Promise<Page<unknown>>;
   readonly idOf: (row: unknown) => string;
@@ -17,14 +11,14 @@ export interface ListMeta {
 
 const pageSize = 100;
 
-/** For useInfiniteQuery: all items so far are `data.items`. With `idOf` a change does not read all its pages again. */
+/** For useInfiniteQuery: all loaded items are `data.items`. With `idOf`, a change does not refetch all pages. */
 export function pagedOptions<Item>(
   queryKey: QueryKey,
   at: string,
   query: RequestOptions["query"] = {},
   idOf?: (item: Item) => string,
 ) {
-  // The total is that of all pages, so the first one tells it.
+  // The total covers all pages, so only the first page requests it.
   const asked = (cursor: string | undefined) => (cursor === undefined ? query : { ...query, include_total: undefined });
   const read = (cursor: string | undefined, signal?: AbortSignal) =>
     get<Page<Item>>(at, { query: { ...asked(cursor), limit: pageSize, cursor }, signal });
@@ -39,12 +33,11 @@ export function pagedOptions<Item>(
   });
 }
 
-/** What a list needs to go on. */
 export interface More {
   readonly has: boolean;
   readonly loading: boolean;
   readonly load: () => void;
-  /** Why the next page did not come; undefined when it was not asked for, or came. */
+  /** Why the next page failed to load. */
   readonly error: unknown;
 }
 
@@ -56,7 +49,7 @@ interface PagedList {
   readonly fetchNextPage: (options: { readonly cancelRefetch: boolean }) => unknown;
 }
 
-/** A page that failed is not asked for again by itself, which would go on without end: the reader says when. */
+/** A failed page is not requested again automatically, which could loop forever. */
 export function moreOf({
   hasNextPage,
   isFetchingNextPage,
@@ -67,7 +60,7 @@ export function moreOf({
   return {
     has: hasNextPage && !isFetchNextPageError,
     loading: isFetchingNextPage,
-    // While the pages that are there are read again, the next one waits: it would end that reading.
+    // While loaded pages are refetched, the next page waits: requesting it would cancel the refetch.
     load: () => void fetchNextPage({ cancelRefetch: false }),
     error: isFetchNextPageError ? error : undefined,
   };

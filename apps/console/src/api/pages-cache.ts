@@ -1,13 +1,13 @@
-/** One row of a long list changed: it is put into the pages that are there, so that nobody asks for all of them again. */
+/** Updates one row of a paged list in the cache, so that its pages need not be refetched. */
+import type { Page } from "@pinakes/client";
 import type { InfiniteData, QueryClient, QueryKey } from "@tanstack/react-query";
-import type { Page } from "./page.ts";
 
-/** The lists are newest first. */
+/** Lists are newest first. */
 interface Dated {
   readonly created_at: string;
 }
 
-/** In all lists whose key begins with `queryKey`. One that belongs below the pages that are there is not put into them. */
+/** In all lists whose key starts with `queryKey`. A row that belongs below the loaded pages is not inserted. */
 export function putInPages<Item extends Dated>(
   client: QueryClient,
   queryKey: QueryKey,
@@ -17,7 +17,7 @@ export function putInPages<Item extends Dated>(
   change<Item>(client, queryKey, (data) => withItem(data, item, idOf));
 }
 
-/** Only where it is already: a list with filters may not want it. */
+/** Only if present: a filtered list may exclude it. */
 export function replaceInPages<Item>(
   client: QueryClient,
   queryKey: QueryKey,
@@ -41,7 +41,7 @@ function replaced<Item>(data: Pages<Item>, item: Item, idOf: (item: Item) => str
   };
 }
 
-/** Before the first row that is not newer. Older than all of them: it is on a page that nobody asked for yet, and will come with it. */
+/** Inserts before the first row that is not newer. If all rows are newer, it belongs to a page that is not loaded yet. */
 function inserted<Item extends Dated>(data: Pages<Item>, item: Item): Pages<Item> {
   const created = Date.parse(item.created_at);
   const notNewer = (one: Item) => Date.parse(one.created_at) <= created;
@@ -63,7 +63,7 @@ function has<Item>(data: Pages<Item>, id: string, idOf: (item: Item) => string):
   return data.pages.some(({ items }) => items.some((one) => idOf(one) === id));
 }
 
-/** All rows that are there, of all lists whose key begins with `queryKey`. */
+/** All loaded rows of all lists whose key starts with `queryKey`. */
 export function itemsInPages<Item>(client: QueryClient, queryKey: QueryKey): readonly Item[] {
   return client
     .getQueriesData<Pages<Item>>({ queryKey })

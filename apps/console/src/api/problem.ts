@@ -1,4 +1,4 @@
-/** Why a call did not do what it was asked. */
+/** Errors of API calls. */
 import { stateStrings } from "../strings/states.ts";
 
 export interface ProblemBody {
@@ -12,7 +12,7 @@ export interface ProblemBody {
   readonly [more: string]: unknown;
 }
 
-/** The server answered, and said no. */
+/** An error response. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
   readonly status: number;
@@ -29,12 +29,12 @@ export class ProblemError extends Error {
   }
 }
 
-/** There was no answer: the server is down, or the connection is. */
+/** No response: the server or the connection is down. */
 export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
 }
 
-/** There was none to what somebody did, and nobody does it again by itself. */
+/** A user action without a response; it is not retried automatically. */
 export class NotSentError extends UnreachableError {}
 
 export function isProblem(error: unknown, status?: number): error is ProblemError {
@@ -50,7 +50,7 @@ export function problemOf(status: number, text: string): ProblemError {
     const body: unknown = JSON.parse(text);
     if (typeof body === "object" && body !== null) return new ProblemError(status, body as ProblemBody);
   } catch {
-    // A proxy's page, for instance; its text is no use to anybody here.
+    // A proxy's error page, for example.
   }
   return new ProblemError(status, {});
 }

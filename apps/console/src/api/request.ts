@@ -1,4 +1,4 @@
-/** The one way this page calls the server. Each call is kept for the reader (calls.ts), and each failure has a reason (problem.ts). */
+/** The HTTP client of the console. Records each call (calls.ts) and turns each failure into an error with a reason (problem.ts). */
 import { beginCall } from "./calls.ts";
 import { connectionLost } from "./connection.ts";
 import { NotSentError, readProblem, UnreachableError } from "./problem.ts";
@@ -9,14 +9,14 @@ export interface RequestOptions {
   readonly query?: Readonly<Record<string, QueryValue | readonly string[]>> | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, with `contentType`. */
+  /** Sent unchanged, with `contentType`. */
   readonly text?: string | undefined;
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
   readonly ifMatch?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** What is sent is nobody's business: the list of calls leaves it out. */
+  /** Secret bodies are not recorded. */
   readonly secret?: boolean | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Answer<Body> {
 let csrfToken: string | undefined;
 let onSignedOut: () => void = () => {};
 
-/** What every change must carry while somebody is signed in. */
+/** Required by every write of a signed-in session. */
 export function keepCsrfToken(token: string | undefined): void {
   csrfToken = token;
 }
@@ -39,7 +39,7 @@ export function currentCsrfToken(): string | undefined {
   return csrfToken;
 }
 
-/** Called when the server no longer knows the session. */
+/** Called on 401. */
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }
@@ -56,7 +56,7 @@ export async function request<Body>(method: string, at: string, options: Request
   return { body, status: response.status, etag: response.headers.get("etag") ?? undefined, headers: response.headers };
 }
 
-/** The answer itself, for files and streams; a problem is thrown. */
+/** The raw response, for files and streams; throws on an error status. */
 export async function send(method: string, at: string, options: RequestOptions = {}): Promise<Response> {
   const { body, text, accept, ifMatch, signal } = options;
   const sent = body === undefined ? text : JSON.stringify(body);
@@ -79,7 +79,7 @@ export async function send(method: string, at: string, options: RequestOptions =
     ended(0);
     if (signal?.aborted === true) throw error;
     connectionLost();
-    // What carries a signal belongs to something shown, which is read again when the connection is back. Anything else was done once.
+    // Calls with a signal load visible data, which is refetched after a reconnect. Other calls were one-off actions.
     const Kind = signal === undefined ? NotSentError : UnreachableError;
     throw new Kind("The server does not answer.", { cause: error });
   }
@@ -99,7 +99,7 @@ export function withQuery(at: string, query: RequestOptions["query"]): string {
   return text === "" ? at : `${at}?${text}`;
 }
 
-/** A path with ids in it: path`/v1/repositories/${rid}`. Whatever an id holds, it stays one segment. */
+/** A path with encoded ids: path`/v1/repositories/${rid}`. */
 export function path(parts: TemplateStringsArray, ...ids: readonly string[]): string {
   return parts.reduce((made, part, index) => made + encodeURIComponent(ids[index - 1] ?? "") + part);
 }

@@ -1,22 +1,10 @@
-/** What the workspace did over time. */
+import type { ActivityPoint } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { get } from "./request.ts";
 
-export interface StatsPoint {
-  /** Where the step begins. */
-  readonly at: string;
-  readonly searches: number;
-  /** Of all searches of the step together. */
-  readonly search_ms: number;
-  readonly uploads: number;
-  readonly upload_bytes: number;
-  readonly documents_indexed: number;
-  readonly documents_failed: number;
-}
-
 export interface Stats {
-  readonly points: readonly StatsPoint[];
-  /** When the answer was made: the last step is not over then. */
+  readonly points: readonly ActivityPoint[];
+  /** Time of the request: the last step is incomplete. */
   readonly to: number;
   readonly stepSeconds: number;
 }
@@ -24,7 +12,7 @@ export interface Stats {
 export const statsRanges = ["1h", "24h", "7d"] as const;
 export type StatsRange = (typeof statsRanges)[number];
 
-/** Steps that make about as many points as a chart can show. */
+/** Step sizes that give as many points as a chart can show. */
 const spans: Readonly<
   Record<StatsRange, { readonly seconds: number; readonly stepSeconds: number; readonly againMs: number }>
 > = {

@@ -1,13 +1,11 @@
-/** What the collections hold, the largest first. */
+import type { Collection, Page } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
-import type { Collection } from "./collections.ts";
-import type { Page } from "./page.ts";
 import { get } from "./request.ts";
 
 const shownMax = 10;
 const againMs = 30_000;
 
-/** The server sorts all collections for this: it is asked now and then, not at every event. */
+/** The server sorts all collections for this: polled, not refetched on events. */
 export const largestCollectionsOptions = queryOptions({
   queryKey: ["storage", "largest"],
   queryFn: async ({ signal }) => {

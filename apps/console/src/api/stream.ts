@@ -1,8 +1,8 @@
 /**
- * Server-sent events of one thing on the page. The browser comes back by itself after a break and goes on behind the last event.
+ * Server-sent events of one resource. The browser reconnects and resumes after the last event.
  *
- * As for the events of the whole page (events.ts), a page that nobody looks at has no stream. One that is opened anew goes on behind the
- * last event where the server takes its id in the address; elsewhere the screen is told that it missed something.
+ * As with the global stream (events.ts), hidden pages have no stream. A reopened stream resumes after the last event if the endpoint takes
+ * its id as a parameter; otherwise `onMissed` is called.
  */
 import { useEffect, useEffectEvent, useState } from "react";
 import { beginCall } from "./calls.ts";
@@ -12,16 +12,16 @@ export type StreamState = "connecting" | "open" | "closed";
 
 interface StreamOptions<Event> {
   readonly at: string;
-  /** The names of its events. */
+  /** Event types. */
   readonly types: readonly string[];
   readonly onEvent: (event: Event) => void;
-  /** The parameter of the address that takes the id of the last event. */
+  /** The query parameter for the id of the last event. */
   readonly cursor?: string;
-  /** It was closed for a while, and what happened then was not told. */
+  /** It was closed for some time, and events were missed. */
   readonly onMissed?: () => void;
 }
 
-/** The browser gives up on a stream that was refused, as by a server that is just starting. One of a thing that is gone stays refused. */
+/** Browsers stop reconnecting after an error status, such as during a server start. A deleted resource keeps failing. */
 const againFirstMs = 2_000;
 const againMostMs = 60_000;
 
@@ -55,7 +55,7 @@ export function useStream<Event>({ at, types, onEvent, cursor, onMissed }: Strea
         broken: () => setState("connecting"),
         refused: () => {
           close();
-          // The server may have forgotten where that was.
+          // The server may no longer know that position.
           lastId = "";
           setState("closed");
           timer = setTimeout(open, againMs);
@@ -86,7 +86,7 @@ interface OpenStream {
 
 interface StreamListener {
   readonly opened: () => void;
-  /** The browser is coming back by itself. */
+  /** The browser is reconnecting. */
   readonly broken: () => void;
   readonly refused: () => void;
   readonly heard: (message: MessageEvent<string>) => void;
@@ -113,7 +113,7 @@ function openStream(at: string, names: readonly string[], listener: StreamListen
   return {
     close: () => {
       source.close();
-      // One that was left before its answer is not under way for ever.
+      // A stream closed before its response must not stay pending.
       answer(0);
     },
   };

@@ -1,15 +1,18 @@
-/** Terms of RDF as texts: as the server reads them, and as people do. */
-import type { BoundTerm, Term } from "./graph.ts";
+/** RDF terms as text: for the API, and for display. */
+import type { Term } from "@pinakes/client";
+import type { BoundTerm } from "./graph.ts";
 
-/** `<iri>`, `"words"@en`, `"1"^^<datatype>` or `_:label`. The server knows no escapes: a literal ends with its last quote. */
-export function termText({ type, value, language, datatype }: Term): string {
+/** `<iri>`, `"words"@en`, `"1"^^<datatype>` or `_:label`. Without escapes: a literal ends at its last quote. */
+export function termText(term: Term): string {
+  const { type, value } = term;
   if (type === "iri") return `<${value}>`;
   if (type === "blank") return `_:${value}`;
+  const { language, datatype } = term;
   if (language !== undefined) return `"${value}"@${language}`;
   return datatype === undefined ? `"${value}"` : `"${value}"^^<${datatype}>`;
 }
 
-/** Undefined for a text that is none. */
+/** Undefined for an invalid term. */
 export function readTerm(text: string): Term | undefined {
   if (text.startsWith("<") && text.endsWith(">")) return { type: "iri", value: text.slice(1, -1) };
   if (text.startsWith("_:")) return { type: "blank", value: text.slice(2) };
@@ -33,7 +36,7 @@ export function termOfBound({ type, value, "xml:lang": language, datatype }: Bou
   };
 }
 
-/** The last part of an IRI, or the words of a literal: enough to know it by. */
+/** The last segment of an IRI, or the text of a literal. */
 export function shortTerm({ type, value }: Term): string {
   if (type === "blank") return `_:${value}`;
   if (type === "literal") return value;

@@ -1,36 +1,11 @@
-/** The log of tool invocations, what of it is not kept, and whether it is what was written. */
+/** The tool log, its redaction rules and its hash chain. */
+import type { ChainCheck, RedactionRule, ToolInvocation, ToolStatus } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";
 import { get, path, request, withQuery } from "./request.ts";
 
-export const toolStatuses = ["success", "error", "timeout"] as const;
-export type ToolStatus = (typeof toolStatuses)[number];
 export const toolGroups = ["status", "tool_name", "agent_id", "workflow_id", "session_id"] as const;
 export type ToolGroup = (typeof toolGroups)[number];
-
-export interface ToolInvocation {
-  readonly id: string;
-  readonly tool_date: string;
-  readonly tool_name: string;
-  readonly agent_id: string;
-  readonly session_id: string;
-  readonly workflow_id: string | null;
-  readonly timestamp: string;
-  readonly status: ToolStatus;
-  readonly duration_ms: number;
-  readonly input_args: unknown;
-  readonly output_result: unknown;
-  readonly error_details: {
-    readonly error_type: string;
-    readonly error_message: string;
-    readonly stack_trace: string;
-  } | null;
-  readonly security_context: {
-    readonly user_id?: string | null;
-    readonly ip_address?: string;
-    readonly user_agent?: string;
-  };
-}
 
 export interface ToolQuery {
   readonly from: string;
@@ -38,24 +13,6 @@ export interface ToolQuery {
   readonly tool_name: string | undefined;
   readonly agent_id: string | undefined;
   readonly status: ToolStatus | undefined;
-}
-
-export interface RedactionRule {
-  readonly tool_name: string;
-  readonly sensitive: boolean;
-  readonly drop: readonly string[];
-  readonly mask: readonly string[];
-}
-
-export interface ChainCheck {
-  readonly tool_date: string;
-  /** `unchained`: there are entries, and nothing can be proved of them. */
-  readonly state: "empty" | "unchained" | "chained";
-  /** Of the chain. */
-  readonly entries: number;
-  readonly intact: boolean;
-  readonly broken_at: string | null;
-  readonly head: string | null;
 }
 
 export function toolsOptions(query: ToolQuery) {

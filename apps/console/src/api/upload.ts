@@ -1,13 +1,13 @@
-/** Sends one file, and tells how far it is. fetch cannot tell that of what it sends, so this is the one call that does not go through request.ts. */
+/** Uploads one file with progress. fetch has no upload progress, so this call uses XMLHttpRequest instead of request.ts. */
+import type { Document } from "@pinakes/client";
 import { beginCall } from "./calls.ts";
 import { collectionPath, type CollectionId } from "./collections.ts";
 import { connectionLost } from "./connection.ts";
-import type { Document } from "./documents.ts";
 import { problemOf, UnreachableError } from "./problem.ts";
 import { currentCsrfToken, post, toSignIn } from "./request.ts";
 
 interface UploadOptions {
-  /** Take the place of the document with this name, as its next version. */
+  /** Add it as the next version of the document with this name. */
   readonly replace: boolean;
   readonly signal: AbortSignal;
   /** From 0 to 1. */
@@ -25,7 +25,7 @@ export function uploadFile(
 ): Promise<Document> {
   const path = `${collectionPath(id)}/documents`;
   const form = new FormData();
-  // Fields apply to the files after them.
+  // Form fields apply to the files that follow.
   if (replace) form.append("replace", "true");
   form.append("file", file, file.name);
   const ended = beginCall({
@@ -69,8 +69,8 @@ export function uploadFile(
 }
 
 /**
- * Whether the server would take a file of this name, before its bytes are sent: a refusal in the midst of a large upload breaks the
- * connection, and its reason would be lost. It is asked for a link for the upload, which is left to expire.
+ * Checks whether the server would accept a file of this name before the upload: rejecting a large upload midway breaks the connection, and
+ * the reason would be lost. Requests an upload link that expires unused.
  */
 export async function askWhetherTaken(
   id: CollectionId,

@@ -1,96 +1,19 @@
-/** Workflows: what runs, how far it is, and what can be done with it. */
+import type { Checkpoint, Stored, Workflow, WorkflowStats, WorkflowStatus } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { pagedOptions } from "./page.ts";
 import { get, path, request } from "./request.ts";
 
 export const workflowStatuses = ["pending", "in_progress", "paused", "failed", "completed", "cancelled"] as const;
-export type WorkflowStatus = (typeof workflowStatuses)[number];
-export const workflowTypes = ["sequential", "concurrent", "group_chat", "handoff", "state_machine", "saga"] as const;
-export type WorkflowType = (typeof workflowTypes)[number];
-export const recoveryActions = ["retry", "skip", "manual_intervention"] as const;
-export type RecoveryAction = (typeof recoveryActions)[number];
-
-export interface WorkflowAgent {
-  readonly agent_id: string;
-  readonly agent_name: string;
-  readonly status: string;
-  readonly started_at: string | null;
-  readonly completed_at: string | null;
-  readonly duration_ms: number | null;
-  readonly result: unknown;
-}
-
-export interface WorkflowError {
-  readonly error_type: string;
-  readonly error_message: string;
-  readonly stack_trace: string;
-  readonly failed_step: number;
-  readonly recovery_action: RecoveryAction;
-}
-
-export interface Workflow {
-  readonly workflow_id: string;
-  readonly type: WorkflowType;
-  readonly name: string;
-  readonly description: string;
-  readonly status: WorkflowStatus;
-  readonly current_step: number;
-  readonly total_steps: number;
-  readonly agents: readonly WorkflowAgent[];
-  readonly metadata: {
-    readonly created_by: string;
-    readonly tags: readonly string[];
-    readonly priority: number;
-    readonly retry_count: number;
-    readonly max_retries: number;
-    readonly timeout_seconds: number;
-    readonly environment: string;
-  };
-  readonly performance_metrics: {
-    readonly total_duration_ms: number;
-    readonly execution_time_ms: number;
-    readonly total_cost_usd: number;
-  };
-  readonly error_details: WorkflowError | null;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly started_at?: string | null;
-  readonly completed_at: string | null;
-  readonly _etag: string;
-}
-
-export interface Checkpoint {
-  readonly step: number;
-  readonly timestamp: string;
-  readonly state: unknown;
-  readonly agent_context: unknown;
-}
-
-export interface WorkflowStats {
-  readonly total: number;
-  readonly by_status: Readonly<Record<WorkflowStatus, number>>;
-  readonly by_type: Readonly<Record<WorkflowType, number>>;
-}
-
-export interface WorkflowEvent {
-  readonly id: string;
-  readonly type: "workflow.changed" | "workflow.deleted" | "checkpoint.added" | "lease.changed";
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly at: string;
-}
-
 export interface Lease {
   readonly owner: string | null;
-  /** Only events tell it. */
+  /** Only in events. */
   readonly fencing_token?: number;
   readonly expires_at: string | null;
 }
 
-export const workflowEventTypes = ["workflow.changed", "workflow.deleted", "checkpoint.added", "lease.changed"];
-
 export type WorkflowVerb = "start" | "pause" | "resume" | "retry" | "skip" | "complete" | "fail" | "cancel";
 
-/** What each status allows; the server says the last word. */
+/** Verbs that each status allows; the server validates them. */
 export const verbsOf: Readonly<Record<WorkflowStatus, readonly WorkflowVerb[]>> = {
   pending: ["start", "fail", "cancel"],
   in_progress: ["pause", "resume", "complete", "fail", "cancel"],
@@ -110,7 +33,7 @@ export function workflowsOptions(query: {
   readonly type?: string | undefined;
   readonly order?: string | undefined;
 }) {
-  return pagedOptions<Workflow>(["workflows", "list"], "/v1/workflows", query);
+  return pagedOptions<Stored<Workflow>>(["workflows", "list"], "/v1/workflows", query);
 }
 
 export function workflowPath(wid: string): string {
@@ -124,11 +47,11 @@ export function workflowOptions(wid: string) {
   });
 }
 
-export function readWorkflow(wid: string, signal?: AbortSignal): Promise<Workflow> {
-  return get<Workflow>(workflowPath(wid), { query: { checkpoints: "none" }, signal });
+export function readWorkflow(wid: string, signal?: AbortSignal): Promise<Stored<Workflow>> {
+  return get<Stored<Workflow>>(workflowPath(wid), { query: { checkpoints: "none" }, signal });
 }
 
-/** How it is when the page is opened; the events tell what comes after. */
+/** The state when the page is opened; events update it. */
 export function leaseOptions(wid: string) {
   return queryOptions({
     queryKey: ["workflows", "lease", wid],
@@ -136,7 +59,7 @@ export function leaseOptions(wid: string) {
   });
 }
 
-/** The newest first. */
+/** Newest first. */
 export function checkpointsOptions(wid: string) {
   return pagedOptions<Checkpoint>(["workflows", "checkpoints", wid], `${workflowPath(wid)}/checkpoints`, {
     order: "desc",

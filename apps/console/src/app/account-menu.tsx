@@ -1,4 +1,3 @@
-/** Who is signed in, the colours, and the way out. */
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { BookOpen, LogOut, Monitor, Moon, Sun, UserRound } from "lucide-react";

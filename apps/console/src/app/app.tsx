@@ -11,7 +11,7 @@ import { catchStrayDrops } from "./stray-drops.ts";
 export function App() {
   useEffect(() => catchStrayDrops(), []);
   return (
-    // The page's policy allows no style inside the page: the headless components are told to bring none.
+    // The CSP allows no inline styles: the headless components must not add any.
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>
         <Tooltip.Provider>

@@ -1,4 +1,4 @@
-/** "How does this page know?": the calls it made, each to be copied into a terminal. */
+/** The API calls of the page, each with a curl command. */
 import { Code } from "lucide-react";
 import { useState } from "react";
 import { curlOf, useCalls, type Call } from "../api/calls.ts";
@@ -53,7 +53,7 @@ function Calls() {
 }
 
 function Outcome({ call: { status, ms } }: { readonly call: Call }) {
-  if (status === undefined) return <Badge>{s.underWay}</Badge>;
+  if (status === undefined) return <Badge>{s.pending}</Badge>;
   if (status === 0) return <Badge tone="bad">{s.noAnswer}</Badge>;
   return <Badge tone={status < 400 ? "good" : "bad"}>{`${status} · ${formatMs(ms ?? 0)}`}</Badge>;
 }

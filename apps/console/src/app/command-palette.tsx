@@ -1,4 +1,4 @@
-/** Ctrl K: go anywhere by typing a part of its name. Its list is loaded when it is first opened. */
+/** Ctrl+K: go to any page or collection. Its list is loaded on first use. */
 import { Search } from "lucide-react";
 import { useEffect, useState } from "react";
 import { shellStrings } from "../strings/shell.ts";

@@ -1,4 +1,4 @@
-/** Whoever sits here next, or signs in again, begins with nothing of the one before. */
+/** Clears all data of the previous user at sign-in and sign-out. */
 import { forgetCalls } from "../api/calls.ts";
 import { queryClient } from "./query-client.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Whoever goes to another page by the keyboard, or listens to it, goes on at its heading. Not on the first page, which the browser reads from
- * the top, and not where the page itself chose a field to begin with.
+ * After navigation, focus moves to the heading, for keyboards and screen readers. Not on the first page, which the browser reads from the
+ * top, and not where the page focuses a field itself.
  */
 import { useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
@@ -16,7 +16,7 @@ export function useHeadingFocus(): void {
   }, [shown]);
 }
 
-/** The page may still be loaded, and the list it was chosen from closed. What the reader does meanwhile counts more. */
+/** The page may still be loading, and the menu closing. User input in the meantime takes precedence. */
 function focusWhenThere(): () => void {
   const observer = new MutationObserver(tryNow);
   const given = ["keydown", "pointerdown"] as const;

@@ -1,4 +1,4 @@
-/** The pages there are, in the order of the list at the side. The command palette shows the same. */
+/** The pages in the order of the navigation; the command palette uses the same list. */
 import {
   Activity,
   Archive,

@@ -1,9 +1,9 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
+import type { Page } from "@pinakes/client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { useDeferredValue, useState } from "react";
 import { get } from "../api/request.ts";
-import type { Page } from "../api/page.ts";
 import { shellStrings } from "../strings/shell.ts";
 import { inputClass } from "../ui/field.tsx";
 import { ShownName } from "../ui/name.tsx";
@@ -67,7 +67,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Pages are found here, collections by the server: there may be any number of them. */
+/** Pages are matched here, collections by the server: there may be any number. */
 function usePlaces(typed: string): readonly Place[] {
   const q = useDeferredValue(typed);
   const collections = useQuery({

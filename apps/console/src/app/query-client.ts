@@ -1,19 +1,19 @@
-/** What the page knows of the server, kept while it is shown; asked again when an event says that it changed. */
+/** The cache of server data, invalidated by events. */
 import { QueryClient } from "@tanstack/react-query";
 import { onHealed } from "../api/connection.ts";
 import { onEvent, onMissed, type ServerEvent } from "../api/events.ts";
 import { collectionRowId } from "../api/collections.ts";
 import { ProblemError, UnreachableError } from "../api/problem.ts";
-import { renew, renewAll } from "../api/renew.ts";
-import { inTurns } from "../lib/in-turns.ts";
+import { refetchChanged, refetchAll } from "../api/refetch.ts";
+import { throttle } from "../lib/throttle.ts";
 
 const triesMax = 2;
-/** A thousand files that are indexed are thousands of events: what they make stale is read again once in so long. */
+/** Indexing a thousand files causes thousands of events: stale data is refetched at most this often. */
 const turns = { soonMs: 700, againMs: 2_000 };
 
 interface Stale {
   readonly queryKey: readonly string[];
-  /** Ids of the rows that changed, in lists. */
+  /** Ids of changed rows, in lists. */
   readonly rows: Iterable<string>;
 }
 
@@ -31,39 +31,39 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** A reasoned refusal does not change by asking again; and when the server is back, everything is asked for again in any case. */
+/** A client error does not change on retry; and when the connection is restored, everything is refetched anyway. */
 function mayPass(error: unknown): boolean {
   if (error instanceof UnreachableError) return false;
   return !(error instanceof ProblemError) || error.problem.retryable === true;
 }
 
-const readStale = inTurns(async () => {
+const readStale = throttle(async () => {
   const all = [...stale.values()];
   stale.clear();
   await Promise.all(
     all.map(async ({ queryKey, rows }) => {
-      if (await renew(queryClient, queryKey, rows)) renewSoon(queryKey);
+      if (await refetchChanged(queryClient, queryKey, rows)) refetchSoon(queryKey);
     }),
   );
 }, turns);
 
-/** What is shown below this key is read again soon, and once for all that happens until then. */
-export function renewSoon(queryKey: readonly string[], rows: Iterable<string> = []): void {
+/** Schedules one refetch of all queries below this key; later events join it. */
+export function refetchSoon(queryKey: readonly string[], rows: Iterable<string> = []): void {
   const key = JSON.stringify(queryKey);
   const known = stale.get(key)?.rows ?? [];
   stale.set(key, { queryKey, rows: new Set([...known, ...rows]) });
   readStale();
 }
 
-onHealed(() => void renewAll(queryClient));
-onMissed(() => void renewAll(queryClient));
+onHealed(() => void refetchAll(queryClient));
+onMissed(() => void refetchAll(queryClient));
 onEvent((event) => {
-  for (const { queryKey, rows } of staleOf(event)) renewSoon(queryKey, rows);
+  for (const { queryKey, rows } of staleOf(event)) refetchSoon(queryKey, rows);
 });
 
 const onTheWay: readonly unknown[] = ["uploading", "pending", "indexing"];
 
-/** By convention a key begins with the kind of thing, then its repository and collection. */
+/** By convention a key starts with the kind of resource, then its repository and collection. */
 function staleOf({
   type,
   resource: { repository_id, collection_id, document_id },
@@ -75,7 +75,7 @@ function staleOf({
     return [
       { queryKey: ["documents", ...of], rows: document_id === undefined ? [] : [document_id] },
       whole("collection", ...of),
-      // What a document states is there when it is indexed. To look through a graph is much work, so not at each step on the way.
+      // Triples exist once a document is indexed. Graph queries are expensive, so progress events do not refetch them.
       ...(onTheWay.includes(data["status"]) ? [] : [whole("triples", ...of)]),
     ];
   const row =

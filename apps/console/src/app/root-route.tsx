@@ -1,4 +1,4 @@
-/** The two frames of all pages: one for those who are signed in, and the bare one of the sign-in page. */
+/** The two root layouts: the shell for signed-in users, and the bare one of the sign-in page. */
 import { createRootRoute, createRoute, redirect, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { onHealed } from "../api/connection.ts";
@@ -11,7 +11,7 @@ import { Shell } from "./shell.tsx";
 
 export const rootRoute = createRootRoute({ notFoundComponent: NotFound });
 
-/** Parent of every screen: whoever is not signed in is sent to do so, and comes back to the same page. */
+/** Parent of all screens: redirects to sign-in without a session, and back afterwards. */
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "shell",
@@ -19,7 +19,7 @@ export const shellRoute = createRoute({
     try {
       await queryClient.ensureQueryData(meOptions);
     } catch (error) {
-      // oxlint-disable-next-line typescript/only-throw-error -- this is how the router is told to go elsewhere
+      // oxlint-disable-next-line typescript/only-throw-error -- the router redirects by a thrown value
       if (isProblem(error, 401)) throw redirect({ to: "/sign-in", search: { next: location.href } });
       throw error;
     }
@@ -28,7 +28,7 @@ export const shellRoute = createRoute({
   errorComponent: ShellError,
 });
 
-/** Not a reload: while there is no server, the browser would show a page of its own, which does not come back. */
+/** Not a reload: while the server is down, the browser would show its own error page, which does not recover. */
 function ShellError({ error }: { readonly error: unknown }) {
   const router = useRouter();
   useEffect(() => onHealed(() => void router.invalidate()), [router]);

@@ -1,4 +1,4 @@
-/** Every page and its address. A screen's own file says what else stands in its address and loads the rest when it is opened. */
+/** All routes. A screen's routes file validates its search parameters and lazy-loads the page. */
 import { createRouter } from "@tanstack/react-router";
 import { meOptions } from "../api/identity.ts";
 import { whenSignedOut } from "../api/request.ts";
@@ -64,7 +64,7 @@ declare module "@tanstack/react-router" {
 }
 
 whenSignedOut(() => {
-  // Whoever comes for the first time has no session that could be over: the frame of all pages sends them to sign in.
+  // First-time visitors have no session that could expire: the shell route redirects them to sign in.
   if (queryClient.getQueryData(meOptions.queryKey) === undefined) return;
   forgetEverything();
   const { href, pathname } = router.state.location;

@@ -1,4 +1,4 @@
-/** The frame of every page: the list of pages, the bar on top, the content. */
+/** The frame of every page: navigation, top bar, content. */
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { Menu as MenuIcon } from "lucide-react";
 import { useEffect, useState } from "react";
@@ -19,7 +19,7 @@ export function Shell() {
   const pathname = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(() => startEvents(), []);
   useHeadingFocus();
-  // A page that was chosen takes the place of the list.
+  // Navigating closes the mobile navigation.
   useEffect(() => setNavigating(false), [pathname]);
   return (
     <div className="grid h-full grid-rows-[auto_1fr] lg:grid-cols-[14rem_1fr] lg:grid-rows-1">

@@ -1,6 +1,6 @@
 /**
- * A file that is dropped beside the place for files: the browser would leave the page and open it. It is caught, and the reader is told.
- * Places for files handle their own drops; those come here as already handled.
+ * A file dropped outside a drop zone: the browser would leave the page and open it. The drop is prevented, with a notification.
+ * Drop zones handle their own drops and mark them as handled.
  */
 import { shellStrings } from "../strings/shell.ts";
 import { toast } from "../ui/toast.tsx";
@@ -9,7 +9,7 @@ const s = shellStrings.drops;
 
 export function catchStrayDrops(): () => void {
   const dragged = (event: DragEvent) => {
-    // An editor takes files as text, and only when nobody forbids it.
+    // An editor accepts files as text unless the default is prevented.
     if (
       isHandled(event) ||
       (event.target instanceof Element && event.target.closest("[contenteditable=true]") !== null)
@@ -20,7 +20,7 @@ export function catchStrayDrops(): () => void {
   const dropped = (event: DragEvent) => {
     if (isHandled(event)) return;
     event.preventDefault();
-    toast(document.querySelector("[data-drop-zone]") === null ? s.nowhere : s.beside);
+    toast(document.querySelector("[data-drop-zone]") === null ? s.noTarget : s.outside);
   };
   document.addEventListener("dragover", dragged);
   document.addEventListener("drop", dropped);

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system is. The first paint is made by public/theme.js, with the same rule. */
+/** Light, dark or system theme. public/theme.js applies it before the first paint, with the same rule. */
 import { useSyncExternalStore } from "react";
 
 export type Theme = "light" | "dark" | "system";
@@ -24,7 +24,7 @@ export function setTheme(theme: Theme): void {
     if (theme === "system") localStorage.removeItem(key);
     else localStorage.setItem(key, theme);
   } catch {
-    // A browser that keeps nothing has it until the page is closed.
+    // Without local storage, the choice lasts until the page is closed.
   }
   apply();
 }

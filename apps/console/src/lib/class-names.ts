@@ -1,7 +1,7 @@
 import { clsx, type ClassValue } from "clsx";
 import { twMerge } from "tailwind-merge";
 
-/** Joins class names; of two that say different things about the same property the later one counts. */
+/** Joins class names; for conflicting Tailwind classes, the last one wins. */
 export function cx(...names: ClassValue[]): string {
   return twMerge(clsx(names));
 }

@@ -1,4 +1,3 @@
-/** Numbers, sizes and times as people read them. */
 import { uiStrings } from "../strings/ui.ts";
 
 const number = new Intl.NumberFormat("en");

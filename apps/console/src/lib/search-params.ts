@@ -1,4 +1,4 @@
-/** What stands in the address of a page was typed by anybody: each screen reads its own part with these, and drops the rest. */
+/** Search parameters are untrusted: each screen parses its own with these, and drops the rest. */
 export function textParam(value: unknown): string | undefined {
   if (typeof value === "string" && value !== "") return value;
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;

@@ -1,15 +1,15 @@
 /**
- * Names come from anybody. A sign that turns the direction of writing makes "invoice\u202Egnp.exe" look like "invoiceexe.png"; others cannot be
- * seen at all. Such signs are shown by their number instead of being obeyed. Pure.
+ * Names are untrusted. A bidi override makes "invoice\u202Egnp.exe" look like "invoiceexe.png"; other characters are invisible. Such
+ * characters are shown by their code point. Pure.
  */
 
-/** Controls, the marks and overrides of direction, and what breaks lines. */
+/** Control characters, bidi marks and overrides, and line breaks. */
 const controls = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
 const cutAtControls = new RegExp(`(${controls.source})`, "u");
 
 export interface NamePart {
   readonly text: string;
-  /** The text is the number of a sign that cannot be seen. */
+  /** The text is the code point of an invisible character. */
   readonly control: boolean;
 }
 
@@ -20,14 +20,14 @@ export function nameParts(name: string): readonly NamePart[] {
     .map((text) => (controls.test(text) ? { text: codeOf(text), control: true } : { text, control: false }));
 }
 
-/** For places that take nothing but text: the title of the window, a hint, news in the corner. */
+/** For plain text only: window title, tooltip, notification. */
 export function shownName(name: string): string {
   return nameParts(name)
     .map(({ text, control }) => (control ? `[${text}]` : text))
     .join("");
 }
 
-/** What can be typed of a name on a keyboard. */
+/** The part of a name that a keyboard can type. */
 export function typableName(name: string): string {
   return nameParts(name)
     .filter(({ control }) => !control)

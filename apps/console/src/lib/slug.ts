@@ -1,4 +1,4 @@
-/** A readable id made of a name: "My documents" → "my-documents". Undefined for a name that has no such letters. Pure. */
+/** A readable id from a name: "My documents" → "my-documents". Undefined if the name has no usable letters. Pure. */
 const slugCharsMax = 60;
 
 function slugOf(name: string): string | undefined {
@@ -11,7 +11,7 @@ function slugOf(name: string): string | undefined {
   return slug === "" ? undefined : slug;
 }
 
-/** The slug, or the first of slug-2, slug-3 … that nobody has. */
+/** The slug, or the first free one of slug-2, slug-3 … */
 export function freeSlug(name: string, taken: ReadonlySet<string>): string | undefined {
   const slug = slugOf(name);
   if (slug === undefined || !taken.has(slug)) return slug;

@@ -1,6 +1,6 @@
 export const metricStrings = {
   title: "Metrics",
-  about: "What agents measured: latency, tokens, cost, success and custom metrics, over time and by group.",
+  about: "Latency, tokens, cost, success rate and custom metrics of agents, over time and by group.",
   refresh: "Refresh",
   type: "Metric",
   types: {
@@ -13,7 +13,7 @@ export const metricStrings = {
   custom: (name: string) => `${name} (custom)`,
   agent: "Agent",
   anyAgent: "All agents",
-  measure: "Figure",
+  measure: "Aggregation",
   measures: {
     count: "Count",
     sum: "Sum",
@@ -45,33 +45,31 @@ export const metricStrings = {
     week: "Last 7 days",
     month: "Last 30 days",
     quarter: "Last 90 days",
-    custom: "Between dates",
+    custom: "Custom range",
     from: "From (UTC)",
-    to: "Up to and with (UTC)",
-    shortened: (days: number) =>
-      `At most ${days} days are shown at once: these are the first ${days} from the first date on.`,
+    to: "To, inclusive (UTC)",
+    shortened: (days: number) => `Limited to ${days} days, starting at the first date.`,
   },
   chart: {
     title: (measure: string, type: string) => `${measure} of ${type.toLowerCase()} over time`,
     label: (measure: string, groups: number) =>
-      `${measure} over time, in ${groups} ${groups === 1 ? "line" : "lines"}; the table of groups has the figures`,
-    nothing: "Nothing was measured in this time",
-    nothingAbout: "Choose a longer time range, another metric or all agents.",
-    shortened: (shown: number, all: number) =>
-      `${shown} of ${all} groups are drawn, those with the most entries; the table has all.`,
+      `${measure} over time, in ${groups} ${groups === 1 ? "line" : "lines"}; values in the table of groups`,
+    nothing: "No data in this time range",
+    nothingAbout: "Try a longer time range, another metric or all agents.",
+    shortened: (shown: number, all: number) => `Showing the ${shown} largest of ${all} groups; the table has all.`,
     rows: (rows: number) => (rows === 1 ? "1 entry" : `${rows.toLocaleString("en")} entries`),
-    step: (step: string) => `Each point stands for ${step}, from the time below it on.`,
-    steps: { minute: "a minute", "5m": "5 minutes", hour: "an hour", "6h": "6 hours", day: "a day" } as Readonly<
+    step: (step: string) => `One point per ${step}.`,
+    steps: { minute: "minute", "5m": "5 minutes", hour: "hour", "6h": "6 hours", day: "day" } as Readonly<
       Record<string, string>
     >,
     noValue: "(none)",
     total: "All",
   },
-  totals: { title: "By group", table: "Figures of each group", group: "Group" },
+  totals: { title: "By group", table: "Values by group", group: "Group" },
   points: {
-    title: "Measurements",
-    table: "Measurements, newest first",
-    nothing: "No measurement in this time",
+    title: "Data points",
+    table: "Data points, newest first",
+    nothing: "No data points in this time range",
     columns: { at: "Time", agent: "Agent", value: "Value", dimensions: "Dimensions" },
   },
 } as const;

@@ -3,21 +3,21 @@ export const uiStrings = {
   cancel: "Cancel",
   copy: "Copy",
   copied: "Copied",
-  notCopied: "It could not be copied; mark it and copy it by hand",
+  notCopied: "Copy failed; select the text and copy it manually",
   more: "More",
   rows: (shown: number, more: boolean) =>
-    more ? `${shown} rows so far; more come as you scroll` : `${shown} ${shown === 1 ? "row" : "rows"}`,
-  rowsCutOff: (shown: number) => `${shown} rows so far; the next ones could not be read`,
+    more ? `${shown} rows; scroll for more` : `${shown} ${shown === 1 ? "row" : "rows"}`,
+  rowsCutOff: (shown: number) => `${shown} rows; loading more failed`,
   loadingMore: "Loading more …",
   sortBy: (column: string) => `Sort by ${column}`,
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
-  /** Of somebody whose name is not known here. */
+  /** A personal repository of a user whose name is unknown. */
   personalOf: (begin: string) => `Personal ${begin}`,
-  /** Less than some seconds ago, or in as many. */
+  /** Within a few seconds, past or future. */
   now: "now",
   unsaved: {
     title: "Leave without saving?",
-    about: "What you typed here is not saved and would be lost.",
+    about: "Unsaved changes will be lost.",
     stay: "Keep editing",
     leave: "Leave",
   },

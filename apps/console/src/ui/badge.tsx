@@ -33,7 +33,7 @@ export function Badge({
   );
 }
 
-/** The words of all statuses there are; one that is new is shown plainly. */
+/** Labels of known statuses; unknown ones are shown as they are. */
 const statusTones: Readonly<Record<string, Tone>> = {
   ...tonesOf("good", ["ACTIVE", "ready", "indexed", "succeeded", "done", "completed", "success", "confirmed", "ok"]),
   ...tonesOf("brand", ["indexing", "running", "uploading", "in_progress", "copying", "sent"]),

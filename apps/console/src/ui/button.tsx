@@ -19,7 +19,6 @@ export function Button({ look = "plain", size = "normal", className, type = "but
   return <button {...props} type={type} className={buttonClass(look, size, className)} />;
 }
 
-/** For a link that looks like a button. */
 export function buttonClass(
   look: keyof typeof looks = "plain",
   size: keyof typeof sizes = "normal",

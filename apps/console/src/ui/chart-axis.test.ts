@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { axisTime, hasFractions, pointTime } from "./chart-axis.ts";
 
 const hourMs = 3_600_000;
-/** Of this machine's clock, as the page shows them. */
+/** In local time, as the page shows them. */
 const at = (day: number, hour: number, minute = 0) => new Date(2026, 10, day, hour, minute).toISOString();
 const points = (...times: readonly string[]) => times.map((time) => ({ at: time }));
 

@@ -1,4 +1,4 @@
-/** What stands on the axes of a chart. Pure. */
+/** Labels of chart axes. Pure. */
 import type { ChartProps } from "./chart.tsx";
 
 const dayMs = 86_400_000;
@@ -15,7 +15,7 @@ const dayAndClock = new Intl.DateTimeFormat("en-GB", {
 
 type Times = Pick<ChartProps, "points" | "stepMs">;
 
-/** As short as it can be without being unclear: the hour alone only where points are close together and there are several of them. */
+/** As short as possible without ambiguity: the hour alone only for several close points. */
 export function axisTime({ points, stepMs }: Times): (at: string) => string {
   const [first, last] = [points[0]?.["at"], points.at(-1)?.["at"]].map((at) => new Date(at ?? 0).getTime()) as [
     number,
@@ -26,7 +26,7 @@ export function axisTime({ points, stepMs }: Times): (at: string) => string {
   return written(stepMs !== undefined && (stepMs > hourMs || points.length === 1) ? dayAndClock : clock);
 }
 
-/** A point that stands for a while is told with the end of it. */
+/** A point that covers a period is labelled with its end. */
 export function pointTime(times: Times): (at: string) => string {
   const { stepMs } = times;
   if (stepMs === undefined) return axisTime(times);
@@ -41,10 +41,10 @@ function written(format: Intl.DateTimeFormat): (at: string) => string {
   return (at) => (Number.isNaN(new Date(at).getTime()) ? at : format.format(new Date(at)));
 }
 
-/** From here on halves on the axis say nothing that the lines do not. */
+/** Above this, fractions on the axis add no information. */
 const wholeFrom = 2;
 
-/** Whether there may be fractions on the axis of values. */
+/** Whether the value axis may show fractions. */
 export function hasFractions({
   points,
   series,

@@ -1,4 +1,4 @@
-/** Lines, areas or bars over time. The library is large, so it is loaded when the first chart is shown. */
+/** Line, area and bar charts over time. Loaded on first use, because the library is large. */
 import { lazyPart } from "./lazy-part.tsx";
 
 export interface Series {
@@ -7,17 +7,17 @@ export interface Series {
 }
 
 export interface ChartProps {
-  /** What it shows, for those who cannot see it. */
+  /** Description for screen readers. */
   readonly label: string;
   readonly kind?: "line" | "area" | "bar";
-  /** Each with its `at` (ISO time or any label) and one number for each series. */
+  /** Each with `at` (ISO time or any label) and one number per series. */
   readonly points: readonly Readonly<Record<string, string | number | null>>[];
   readonly series: readonly Series[];
   readonly format?: (value: number) => string;
   readonly formatAt?: (at: string) => string;
-  /** How long each point stands for, from its `at` on. */
+  /** The period that each point covers, starting at `at`. */
   readonly stepMs?: number;
-  /** Counts: no fractions on their axis. */
+  /** Counts: no fractions on the axis. */
   readonly whole?: boolean;
   readonly height?: number;
   readonly stacked?: boolean;

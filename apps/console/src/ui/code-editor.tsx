@@ -1,4 +1,4 @@
-/** A place to write JSON or a query in. The editor itself is large, so it is loaded when it is first shown. */
+/** An editor for JSON and queries. Loaded on first use, because it is large. */
 import { cx } from "../lib/class-names.ts";
 import { lazyPart } from "./lazy-part.tsx";
 
@@ -7,7 +7,7 @@ export interface CodeEditorProps {
   readonly language: "json" | "sql" | "sparql" | "text";
   readonly value: string;
   readonly onChange?: (value: string) => void;
-  /** Ctrl Enter. With the text as it is now, which may be newer than `value`. */
+  /** On Ctrl+Enter, with the current text, which may be newer than `value`. */
   readonly onRun?: (text: string) => void;
   readonly readOnly?: boolean;
   readonly className?: string;

@@ -1,6 +1,6 @@
 /**
- * CodeMirror with our colours, in a shadow root: only there are its styles constructed sheets, which the page's policy allows. In the
- * page itself it would add a style element, and be refused.
+ * CodeMirror in a shadow root: only there does it use constructed style sheets, which the CSP allows. In the document it would
+ * insert a style element, which the CSP blocks.
  */
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
@@ -48,8 +48,8 @@ const look = EditorView.theme({
 });
 
 /**
- * Typing over what is selected: the browser would keep its colours by an inline style, which the page's policy refuses with a complaint.
- * So the editor replaces the text itself.
+ * Replaces the selection itself: the browser's own replacement keeps colours as inline styles, which the CSP blocks with a warning.
+ * *
  */
 const typeOver = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
@@ -96,8 +96,8 @@ export default function CodeMirror({ label, language, value, onChange, onRun, re
     view.current = made;
     return () => made.destroy();
   }, [language, label, readOnly]);
-  // A value from outside, such as a saved query, takes the place of what is there. Together with the drawing of it: a moment later it may be
-  // the text before the last letter that was typed, and take that letter away.
+  // Sets a value from outside, such as a saved query, during rendering: a moment later, `value` may lag behind
+  // the editor's text and would remove the last typed character.
   useLayoutEffect(() => {
     const now = view.current;
     if (now === null || now.state.doc.toString() === value) return;

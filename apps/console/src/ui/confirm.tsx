@@ -1,4 +1,4 @@
-/** Asks before something is done that cannot be taken back by a click; for what is gone for good the name must be typed. */
+/** Asks before a destructive action; permanent deletes require typing the name. */
 import { useState, type ReactNode } from "react";
 import { shownName, typableName } from "../lib/shown-name.ts";
 import { uiStrings as s } from "../strings/ui.ts";
@@ -12,9 +12,8 @@ interface ConfirmProps {
   readonly onClose: () => void;
   readonly title: string;
   readonly children: ReactNode;
-  /** What the button says: the verb. */
   readonly action: string;
-  /** Must be typed before the button works; without the signs that no keyboard has. */
+  /** Must be typed to enable the button; without characters that keyboards lack. */
   readonly typeName?: string;
   readonly onConfirm: () => void;
   readonly pending?: boolean;

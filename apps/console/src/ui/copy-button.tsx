@@ -10,7 +10,7 @@ export function CopyButton({ text, label = s.copy }: { readonly text: string; re
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     try {
-      // There is none on plain http from another machine, and a browser may refuse.
+      // The clipboard is unavailable over plain HTTP, and browsers may refuse.
       await navigator.clipboard.writeText(text);
       setCopied(true);
       setTimeout(() => setCopied(false), shownMs);

@@ -1,6 +1,6 @@
 /**
- * A table that stays quick with ten thousand rows: only those in sight are in the page, and the next page is asked for near the end.
- * The columns and their order are TanStack Table's, the rows in sight TanStack Virtual's.
+ * A virtualized table: only visible rows are mounted, and the next page is loaded near the end.
+ * Columns and sorting come from TanStack Table, virtualization from TanStack Virtual.
  */
 import {
   createSortedRowModel,
@@ -28,13 +28,13 @@ type Features = typeof features;
 export interface Column<Item> {
   readonly id: string;
   readonly header: string;
-  /** What the row is sorted by; without it the column cannot be sorted. */
+  /** The sort value; without it the column is not sortable. */
   readonly value?: (item: Item) => string | number | null | undefined;
   readonly cell: (item: Item) => ReactNode;
-  /** As CSS grid has it; minmax(8rem, 1fr) when absent. */
+  /** A CSS grid track; minmax(8rem, 1fr) when absent. */
   readonly width?: string;
   readonly align?: "right";
-  /** false: not by this column, although the server sorts by others. */
+  /** false: the server cannot sort by this column. */
   readonly sortable?: false;
 }
 
@@ -44,27 +44,26 @@ export interface Sorting {
 }
 
 export interface DataTableProps<Item> {
-  /** What the table is of, for those who cannot see it. */
   readonly label: string;
   readonly columns: readonly Column<Item>[];
   readonly items: readonly Item[] | undefined;
   readonly rowId: (item: Item) => string;
   readonly onOpen?: (item: Item) => void;
-  /** Kept in the address of the page. Without `onSort` the head cannot be clicked. */
+  /** Kept in the URL. Without `onSort`, columns are not sortable. */
   readonly sorting?: Sorting | undefined;
   readonly onSort?: (sorting: Sorting | undefined) => void;
-  /** The server sorts; the rows are shown as they come. */
+  /** The server sorts; rows keep their order. */
   readonly sortedByServer?: boolean;
   readonly empty: ReactNode;
   readonly error?: unknown;
   readonly onRetry?: () => void;
-  /** Of moreOf. That the next page did not come is told below the rows, not instead of them. */
+  /** Of moreOf. A failed next page is reported below the rows, not instead of them. */
   readonly more?: More;
   readonly className?: string;
 }
 
 const rowHeight = 44;
-/** The head's, with the line below it. */
+/** Height of the head with its border. */
 const headHeight = 37;
 const nearEndRows = 20;
 const noItems: readonly never[] = [];
@@ -94,7 +93,7 @@ export function DataTable<Item extends object>(props: DataTableProps<Item>) {
   );
 }
 
-/** What fits may be on the next page, which did not come: then it cannot be said that nothing does. */
+/** A match may be on the page that failed to load: then the list cannot be called empty. */
 function NoRows<Item extends object>({ empty, more }: DataTableProps<Item>) {
   if (more?.error === undefined) return empty;
   return more.loading ? <Loading /> : <MoreError more={more} />;
@@ -128,7 +127,7 @@ function Rows<Item extends object>({
     estimateSize: () => rowHeight,
     getItemKey: (index) => rows[index]?.id ?? index,
     overscan: 12,
-    // The rows begin below the head: a row that was gone to by a key is seen as a whole.
+    // Scrolls a row below the sticky head when it is focused by keyboard.
     scrollPaddingEnd: headHeight,
     ...(onOpen === undefined ? {} : { rangeExtractor: focus.rangeExtractor }),
   });
@@ -145,7 +144,7 @@ function Rows<Item extends object>({
         role="table"
         aria-label={label}
         aria-rowcount={more?.has === true || more?.error !== undefined ? -1 : rows.length + 1}
-        // Where rows are a stop, the table itself need not be one to be scrolled.
+        // With focusable rows, the table itself needs no tab stop for scrolling.
         tabIndex={onOpen === undefined ? 0 : -1}
         className="min-h-0 flex-1 overflow-auto"
       >
@@ -253,7 +252,7 @@ function Line<Item extends object>({ row, columns, index, start, template, onOpe
     if (event.key === "Enter" && event.target === event.currentTarget) onOpen?.(item);
   };
   return (
-    // The row can be clicked as a whole; with a keyboard it is reached by Tab and the arrows, and opened by Enter.
+    // The whole row is clickable; by keyboard it is reached with Tab and arrows and opened with Enter.
     <div
       ref={line}
       role="row"

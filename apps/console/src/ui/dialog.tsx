@@ -12,10 +12,10 @@ interface DialogProps {
   readonly title: string;
   readonly about?: ReactNode;
   readonly children: ReactNode;
-  /** `side`: a sheet along the right edge. */
+  /** `side`: a sheet at the right edge. */
   readonly place?: "middle" | "side";
   readonly wide?: boolean;
-  /** Something was typed that would be lost: Escape, the cross and a click beside it ask first. A form inside tells it by useUnsaved. */
+  /** There are unsaved changes: Escape, the close button and a click outside ask first. Forms report them with useUnsaved. */
   readonly unsaved?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Inputs with their label, a hint and what is wrong with them. */
+/** Inputs with label, hint and error. */
 import { useId, type ComponentProps, type ReactNode } from "react";
 import { cx } from "../lib/class-names.ts";
 import { shownName } from "../lib/shown-name.ts";
@@ -10,7 +10,7 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
   readonly error?: string | undefined;
-  /** The label is read out, but not shown. */
+  /** For screen readers only. */
   readonly labelHidden?: boolean;
   readonly className?: string;
 }
@@ -71,7 +71,7 @@ interface SelectProps<Value extends string> extends FieldProps {
   readonly disabled?: boolean;
 }
 
-/** The browser's own: it works with a keyboard, a screen reader and a thumb. */
+/** The native select: works with keyboard, screen reader and touch. */
 export function Select<Value extends string>({
   label,
   hint,

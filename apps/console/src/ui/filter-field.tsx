@@ -3,16 +3,16 @@ import { TextField } from "./field.tsx";
 
 interface FilterFieldProps {
   readonly label: string;
-  /** As the address of the page has it. */
+  /** The value in the URL. */
   readonly value: string | undefined;
-  /** Undefined: nothing was typed, or only spaces. */
+  /** Undefined if empty or only spaces. */
   readonly onFilter: (value: string | undefined) => void;
   readonly className?: string;
 }
 
 const restMs = 250;
 
-/** A text that narrows a list. It is applied when the typing rests or by Enter, not at every letter. */
+/** A text filter. Applied after a pause in typing or on Enter, not on every keystroke. */
 export function FilterField({ label, value = "", onFilter, className = "" }: FilterFieldProps) {
   const [typed, setTyped] = useState(value);
   const wanted = typed.trim();
@@ -22,7 +22,7 @@ export function FilterField({ label, value = "", onFilter, className = "" }: Fil
     onFilter(wanted === "" ? undefined : wanted);
   };
   const rested = useEffectEvent(apply);
-  // From elsewhere, such as a link. What comes back of the typing itself must not undo a letter that was typed since.
+  // Changed from outside, such as by a link. An echo of earlier input must not overwrite newer keystrokes.
   useEffect(() => {
     if (value !== sent.current) setTyped(value);
     sent.current = value;

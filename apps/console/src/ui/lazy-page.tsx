@@ -3,7 +3,6 @@ import { stateStrings as s } from "../strings/states.ts";
 import { lazyPart } from "./lazy-part.tsx";
 import { Page } from "./panel.tsx";
 
-/** A whole screen, for its route. */
 export function lazyPage(load: () => Promise<ComponentType>) {
   return lazyPart(load, { whenFailed: (reason) => <Page title={s.pageMissing}>{reason}</Page> });
 }

@@ -1,9 +1,9 @@
 /**
- * A part of the page that is loaded when it is first shown: a screen, a tab, a drawing.
+ * A part of the page that is loaded on first use: a screen, a tab, a graph.
  *
- * React keeps a load that failed for good, and the router then loads the whole page anew, which without a server is the browser's own
- * error page. Here a failure is shown where the part would be; it is tried again when the reader says so, and when the connection is back.
- * A part that is gone although the server answers is of an older build than the server has: then the page is loaded anew, once a build.
+ * React caches a failed load permanently, and the router then reloads the document, which shows the browser's error page while the server is
+ * down. Here a failure is shown in place of the part, and the load is retried on request and when the connection is restored.
+ * If the server responds but the part is missing, the page is of an older build than the server: it is reloaded, once per build.
  */
 import { useEffect, useSyncExternalStore, type ComponentType, type ReactNode } from "react";
 import { checkConnection, onHealed } from "../api/connection.ts";
@@ -15,7 +15,7 @@ const reloadedKey = "pinakes.reloaded";
 
 interface LazyPart<Props> {
   (props: Props): ReactNode;
-  /** For the router, which loads a screen when its link is pointed at. Never rejects: the part itself says why it is not there. */
+  /** For the router, which preloads a screen when its link is hovered. Never rejects: the part itself shows the error. */
   readonly preload: () => Promise<void>;
 }
 
@@ -26,7 +26,6 @@ interface State<Props> {
 
 interface Looks<Props> {
   readonly whileLoading?: (props: Props) => ReactNode;
-  /** Around the reason why it is not there. */
   readonly whenFailed?: (reason: ReactNode) => ReactNode;
 }
 
@@ -58,12 +57,12 @@ export function lazyPart<Props extends object>(
     }
   };
   const preload = () => (state.part === undefined ? (loading ??= attempt()) : Promise.resolve());
-  /** Only what is shown loads the page anew, not a link that is pointed at. */
+  /** Only a rendered part reloads the page, not a preload. */
   const show = async () => {
     await preload();
     if (state.failure instanceof GoneError && mayReload()) location.reload();
   };
-  /** A browser keeps the answer that a part is gone: only a page that is loaded anew asks again, and here the reader wants it. */
+  /** Browsers cache a failed module import: only a reloaded page requests it again. */
   const again = async () => {
     if (state.failure instanceof GoneError && (await checkConnection())) location.reload();
     else await show();
@@ -91,14 +90,14 @@ async function loadWithReason<Loaded>(load: () => Promise<Loaded>): Promise<Load
       throw new UnreachableError("A part of the page could not be loaded.", { cause: error });
   }
   try {
-    // The server answers, so it may have been a matter of a moment.
+    // The server responds, so the failure may have been transient.
     return await load();
   } catch (error) {
     throw new GoneError(s.partGone, { cause: error });
   }
 }
 
-/** Once for the build that is shown; its first script names it. What one reload did not mend, a second would not. */
+/** At most one reload per build, which is identified by its first script. */
 function mayReload(): boolean {
   const build = document.querySelector<HTMLScriptElement>("script[type=module][src]")?.src ?? "";
   try {
@@ -106,7 +105,7 @@ function mayReload(): boolean {
     sessionStorage.setItem(reloadedKey, build);
     return true;
   } catch {
-    // A browser that keeps nothing would reload for ever.
+    // Without session storage, the page would reload forever.
     return false;
   }
 }

@@ -13,7 +13,6 @@ export interface MenuEntry {
   readonly onChoose: () => void;
 }
 
-/** A button that opens a list of actions; three dots when it has no other content. */
 export function Menu({
   entries,
   label = s.more,

@@ -1,7 +1,7 @@
 import type { More } from "../api/page.ts";
 import { ErrorBox } from "./states.tsx";
 
-/** The foot of a list whose next page did not come. What came before stays in sight. */
+/** Footer of a list whose next page failed to load. Loaded rows stay visible. */
 export function MoreError({ more }: { readonly more: More | undefined }) {
   if (more === undefined || more.error === undefined || more.loading) return null;
   return (

@@ -1,7 +1,7 @@
 import { nameParts } from "../lib/shown-name.ts";
 import { cx } from "../lib/class-names.ts";
 
-/** A name that somebody chose: its direction does not spill over to what stands beside it, and signs that cannot be seen are told. */
+/** A user-chosen name: isolates its text direction and shows invisible characters. */
 export function ShownName({ of, className }: { readonly of: string; readonly className?: string }) {
   return (
     <bdi className={cx(className)}>

@@ -1,19 +1,17 @@
-/** The frames of a page. */
 import type { ReactNode } from "react";
 import { cx } from "../lib/class-names.ts";
 import { ShownName } from "./name.tsx";
 import { useWindowTitle } from "./window-title.ts";
 
 interface PageProps {
-  /** What the page is, or the name of what it shows; the title of the window too. */
+  /** The page's title, also the window title. */
   readonly title: string;
-  /** Small marks beside the title. */
+  /** Badges beside the title. */
   readonly beside?: ReactNode;
-  /** One sentence: what the page is for. */
   readonly about?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
-  /** The content fills the window and scrolls by itself: a long table, a graph. */
+  /** The content fills the window and scrolls itself: a long table, a graph. */
   readonly fill?: boolean;
 }
 
@@ -24,7 +22,7 @@ export function Page({ title, beside, about, actions, children, fill = false }: 
       <header className="flex flex-wrap items-start gap-x-4 gap-y-2">
         <div className="min-w-0 flex-1 basis-60">
           <div className="flex flex-wrap items-center gap-x-2">
-            {/* Focused when the page is gone to; a name of any length stays a heading. */}
+            {/* Focused on navigation; a name of any length stays a heading. */}
             <h1 tabIndex={-1} className="line-clamp-3 min-w-0 text-xl font-semibold wrap-anywhere outline-hidden">
               <ShownName of={title} />
             </h1>
@@ -62,7 +60,6 @@ export function Panel({ title, actions, className, children }: PanelProps) {
   );
 }
 
-/** Names and values under each other. */
 export function Facts({ of }: { readonly of: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className="grid grid-cols-[minmax(6rem,max-content)_1fr] gap-x-4 gap-y-1.5 text-sm">

@@ -1,11 +1,11 @@
 interface ProgressProps {
   readonly done: number;
   readonly total: number;
-  /** How far it is, in words; they are read out, and shown beside or below by whoever uses this. */
+  /** Progress in words, for screen readers; the caller also shows it. */
   readonly label: string;
 }
 
-/** How far something is. Drawn by us: the browser's own bar has a colour that the page cannot choose. */
+/** A custom progress bar: the native one cannot be themed. */
 export function Progress({ done, total, label }: ProgressProps) {
   const share = total === 0 ? 0 : Math.min(1, done / total);
   return (

@@ -16,11 +16,11 @@ import { formatCompact } from "../lib/format.ts";
 import { axisTime, hasFractions, pointTime } from "./chart-axis.ts";
 import type { ChartProps } from "./chart.tsx";
 
-/** Told apart without colour too: by their order in the legend and their dashes. */
+/** Distinguishable without colour: by legend order and dash pattern. */
 const strokes = ["var(--brand)", "var(--warn)", "var(--bad)", "var(--good)", "var(--ink-soft)"];
 const dashes = [undefined, "6 3", "2 3", "8 3 2 3", "1 2"];
 
-/** With so few points a line shows where they are; one that stands alone could not be seen else. */
+/** With few points, dots are shown: an isolated point would be invisible otherwise. */
 const dotsMax = 40;
 
 export default function Recharts(props: ChartProps) {

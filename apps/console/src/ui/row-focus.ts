@@ -1,6 +1,6 @@
 /**
- * The rows of a table are one stop of the Tab key: arrows, Home and End go between them. What stands in a row is reached from that row.
- * The row that has the stop stays in the page however far one scrolls, so that focus is never lost.
+ * Roving tabindex: the table is one tab stop, and arrows, Home and End move between rows. Controls in a row are reached from that row.
+ * The focused row stays mounted while scrolling, so that focus is never lost.
  */
 import { defaultRangeExtractor, type Range, type Virtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState, type KeyboardEvent, type RefObject } from "react";
@@ -9,16 +9,15 @@ type Rows = Virtualizer<HTMLDivElement, Element>;
 
 export interface RowFocus {
   readonly stop: number;
-  /** The row was focused by a click, by Tab, or from within. */
+  /** Focused by click, by Tab, or from within. */
   readonly moveTo: (index: number) => void;
   readonly onKeyDown: (event: KeyboardEvent, rows: Rows) => void;
-  /** Which rows are in the page. */
   readonly rangeExtractor: (range: Range) => number[];
 }
 
 export function useRowFocus(scroller: RefObject<HTMLDivElement | null>, count: number): RowFocus {
   const [chosen, setChosen] = useState(0);
-  /** Went there by a key, but it may not be in the page yet. */
+  /** Moved there by keyboard, but it may not be mounted yet. */
   const wanted = useRef<number>(undefined);
   const stop = Math.min(chosen, Math.max(count - 1, 0));
   useEffect(() => {
@@ -33,7 +32,7 @@ export function useRowFocus(scroller: RefObject<HTMLDivElement | null>, count: n
     moveTo: setChosen,
     onKeyDown: (event, rows) => {
       const next = nextRow(event.key, stop, count);
-      // Keys inside a field, a menu or on the head of the table are theirs.
+      // Keys inside a field, a menu or the table head belong to those.
       if (next === undefined || !(event.target instanceof HTMLElement) || event.target.dataset["row"] === undefined)
         return;
       event.preventDefault();
@@ -54,14 +53,14 @@ export function nextRow(key: string, at: number, count: number): number | undefi
   return key === "End" ? count - 1 : undefined;
 }
 
-/** Links and buttons of rows that do not have the stop are left out by Tab. */
+/** Removes links and buttons of all other rows from the tab order. */
 export function useTabStops(row: RefObject<HTMLElement | null>, managed: boolean, isStop: boolean): void {
   useEffect(() => {
     if (!managed) return;
     for (const one of row.current?.querySelectorAll<HTMLElement>(
       "a[href], button, input, select, [tabindex], [data-tab-stop]",
     ) ?? []) {
-      // What is never a stop, such as a link that does the same as the row, stays so.
+      // Elements that are never a tab stop, such as a link that duplicates the row, stay that way.
       if (one.tabIndex >= 0) one.dataset["tabStop"] = "";
       if (one.dataset["tabStop"] !== undefined) one.tabIndex = isStop ? 0 : -1;
     }

@@ -1,4 +1,4 @@
-/** What stands where there is nothing to show: not yet, not at all, or not possible. */
+/** Placeholders for loading, empty and error states. */
 import { CircleAlert, LoaderCircle } from "lucide-react";
 import type { ReactNode } from "react";
 import { isProblem, NotSentError, ProblemError, UnreachableError } from "../api/problem.ts";

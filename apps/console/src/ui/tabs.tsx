@@ -11,7 +11,7 @@ interface TabsProps<Value extends string> {
   readonly label: string;
   readonly value: Value;
   readonly tabs: readonly Tab<Value>[];
-  /** Keep it in the address of the page. */
+  /** Keep it in the URL. */
   readonly onChoose: (value: Value) => void;
 }
 

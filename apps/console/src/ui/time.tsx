@@ -3,7 +3,7 @@ import { formatAgo, formatDateTime } from "../lib/format.ts";
 
 const againMs = 10_000;
 
-/** "3 min ago", with the exact time for whoever asks. */
+/** "3 min ago", with the exact time as a tooltip. */
 export function Ago({ at }: { readonly at: string | number }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

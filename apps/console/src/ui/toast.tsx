@@ -1,4 +1,4 @@
-/** Short news in the corner: that something was done, or why it was not. */
+/** Short notifications in the corner. */
 import { Toast as Base } from "@base-ui/react/toast";
 import { X } from "lucide-react";
 import { cx } from "../lib/class-names.ts";

@@ -1,4 +1,4 @@
-/** What was typed and not saved is not lost by one key or a click beside it: the dialog around it asks first. */
+/** Guards unsaved input: the surrounding dialog asks before it closes. */
 import { AlertDialog as Base } from "@base-ui/react/alert-dialog";
 import { createContext, useContext, useEffect } from "react";
 import { uiStrings } from "../strings/ui.ts";
@@ -6,10 +6,9 @@ import { Button } from "./button.tsx";
 
 const s = uiStrings.unsaved;
 
-/** Given by a dialog to what it holds. */
 export const TellUnsaved = createContext<(unsaved: boolean) => void>(() => {});
 
-/** For a form inside a dialog: tells it whether something in the form would be lost. */
+/** For a form inside a dialog: reports whether it has unsaved changes. */
 export function useUnsaved(unsaved: boolean): void {
   const tell = useContext(TellUnsaved);
   useEffect(() => {
@@ -18,7 +17,7 @@ export function useUnsaved(unsaved: boolean): void {
   }, [tell, unsaved]);
 }
 
-/** The browser asks by itself, in its own words, before the whole page is closed or loaded again. */
+/** Lets the browser ask before the page is closed or reloaded. */
 export function useAskBeforeUnload(unsaved: boolean): void {
   useEffect(() => {
     if (!unsaved) return undefined;
@@ -43,7 +42,7 @@ export function LeaveQuestion({ open, onStay, onLeave }: LeaveQuestionProps) {
           <Base.Title className="font-semibold">{s.title}</Base.Title>
           <Base.Description className="text-sm text-soft">{s.about}</Base.Description>
           <div className="flex flex-wrap justify-end gap-2">
-            {/* First, and so focused: Enter loses nothing. */}
+            {/* First, and therefore focused: Enter loses nothing. */}
             <Button onClick={onStay}>{s.stay}</Button>
             <Button look="danger" onClick={onLeave}>
               {s.leave}

@@ -3,15 +3,15 @@ import { useState } from "react";
 import { isProblem } from "../api/problem.ts";
 
 interface DeleteSeen<Thing> {
-  /** What the reader saw when the decision was made. */
+  /** The version that the user confirmed. */
   readonly seen: Thing;
-  /** Deletes it as long as it is this one, by its etag. */
+  /** Deletes it only while its etag is unchanged. */
   readonly remove: (thing: Thing) => Promise<unknown>;
   readonly read: () => Promise<Thing>;
   readonly onDeleted: () => unknown;
 }
 
-/** For a Confirm. What changed meanwhile is told before it goes: then `now` is how it is, and confirming again deletes that. */
+/** For a Confirm. After a conflict, `now` is the current version; confirming again deletes that one. */
 export function useDeleteSeen<Thing>({ seen, remove, read, onDeleted }: DeleteSeen<Thing>) {
   const [now, setNow] = useState<Thing>();
   const deleting = useMutation({
@@ -29,7 +29,6 @@ export function useDeleteSeen<Thing>({ seen, remove, read, onDeleted }: DeleteSe
       pending: deleting.isPending,
       error: told ? undefined : deleting.error,
     },
-    /** Nothing was decided. */
     forget: () => {
       setNow(undefined);
       deleting.reset();

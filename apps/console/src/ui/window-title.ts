@@ -2,13 +2,13 @@ import { useEffect } from "react";
 import { shownName } from "../lib/shown-name.ts";
 import { shellStrings } from "../strings/shell.ts";
 
-/** A tab of the browser shows less; a name may have ten thousand signs. */
+/** Browser tabs show less; a name may have ten thousand characters. */
 const nameCharsMax = 80;
-/** More than so many letters hold: a letter may have several code units, and what is not shown need not be taken apart. */
+/** Cut before segmenting: a grapheme may have several code units. */
 const readCharsMax = 2_000;
 const shown = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** Several tabs are told apart, and the history can be read. */
+/** A distinct title for each tab and history entry. */
 export function useWindowTitle(name: string): void {
   useEffect(() => {
     document.title = windowTitle(name);

@@ -1,5 +1,6 @@
 /** What agents know: repositories, collections, documents, searches and triples. The same calls to a server and to an embedded Pinakes. */
 import type { IfMatch } from "./common.ts";
+import type { Answer, AnswerEvent, AnswerMode } from "../contract/answers.ts";
 import type { IncludeTotal, Page, Paging, SortOrder } from "../contract/common.ts";
 import type {
   LoadedTriples,
@@ -196,6 +197,28 @@ export interface SearchApi {
   verifyCitations(citations: readonly CitationToVerify[]): Promise<readonly CitationCheck[]>;
 }
 
+export interface AskOptions extends Pick<SearchOptions, "in" | "filter" | "min_score" | "archived"> {
+  /** Chunks to answer from: 8 when absent, at most 20. */
+  readonly limit?: number | undefined;
+  /** hybrid when absent. */
+  readonly search_mode?: SearchMode | undefined;
+  /** `generated` where a chat model is configured, else `extractive`. */
+  readonly mode?: AnswerMode | undefined;
+  /** Id of a chat model; the first when absent. */
+  readonly model?: string | undefined;
+  readonly sentences_max?: number | undefined;
+  /** Adds what the search found. */
+  readonly include_hits?: boolean | undefined;
+  /** Ends the answer, and the call of the model. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface AnswersApi {
+  ask(question: string, options?: AskOptions): Promise<Answer>;
+  /** Each sentence after its check, and the whole answer last. Leaving the iteration ends the call of the model. */
+  stream(question: string, options?: AskOptions): AsyncIterable<AnswerEvent>;
+}
+
 export interface RowWrite {
   /** The same id again is the same write, so repeating it is harmless; a new one when absent. */
   readonly deltaId?: string | undefined;
@@ -284,6 +307,7 @@ export interface KnowledgeApi {
   readonly collections: CollectionsApi;
   readonly documents: DocumentsApi;
   readonly search: SearchApi;
+  readonly answers: AnswersApi;
   readonly graph: GraphApi;
   readonly vectors: VectorsApi;
   readonly jobs: JobsApi;

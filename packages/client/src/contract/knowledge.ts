@@ -148,6 +148,10 @@ export interface Collection {
   readonly created_at: string;
   /** It was imported from a place that had not recorded when it was created. */
   readonly created_at_estimated?: true;
+  /** Its documents are deleted when it was not used for this long. */
+  readonly expires_after_days?: number;
+  /** When that happened. */
+  readonly expired_at?: string;
   /** The migration that fills it; until that is done it takes no other writes. */
   readonly held_by?: string;
   readonly updated_at: string;

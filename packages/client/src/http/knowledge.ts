@@ -13,6 +13,7 @@ import type { CitationCheck } from "../contract/search.ts";
 import { collectionOf, collectionsOf } from "../collection-ref.ts";
 import { clientError } from "../errors.ts";
 import { httpGraph } from "./graph.ts";
+import { httpAnswers } from "./answers.ts";
 import { fileForm } from "./multipart.ts";
 import { path, Requester, type HttpOptions } from "./request.ts";
 import { follow } from "./sse.ts";
@@ -25,6 +26,7 @@ export function httpKnowledge(options: HttpOptions): KnowledgeApi {
     collections: httpCollections(http),
     documents: httpDocuments(http),
     search: httpSearch(http),
+    answers: httpAnswers(http),
     graph: httpGraph(http),
     vectors: httpVectors(http),
     jobs: {

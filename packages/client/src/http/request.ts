@@ -80,8 +80,8 @@ export class Requester {
   }
 
   /** The answer as it comes, once it is a good one. What breaks later is the reader's to deal with. */
-  async stream(at: string, options: RequestOptions = {}): Promise<Response> {
-    return this.#send("GET", at, options, (response) => Promise.resolve(response));
+  async stream(at: string, options: RequestOptions = {}, method: Method = "GET"): Promise<Response> {
+    return this.#send(method, at, options, (response) => Promise.resolve(response));
   }
 
   async #send<Result>(

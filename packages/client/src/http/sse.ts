@@ -36,7 +36,7 @@ export async function* follow(
     try {
       const headers = lastId === undefined ? {} : { "last-event-id": lastId };
       const response = await requester.stream(path, { query, headers, accept: "text/event-stream", signal });
-      for await (const event of events(response, place)) {
+      for await (const event of eventsOf(response, place)) {
         failures = 0;
         if (event.event === "problem") throw problem(event.data);
         lastId = event.id ?? lastId;
@@ -52,7 +52,10 @@ export async function* follow(
   }
 }
 
-async function* events(response: Response, place: { retryMs: number }): AsyncGenerator<ServerEvent, void> {
+export async function* eventsOf(
+  response: Response,
+  place = { retryMs: retryMsDefault },
+): AsyncGenerator<ServerEvent, void> {
   const draft = { id: undefined as string | undefined, event: "message", data: [] as string[] };
   for await (const line of lines(response)) {
     if (line === "") {
@@ -99,7 +102,7 @@ interface Problem {
   readonly request_id: string;
 }
 
-function problem(data: string): PinakesClientError {
+export function problem(data: string): PinakesClientError {
   const { code, status, detail, retryable, request_id } = JSON.parse(data) as Problem;
   return clientError({ code, status, detail, retryable, requestId: request_id });
 }

@@ -22,6 +22,7 @@ export function mapKnowledgeErrors(api: KnowledgeApi): KnowledgeApi {
     collections: mapped(api.collections),
     documents: mapped(api.documents),
     search: mapped(api.search),
+    answers: mapped(api.answers),
     graph: mapped(api.graph),
     vectors: mapped(api.vectors),
     jobs: mapped(api.jobs),

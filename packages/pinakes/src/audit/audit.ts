@@ -17,6 +17,7 @@ import { isoTime } from "../knowledge/records/times.ts";
 import { jobView, type JobView } from "../knowledge/views.ts";
 import { auditCollection, auditRepository } from "./audit-incarnation.ts";
 import { beginAudit, type AuditDependencies } from "./audit-run.ts";
+import { checkFiles } from "./check-files.ts";
 import { auditIncarnations } from "./check-incarnations.ts";
 import { Findings, type Finding } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
@@ -100,7 +101,10 @@ export class Audit {
         await auditCollection(run, one);
       }
     }
-    if (repository === undefined) await auditIncarnations(run);
+    if (repository === undefined) {
+      await auditIncarnations(run);
+      await checkFiles(run);
+    }
     await this.#keep(scope, job_id, findings);
     return findings.report({ began_at, finished_at: isoTime(clock.now()), repair, deep });
   }

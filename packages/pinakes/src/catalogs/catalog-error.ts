@@ -76,6 +76,11 @@ export function asCatalogError(error: unknown): CatalogError | undefined {
   return known === undefined || code === undefined ? undefined : new CatalogError(code, known.detail, {}, error);
 }
 
+/** The same, where an answer must be given: a fault says no more than that it happened. */
+export function catalogErrorOf(error: PinakesError): CatalogError {
+  return asCatalogError(error) ?? new CatalogError("INTERNAL_ERROR", error.detail, {}, error);
+}
+
 /** A catalog of another user, one that was deleted and one that never existed give the same answer. */
 export function catalogNotFound(catalogId: string): CatalogError {
   return new CatalogError("CATALOG_NOT_FOUND", `There is no catalog "${catalogId}". Use list_catalogs to see yours.`);

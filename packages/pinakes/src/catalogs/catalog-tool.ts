@@ -13,19 +13,17 @@ export interface CatalogEnvelope {
   readonly metadata: { readonly tool_type: "knowledge_base"; readonly error_code?: string } & JsonObject;
 }
 
-export const CatalogEnvelopeSchema: z.ZodType<CatalogEnvelope> = z
-  .object({
-    content: z.array(z.object({ text: z.string() })).describe("The answer in words."),
-    status: z.enum(["success", "error"]),
-    metadata: z
-      .object({
-        tool_type: z.literal("knowledge_base"),
-        error_code: z.enum(catalogErrorCodes).optional().describe("Of an error."),
-      })
-      .catchall(jsonValue())
-      .describe("The answer as data."),
-  })
-  .meta({ id: "CatalogEnvelope" }) as unknown as z.ZodType<CatalogEnvelope>;
+export const CatalogEnvelopeSchema: z.ZodType<CatalogEnvelope> = z.object({
+  content: z.array(z.object({ text: z.string() })).describe("The answer in words."),
+  status: z.enum(["success", "error"]),
+  metadata: z
+    .object({
+      tool_type: z.literal("knowledge_base"),
+      error_code: z.enum(catalogErrorCodes).optional().describe("Of an error."),
+    })
+    .catchall(jsonValue())
+    .describe("The answer as data."),
+}) as unknown as z.ZodType<CatalogEnvelope>;
 
 export interface CatalogContext {
   readonly knowledge: KnowledgeApi;
@@ -131,4 +129,15 @@ export function checkInput<Input extends z.ZodType>(input: Input, args: unknown)
     return where === "" || message.startsWith(`${where}:`) ? message : `${where}: ${message}`;
   });
   throw new CatalogError(code, lines.join(" "));
+}
+
+/** The answer to arguments that do not fit; undefined for those that do. */
+export function inputError(input: z.ZodType, args: unknown): CatalogEnvelope | undefined {
+  try {
+    checkInput(input, args);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    return errorEnvelope(error);
+  }
 }

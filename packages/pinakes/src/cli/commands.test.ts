@@ -3,6 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { SearchResult } from "../knowledge/index.ts";
+import { ask } from "./commands/ask.ts";
 import { chunk } from "./commands/chunk.ts";
 import { collections } from "./commands/collections.ts";
 import { UsageError } from "./terminal/command.ts";
@@ -153,6 +154,21 @@ describe("pinakes documents, search", () => {
     expect((await failure(call(search, ["x", "--filter", "{"]))).message).toContain("--filter: is not JSON");
     expect((await failure(call(search, ["x", "--in", "kb/a/b"]))).message).toContain("write repository/collection");
     expect(await json(search, "tables", "--explain")).toMatchObject({ explain: { mode: "hybrid" } });
+  });
+
+  it("answers with quotes and where they stand; what cannot be answered says why", async () => {
+    const question = ["how does a machine compute numbers?", "--in", "kb/papers", "--sentences", "1"];
+    expect(await json(ask, ...question)).toMatchObject({ mode: "extractive", sentences: [{ supported: true }] });
+    const shown = await call(ask, question);
+    expect(shown.out).toMatch(
+      /computes numbers.* \[1\]\n\n\[1\] kb\/papers · x\.md · Machines\n {4}“.*computes numbers/,
+    );
+    expect(shown.out).toContain("extractive: quotes of the documents");
+    expect((await call(ask, ["nothingofthis", "--in", "kb/papers", "--filter", '{"year":1}'])).out).toContain(
+      "Nothing in the documents answers the question.",
+    );
+    expect((await failure(call(ask, ["x", "--mode", "generated"]))).message).toContain("PINAKES_CHAT_MODELS");
+    expect((await failure(call(ask, ["x", "--limit", "21"]))).message).toContain("--limit: must be a whole number");
   });
 
   it("lists, shows by id, name or place, and removes", async () => {

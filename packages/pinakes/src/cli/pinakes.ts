@@ -42,6 +42,7 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "add (files, folders, patterns), wait, list, show, delete, reindex",
       load: async () => (await import("./commands/documents.ts")).documents,
     },
+    ask: { summary: "answer a question, with citations", load: async () => (await import("./commands/ask.ts")).ask },
     search: { summary: "find passages", load: async () => (await import("./commands/search.ts")).search },
     triples: {
       summary: "what is known as RDF: load, query, export, remove",

@@ -1,4 +1,4 @@
-/** A container with its type: documents in and out, keys by name, queries checked against the declared indexes. */
+/** A typed container: documents in and out, keys by name, queries checked against the declared indexes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
 import { hasCode, PinakesError, inBatch, invalid } from "../domain/errors.ts";
@@ -39,7 +39,7 @@ import { validateDocument } from "./validate.ts";
 
 type Changer<Document> = (document: Stored<Document>) => Document | Promise<Document>;
 
-/** Somebody else wrote between our read and our write. */
+/** Another process wrote between our read and our write. */
 class Outrun extends Error {}
 
 const updateAttemptsDefault = 50;
@@ -60,7 +60,7 @@ export class Container<Document extends object, Input extends object, PartitionP
     this.#schema = schema;
   }
 
-  /** Only if absent; the id is made when the document has none. */
+  /** Only if absent; an id is generated if the document has none. */
   async create(scope: Scope, document: Input): Promise<Stored<Document>> {
     return this.#put(scope, "create", document, {});
   }
@@ -99,7 +99,7 @@ export class Container<Document extends object, Input extends object, PartitionP
     return item === undefined ? undefined : this.#stored(item);
   }
 
-  /** The JSON text with its system fields, not parsed: for answers that pass it on. */
+  /** The JSON text with its system fields, unparsed: for answers that pass it through. */
   async readBytes(
     scope: Scope,
     key: KeyOf<Document, PartitionPath>,
@@ -126,8 +126,8 @@ export class Container<Document extends object, Input extends object, PartitionP
   }
 
   /**
-   * Read, change, write back; again when somebody else was faster. `change` returns the new document and may be called more than once.
-   * Updates of one item take turns, so do not update the same item inside of `change`.
+   * Read, change, write back; repeated after a lost race. `change` returns the new document and may be called more than once. Updates of
+   * one item take turns, so do not update the same item inside of `change`.
    */
   async update(
     scope: Scope,
@@ -140,7 +140,7 @@ export class Container<Document extends object, Input extends object, PartitionP
     return this.#update(scope, this.#key(scope, key), change, {}, options.attempts ?? updateAttemptsDefault);
   }
 
-  /** A patch whose result must fit the schema. */
+  /** A patch whose result must match the schema. */
   async patch(
     scope: Scope,
     key: KeyOf<Document, PartitionPath>,
@@ -216,9 +216,8 @@ export class Container<Document extends object, Input extends object, PartitionP
   }
 
   /**
-   * The change feed without end; stops with its signal. Each change carries the cursor that stands right behind it: keep the one of
-   * the last change that was handled, and a restart goes on with the next. That costs one read of the feed per change; where there
-   * are very many, read pages with `changes`.
+   * The endless change feed; stops with its signal. Each change carries the cursor right after it: store the one of the last handled
+   * change, and a restart continues with the next. That costs one read of the feed per change; for high volumes, read pages with `changes`.
    */
   async *follow(
     scope: Scope,
@@ -265,7 +264,7 @@ export class Container<Document extends object, Input extends object, PartitionP
     if (!isJsonObject(given)) throw invalid("An operation must be an object with `op`.");
     if (given["op"] === "patch") {
       throw invalid(
-        "A patch in a batch cannot be checked against the schema. Use patch() or update(), or replace with an etag; the store below has it: store.batch().",
+        "A patch in a batch cannot be checked against the schema. Use patch() or update(), or replace with an etag; the store below supports it: store.batch().",
       );
     }
     if (!("document" in operation)) return { ...operation, ...plain(operation) } as Operation;
@@ -279,7 +278,7 @@ export class Container<Document extends object, Input extends object, PartitionP
     conditions: Conditions<Document>,
     attempts: number,
   ): Promise<Stored<Document>> {
-    // Callers of this process take turns, so that only other processes can be in each other's way.
+    // Callers of this process take turns, so that only other processes can conflict.
     return this.#queue.run([JSON.stringify([scope.tenant, key.partition, key.id])], async () => {
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -318,7 +317,7 @@ export class Container<Document extends object, Input extends object, PartitionP
       };
       return this.#written(checked, await this.store.write(scope, this.name, key.partition, operation));
     } catch (error) {
-      // Somebody wrote in between; a condition of the caller's that fails on the item we read is final.
+      // A concurrent write; a condition of the caller's that fails on the item we read is final.
       const failed = hasCode(error, "PRECONDITION_FAILED") && ifMatch === undefined;
       throw failed && error.context.currentEtag !== item.etag
         ? new Outrun("changed meanwhile", { cause: error })
@@ -367,7 +366,7 @@ export class Container<Document extends object, Input extends object, PartitionP
   }
 }
 
-/** For the port, which does not take undefined for absent. */
+/** For the port, which does not accept undefined for absent. */
 function plain<Document>(conditions: Conditions<Document> | null): {
   ifMatch?: string;
   where?: NonNullable<Query["filter"]>;

@@ -72,7 +72,7 @@ describe("a declared container", () => {
     });
   });
 
-  it("R-AGT-10 refuses them when the schema is strict", async () => {
+  it("R-AGT-10 rejects them if the schema is strict", async () => {
     const strict = defineContainer({
       name: "strict",
       partitionKey: ["p"],
@@ -83,7 +83,7 @@ describe("a declared container", () => {
     expect(error.detail).toContain("extra");
   });
 
-  it("R-AGT-07 a bad timestamp is refused with its path", async () => {
+  it("R-AGT-07 a bad timestamp is rejected with its path", async () => {
     const { repository } = await open();
     for (const created_at of [
       "yesterday",
@@ -99,7 +99,7 @@ describe("a declared container", () => {
     await repository.create(scope, task({ created_at: "2030-01-01T00:00:00Z" }));
   });
 
-  it("R-AGT-08 an unknown enum value is refused, naming the field and the allowed values", async () => {
+  it("R-AGT-08 an unknown enum value is rejected, naming the field and the allowed values", async () => {
     const { repository } = await open();
     const error = await failure(repository.create(scope, { ...task(), status: "paused" } as never), "INVALID");
     expect(error.detail).toMatch(/status: .*"pending".*"done"/);
@@ -137,7 +137,7 @@ describe("a declared container", () => {
     expect(await repository.read(scope, key)).toMatchObject({ steps: 100 });
   });
 
-  it("patch and update: conditions of the caller are final, a missing item is not found", async () => {
+  it("patch and update: conditions of the caller are final, a missing item is NOT_FOUND", async () => {
     const { repository } = await open();
     const made = await repository.create(scope, task({ id: "x" }));
     const key = { workflow_id: "wf", id: "x" };
@@ -225,7 +225,7 @@ describe("a declared container", () => {
     expectTypeOf(tasks.definition.name).toBeString();
   });
 
-  it("takes what the schema takes: properties with a default may be left out", async () => {
+  it("accepts what the schema accepts: properties with a default may be left out", async () => {
     const { repository } = await open();
     const made = await repository.create(scope, {
       workflow_id: "wf",
@@ -248,7 +248,7 @@ describe("a declared container", () => {
     expect(await repository.read(scope, { workflow_id: 5, id: "x" })).toBeUndefined();
   });
 
-  it("tells which operation of a batch was wrong, and takes no patch there", async () => {
+  it("names the invalid operation of a batch, and rejects patches there", async () => {
     const { repository } = await open();
     const bad = await failure(
       repository.batch(scope, { workflow_id: "wf" }, [
@@ -269,7 +269,7 @@ describe("a declared container", () => {
     await failure(repository.batch(scope, { workflow_id: "wf" }, [null as never]), "INVALID");
   });
 
-  it("asks for the scope first, for a document from update(), and for keys that are keys", async () => {
+  it("rejects a missing scope first, then a missing document from update(), and invalid keys", async () => {
     const { repository } = await open();
     await repository.create(scope, task({ id: "x" }));
     const key = { workflow_id: "wf", id: "x" };
@@ -294,7 +294,7 @@ describe("a declared container", () => {
     ).toEqual(await repository.read(scope, { ...key, id: "y" }));
   });
 
-  it("gives the session token of each write that returned a document", async () => {
+  it("returns the session token of each write that returned a document", async () => {
     const { repository } = await open();
     const made = await repository.create(scope, task({ id: "x" }));
     const session = repository.sessionOf(made);

@@ -13,7 +13,7 @@ export interface IndexOf<Path extends string> {
 export interface ContainerDeclaration<Schema extends z.ZodType<object, object>, PartitionPath extends string, Indexes> {
   readonly name: string;
   readonly partitionKey: readonly PartitionPath[];
-  /** zod: the type, the validation and later the OpenAPI schema come from here. */
+  /** zod: the type, the validation and later the OpenAPI schema come from it. */
   readonly schema: Schema;
   readonly indexes?: Indexes;
   readonly uniqueKeys?: Readonly<Record<string, readonly (PathOf<z.output<Schema>> | Pointer)[]>>;
@@ -30,7 +30,7 @@ export interface DeclaredContainer<
 > {
   readonly definition: ContainerDefinition;
   readonly schema: z.ZodType<Document, Input>;
-  /** Opens the container on a store: creates it there, or changes its indexes online, and returns its repository. */
+  /** Opens the container on a store: creates it, or changes its indexes online, and returns its repository. */
   open(store: ItemStore, options?: OpenContainerOptions): Promise<Container<Document, Input, PartitionPath, Indexes>>;
 }
 
@@ -74,8 +74,8 @@ export function defineContainer<
 }
 
 /**
- * An ISO 8601 timestamp in UTC, such as 2030-01-01T00:00:00.000Z. Kept as it is sent and sorted as text: write one precision
- * (`toISOString()` does), because `…00Z` sorts after `…00.500Z`.
+ * An ISO 8601 timestamp in UTC, such as 2030-01-01T00:00:00.000Z. Stored as sent and sorted as text: write one precision (`toISOString()`
+ * does), because `…00Z` sorts after `…00.500Z`.
  */
 export function timestamp(): z.ZodISODateTime {
   return z.iso.datetime({ message: "must be an ISO 8601 time in UTC, such as 2030-01-01T00:00:00.000Z" });

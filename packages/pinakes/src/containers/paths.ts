@@ -10,7 +10,7 @@ export type PathOf<T, Depth extends readonly unknown[] = []> = Depth["length"] e
       ? { [K in keyof T & string]: K | `${K}.${PathOf<NonNullable<T[K]>, [...Depth, 0]>}` }[keyof T & string]
       : never;
 
-/** An RFC 6901 pointer: for names that hold dots, and for paths deeper than the types follow. */
+/** An RFC 6901 pointer: for names that contain dots, and for paths deeper than the types follow. */
 export type Pointer = `/${string}`;
 
 export type ValueAt<T, P extends string> = P extends keyof T
@@ -23,12 +23,12 @@ export type ValueAt<T, P extends string> = P extends keyof T
 
 type Scalar = string | number | boolean | null;
 
-/** What can be compared for equality at a path. */
+/** Values that can be compared for equality at a path. */
 export type KeyAt<T, P extends string> = [Extract<ValueAt<T, P>, Scalar>] extends [never]
   ? Scalar
   : Extract<ValueAt<T, P>, Scalar>;
 
-/** What a partition key can be at a path. */
+/** Values of a partition key at a path. */
 export type PartitionValueAt<T, P extends string> = [Extract<ValueAt<T, P>, string | number | boolean>] extends [never]
   ? string | number | boolean
   : Extract<ValueAt<T, P>, string | number | boolean>;

@@ -1,15 +1,15 @@
-/** What does not fit a schema, in plain words: what is wanted, and what came instead. The same for documents and for requests. */
+/** Schema violations in plain words: what is expected, and what was received. The same for documents and for requests. */
 import type { z } from "zod";
 import { show } from "../domain/errors.ts";
 
-/** For `safeParse(value, { error: plainIssue })`; undefined where the schema's own words are good enough. */
+/** For `safeParse(value, { error: plainIssue })`; undefined where zod's own message is good enough. */
 export function plainIssue(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
-      if (issue.input === undefined) return `is missing; ${kind(issue.expected)} is wanted`;
+      if (issue.input === undefined) return `is missing; expected ${kind(issue.expected)}`;
       return `must be ${kind(issue.expected)}, got ${show(issue.input)}`;
     case "invalid_value":
-      if (issue.input === undefined) return `is missing; one of ${issue.values.map(show).join(", ")} is wanted`;
+      if (issue.input === undefined) return `is missing; expected one of ${issue.values.map(show).join(", ")}`;
       return `must be ${issue.values.length === 1 ? "" : "one of "}${issue.values.map(show).join(", ")}, got ${show(issue.input)}`;
     case "too_big":
       return `must be ${bound(issue.origin, "at most", String(issue.maximum), issue.inclusive !== false)}`;
@@ -18,9 +18,9 @@ export function plainIssue(issue: z.core.$ZodRawIssue): string | undefined {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "invalid_union":
-      return `does not fit any of the accepted forms, got ${show(issue.input)}`;
+      return `matches none of the accepted forms, got ${show(issue.input)}`;
     case "invalid_key":
-      return "holds a name that is not allowed";
+      return "contains a name that is not allowed";
     case "invalid_format":
       return issue.format === "regex" && issue.pattern !== undefined
         ? `must match ${issue.pattern}, got ${show(issue.input)}`

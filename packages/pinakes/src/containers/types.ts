@@ -2,7 +2,7 @@
 import type { Change, Query } from "../ports/item-store.ts";
 import type { FilterOf, KeyAt, PartitionValueAt } from "./paths.ts";
 
-/** A document as it comes back: with its etag and the second of its last change. */
+/** A document as returned: with its etag and the time of its last change in seconds. */
 export type Stored<Document> = Document & { readonly id: string; readonly _etag: string; readonly _ts: number };
 
 export type PartitionOf<Document, PartitionPath extends string> = {
@@ -63,6 +63,6 @@ export interface FollowOptions {
   readonly cursor?: string | undefined;
   readonly from?: "oldest" | "now";
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait at the end of the feed before looking again. */
+  /** How long to wait at the end of the feed before polling again. */
   readonly pollMs?: number;
 }

@@ -1,4 +1,4 @@
-/** A document against its container's schema: errors name the path, unknown properties stay, defaults are filled in. */
+/** A document against its container's schema: errors name the path, unknown properties are kept, defaults are filled in. */
 import type { z } from "zod";
 import { invalid } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
@@ -10,10 +10,10 @@ export function validateDocument(container: string, schema: z.ZodType, document:
   const issues = result.error.issues
     .slice(0, 5)
     .map(({ path, message }) => `${path.length === 0 ? "document" : path.map(String).join(".")}: ${message}`);
-  throw invalid(`The document does not fit container "${container}": ${issues.join("; ")}.`);
+  throw invalid(`The document does not match the schema of container "${container}": ${issues.join("; ")}.`);
 }
 
-/** Parsing drops what a schema does not name; a container keeps it (R-AGT-10). A strict schema has refused it before. */
+/** Parsing drops properties that a schema does not name; a container keeps them (R-AGT-10). A strict schema has rejected them before. */
 function keepUnknown(input: unknown, parsed: unknown): unknown {
   if (Array.isArray(input) && Array.isArray(parsed) && input.length === parsed.length) {
     return parsed.map((element, i) => keepUnknown(input[i], element));

@@ -1,6 +1,6 @@
 /**
- * Where entries of a registry lie, and how all of them are read: spread over a few partitions of the system's own tenant by a hash of
- * their name, so that neither one partition nor a hundred thousand tenants stand in anybody's way.
+ * How the entries of a registry are stored and read: spread over a few partitions of the system's own tenant by a hash of their name, so
+ * that there is neither one hot partition nor one partition per tenant.
  */
 import { hash } from "node:crypto";
 import { invariant } from "../domain/invariant.ts";
@@ -18,25 +18,25 @@ export interface WorkName<Kind extends string = string> {
 }
 
 /**
- * The id is `kind:tenant:key`. A key may hold colons; a kind is a word of the program, and the name of a tenant never has one: so the
- * first two colons end kind and tenant, and no two names have one id.
+ * The id is `kind:tenant:key`. A key may contain colons; a kind is a constant of the program, and a tenant's name never has one: so the
+ * first two colons end kind and tenant, and no two names have the same id.
  */
 export function workPlace({ kind, tenant, key }: WorkName): { readonly shard: string; readonly id: string } {
   invariant(
     kind !== "" && !kind.includes(":"),
     "INTERNAL",
-    `The kind of work "${kind}" is empty or has a colon; name it otherwise.`,
+    `The kind of work "${kind}" is empty or contains a colon; use another name.`,
   );
   invariant(
     tenant !== "" && !tenant.includes(":"),
     "INTERNAL",
-    `Work of kind "${kind}" is to be registered for "${tenant}", which is no name of a tenant.`,
+    `Work of kind "${kind}" has the owner "${tenant}", which is not a valid tenant name.`,
   );
   const id = `${kind}:${tenant}:${key}`;
   return { shard: String((hash("sha256", id, "buffer")[0] as number) % shards), id };
 }
 
-/** What the query finds in each shard, one shard after the other, to its end. */
+/** The results of the query in each shard, one shard after the other, to the end. */
 export async function* acrossShards(
   items: ItemStore,
   scope: Scope,

@@ -1,4 +1,4 @@
-/** The registry of work: nothing that was put there is lost, and nobody's entry is taken for another's. */
+/** The work registry: no entry is lost, and entries are not confused with each other. */
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { systemScope, tenantScope } from "../domain/scope.ts";
@@ -7,7 +7,7 @@ import type { ItemStore } from "../ports/item-store.ts";
 import { workPlace } from "./work-registry-shards.ts";
 import { WorkRegistry, workContainer, type RegisteredWork, type WorkFields } from "./work-registry.ts";
 
-const system = systemScope("tests of the registry of work", () => {});
+const system = systemScope("tests of the work registry", () => {});
 const tenant = "pinakes.test";
 const container = "test-work";
 let items: ItemStore;
@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 
 describe("put and read", () => {
-  it("what was put there is read back with what its worker needs to know; put again, it is renewed", async () => {
+  it("an entry is read back with the data its worker needs; putting it again renews it", async () => {
     const work = await registry();
     const name = { kind: "purge", tenant: "acme", key: "papers" };
     expect(await work.read(name)).toBeUndefined();
@@ -43,7 +43,7 @@ describe("put and read", () => {
     expect(second?.etag).not.toBe(first?.etag);
   });
 
-  it("ensure puts it there where there is none, brings a later one forward, and leaves one as early as it is", async () => {
+  it("ensure adds a missing entry, moves a later one forward, and leaves an equally early one", async () => {
     const work = await registry();
     const name = { kind: "purge", tenant: "acme", key: "papers" };
     await work.ensure({ ...name, due_at: 50 });
@@ -56,19 +56,19 @@ describe("put and read", () => {
     expect((await work.read(name))?.due_at).toBe(49);
   });
 
-  it("no caller's scope reaches an entry", async () => {
+  it("no caller's scope can access an entry", async () => {
     const work = await registry();
     const name = { kind: "purge", tenant: "acme", key: "papers" };
     await work.put({ ...name, due_at: 0 });
     const { shard, id } = workPlace(name);
     expect(await stored(shard, id)).toBeDefined();
     expect(await items.read(tenantScope("acme"), container, { partition: [shard], id })).toBeUndefined();
-    expect(() => tenantScope(tenant)).toThrow(/the system's own/);
+    expect(() => tenantScope(tenant)).toThrow(/reserved for the system/);
   });
 });
 
 describe("remove", () => {
-  it("takes away the entry that was read, and not one that was renewed since; what is gone is no error", async () => {
+  it("removes the entry that was read, but not one that was renewed since; a missing one is no error", async () => {
     const work = await registry();
     const name = { kind: "purge", tenant: "acme", key: "papers" };
     await work.put({ ...name, due_at: 1 });
@@ -80,13 +80,13 @@ describe("remove", () => {
     await work.remove(renewed);
     expect(await work.read(name)).toBeUndefined();
     await work.remove(renewed);
-    // One that was made anew since is another one.
+    // An entry that was recreated since is a different one.
     await work.put({ ...name, due_at: 1 });
     await work.remove(renewed);
     expect(await work.read(name)).toBeDefined();
   });
 
-  it("an error of the store is one", async () => {
+  it("an error of the store is rethrown", async () => {
     const work = await registry();
     await items.close();
     await expect(work.remove({ kind: "purge", tenant: "acme", key: "papers", etag: "x" })).rejects.toThrow(/closed/);
@@ -94,7 +94,7 @@ describe("remove", () => {
 });
 
 describe("postpone", () => {
-  it("makes the entry that was read due at another time, with its data, and not one that was renewed or taken away since", async () => {
+  it("reschedules the entry that was read, with its data, but not one that was renewed or removed since", async () => {
     const work = await registry({ key: "incarnation", dataBeside: true });
     const name = { kind: "purge", tenant: "acme", key: "papers" };
     await work.put({ ...name, due_at: 1, data: { pages: 2 } });
@@ -111,7 +111,7 @@ describe("postpone", () => {
 });
 
 describe("due", () => {
-  it("finds what is due at that millisecond, of all tenants, the earliest first within a shard, and nothing of later", async () => {
+  it("finds what is due at that millisecond, of all tenants, the earliest first within a shard, and nothing later", async () => {
     const work = await registry();
     for (const [i, of] of ["acme", "zoo", "acme", "zoo"].entries())
       await work.put({ kind: "job", tenant: of, key: `k${i}`, due_at: 100 + i });
@@ -137,7 +137,7 @@ describe("due", () => {
     expect(shards.values().reduce((sum, entries) => sum + entries.length, 0)).toBe(204);
   });
 
-  it("goes on after a page, and finds one more than a page holds", async () => {
+  it("continues after a page, and finds one more than a page has", async () => {
     const work = await registry();
     const keys: string[] = [];
     for (let i = 0; keys.length < 501; i += 1)
@@ -149,8 +149,8 @@ describe("due", () => {
 });
 
 describe("names", () => {
-  it("no two names have one id: a key may hold colons, a tenant and a kind never do", () => {
-    // Few letters, so that many pairs would meet.
+  it("no two names have the same id: a key may contain colons, a tenant and a kind never do", () => {
+    // Few letters, so that many pairs would collide.
     const word = fc.stringMatching(/^[a.]{1,2}$/);
     const name = fc.record({ kind: word, tenant: word, key: fc.stringMatching(/^[a:]{0,4}$/) });
     fc.assert(
@@ -165,11 +165,11 @@ describe("names", () => {
       { kind: "a", tenant: "b:c", key: "d" },
       { kind: "a:b", tenant: "c", key: "d" },
     ])
-      expect(() => workPlace(other)).toThrow(/colon|no name of a tenant/);
+      expect(() => workPlace(other)).toThrow(/colon|not a valid tenant name/);
     expect(() => tenantScope("b:c")).toThrow();
   });
 
-  it("an empty kind or tenant is refused before anything is written", async () => {
+  it("an empty kind or tenant is rejected before anything is written", async () => {
     const work = await registry();
     await expect(work.put({ kind: "", tenant: "acme", key: "k", due_at: 0 })).rejects.toMatchObject({
       code: "INTERNAL",
@@ -196,7 +196,7 @@ describe("names of fields that older containers have", () => {
     marked_at: 3,
   };
 
-  it("an entry that an older version wrote is found when it is due, and taken away", async () => {
+  it("an entry that an older version wrote is found when it is due, and removed", async () => {
     const work = await registry(older);
     await items.write(system.forTenant(tenant), container, [shard], { op: "create", document });
     expect(await Array.fromAsync(work.due(8))).toEqual([]);
@@ -206,7 +206,7 @@ describe("names of fields that older containers have", () => {
     expect(await stored(shard, id)).toBeUndefined();
   });
 
-  it("an entry is written as the older version wrote it; its data never change whose it is", async () => {
+  it("an entry is written as the older version wrote it; its data never change its owner", async () => {
     const work = await registry(older);
     await work.put({
       ...name,

@@ -1,7 +1,7 @@
 /**
- * Which things have work to do and when, for all tenants: kept under a tenant of the system's own, so that a sweep finds what is due,
- * or what a crash left behind, without looking at anything idle. An entry is put there before the work begins, and taken away only
- * when nothing is left and nobody renewed it meanwhile.
+ * Pending work of all tenants, and when it is due: stored under a tenant of the system's own, so that a sweep finds due work, or what a
+ * crash left behind, without looking at idle tenants. An entry is written before the work begins, and removed only when nothing remains and
+ * it was not renewed meanwhile.
  */
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
@@ -21,13 +21,13 @@ export type RegisteredWork<Kind extends string = string, Data extends JsonObject
   readonly etag: string;
 };
 
-/** Under which names an entry is stored. Containers that are older than this registry have their own, so that their entries stay good. */
+/** The field names of a stored entry. Containers that are older than this registry have their own, so that their entries stay valid. */
 export interface WorkFields {
   /** `due_at` when absent. */
   readonly due?: string;
   /** `key` when absent. */
   readonly key?: string;
-  /** The fields of `data` lie beside the others, not in a field of their own. */
+  /** The fields of `data` are stored beside the others, not in a field of their own. */
   readonly dataBeside?: boolean;
 }
 
@@ -38,9 +38,9 @@ export function workContainer(name: string, { due = "due_at" }: WorkFields = {})
 export interface WorkRegistryOptions {
   readonly items: ItemStore;
   readonly system: SystemScope;
-  /** The container, opened before. */
+  /** The opened container. */
   readonly container: string;
-  /** `pinakes.…`: no caller can have such a name. */
+  /** `pinakes.…`: a name that no caller can have. */
   readonly tenant: string;
   /** The same as for `workContainer`. */
   readonly fields?: WorkFields;
@@ -59,7 +59,7 @@ export class WorkRegistry<Kind extends string = string, Data extends JsonObject 
     this.#fields = fields;
   }
 
-  /** Puts it there, or renews it: a removal on condition of the earlier entry then fails. */
+  /** Adds or renews it: a removal on condition of the earlier entry then fails. */
   async put(work: Work<Kind, Data>): Promise<void> {
     const { shard, id } = workPlace(work);
     await this.#items.write(this.#scope, this.#container, [shard], {
@@ -80,14 +80,14 @@ export class WorkRegistry<Kind extends string = string, Data extends JsonObject 
     return item === undefined ? undefined : fromStored(item, this.#fields);
   }
 
-  /** Due at another time and else as it was, unless somebody renewed it since it was read. */
+  /** Reschedules the entry, unless it was renewed since it was read. */
   async postpone({ etag, ...work }: RegisteredWork<Kind, Data>, due_at: number): Promise<void> {
     const { shard, id } = workPlace(work);
     const document = { id, shard, ...toStored({ ...work, due_at }, this.#fields) };
     await this.#unlessRenewed(shard, { op: "replace", document, ifMatch: etag });
   }
 
-  /** Takes the entry away unless somebody renewed it since it was read. */
+  /** Removes the entry unless it was renewed since it was read. */
   async remove(work: WorkName<Kind> & { readonly etag: string }): Promise<void> {
     const { shard, id } = workPlace(work);
     await this.#unlessRenewed(shard, { op: "delete", id, ifMatch: work.etag });
@@ -102,8 +102,8 @@ export class WorkRegistry<Kind extends string = string, Data extends JsonObject 
   }
 
   /**
-   * What is due at `now`, of all tenants, the earliest first within each shard. The index may be late, never wrong: read the thing
-   * itself before working on it.
+   * What is due at `now`, of all tenants, the earliest first within each shard. The index may be late, never wrong: read the subject itself
+   * before working on it.
    */
   async *due(now: number): AsyncGenerator<RegisteredWork<Kind, Data>> {
     const found = acrossShards(this.#items, this.#scope, this.#container, (shard) => ({
@@ -121,7 +121,7 @@ function toStored(
 ): JsonObject {
   const names = { kind, tenant, [keyField]: key, [due]: due_at };
   if (data === undefined) return names;
-  // The names last: what is told to the worker never changes whose work it is, or when.
+  // The names come last, so that a worker's data never change the owner or the time.
   return dataBeside ? { ...data, ...names } : { ...names, data };
 }
 

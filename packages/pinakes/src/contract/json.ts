@@ -1,4 +1,4 @@
-/** JSON of any form, with the types that the contract has for it: zod's own type of JSON knows no absent properties. */
+/** JSON of any form, with the contract's types for it: zod's own type of JSON has no absent properties. */
 import type { JsonObject, JsonValue } from "@pinakes/client";
 import { z } from "zod";
 

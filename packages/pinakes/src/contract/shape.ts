@@ -1,11 +1,11 @@
 /**
- * Ties a schema of zod, which validates and documents, to a type of the contract (`@pinakes/client`), which everybody compiles against.
- * Where the two drift apart, the schema does not compile.
+ * Ties a zod schema, which validates and documents, to a type of the contract (`@pinakes/client`), which all callers compile against. If
+ * the two drift apart, the schema does not compile.
  */
 import type { JsonValue } from "@pinakes/client";
 import type { z } from "zod";
 
-/** A value as it is sent: what zod infers, read-only, and without the index signature of loose objects. Any JSON stays as it is. */
+/** A value as sent: what zod infers, read-only, and without the index signature of loose objects. Any JSON stays as it is. */
 export type Sent<Value> = [JsonValue] extends [Value] ? Value : SentParts<Value>;
 type SentParts<Value> = Value extends readonly unknown[]
   ? { readonly [Key in keyof Value]: Sent<Value[Key]> }
@@ -43,8 +43,8 @@ type Agreed<Contract, Shown, Undocumented> = [Differences<Contract, Shown, Undoc
   : { readonly "schema and contract differ in": Differences<Contract, Shown, Undocumented> };
 
 /**
- * The schema, with the contract's type for what it describes. It must document every field of the contract but those named as
- * `Undocumented`, no other field, and accept every value that the contract allows.
+ * The schema, typed as the contract. It must document every field of the contract except those in `Undocumented`, no other field, and
+ * accept every value that the contract allows.
  *
  * @example
  * const Job = shape<contract.Job>()(z.object({ job_id: z.string(), … }).meta({ id: "Job" }));

@@ -1,6 +1,6 @@
 /**
- * Who calls: the tenant scope together with the person, the groups and the role behind it. Made by the identity layer (a key, a
- * token, a session) or by the program that embeds Pinakes; registered, so that a look-alike object is refused.
+ * The caller: the tenant scope together with its user, groups and role. Created by the identity layer (from a key, a token or a session) or
+ * by the program that embeds Pinakes; registered, so that a look-alike object is rejected.
  */
 import { permissions, roles, type Permission, type Role } from "@pinakes/client";
 import { PinakesError, invalid, show } from "./errors.ts";
@@ -67,7 +67,7 @@ export function requireCaller(caller: Caller): Scope {
   if (typeof caller === "object" && caller !== null && callers.has(caller)) return caller.scope;
   throw new PinakesError(
     "UNAUTHENTICATED",
-    "This call needs a caller as its first argument; none (or not a real one) was given.",
+    "This call needs a caller as its first argument; got none, or an object that is not a caller.",
   );
 }
 

@@ -1,4 +1,4 @@
-/** How a document is cut into passages: the settings as they are stored, and a passage as it is made. */
+/** How a document is split into chunks: the settings as stored, and a chunk as created. */
 export type { ChunkingStrategy, ChunkingType } from "@pinakes/client";
 
 export interface Chunk {
@@ -8,10 +8,10 @@ export interface Chunk {
   readonly start: number;
   readonly end: number;
   readonly page?: number;
-  /** The path of headings, joined by " > ". */
+  /** The heading path, joined by " > ". */
   readonly section?: string;
   /** First and last record of a table. */
   readonly rows?: readonly [number, number];
-  /** What is said about the passage around it (headings, a table's header): embedded with it, not part of its text. */
+  /** Context of the chunk (headings, a table's header): embedded with it, but not part of its text. */
   readonly context?: string;
 }

@@ -21,9 +21,9 @@ export type ErrorCode = keyof typeof statusOf;
 export const errorCodes = Object.keys(statusOf) as readonly ErrorCode[];
 
 export interface ErrorContext {
-  /** The etag the item has now, where a condition on it failed. */
+  /** The item's current etag, where a condition on it failed. */
   readonly currentEtag?: string;
-  /** The operation of a batch that failed, and what became of every operation (424: not tried because of it). */
+  /** The index of the failed operation of a batch, and the status of every operation (424: not tried because of it). */
   readonly batch?: { readonly index: number; readonly statuses: readonly number[] };
 }
 
@@ -81,7 +81,7 @@ export function invalid(detail: string, options?: PinakesErrorOptions): PinakesE
   return new PinakesError("INVALID", detail, options);
 }
 
-/** An error of one operation as the error of its batch: nothing was written, and the operation is named (from 0). */
+/** Wraps the error of one operation as the error of its batch: nothing was written; `index` counts from 0. */
 export function inBatch(error: PinakesError, index: number, count: number): PinakesError {
   const { currentEtag } = error.context;
   const statuses = Array.from({ length: count }, (_, i) => (i === index ? error.status : 424));
@@ -96,11 +96,11 @@ export function inBatch(error: PinakesError, index: number, count: number): Pina
   );
 }
 
-/** A value for a message: short, and never the cause of another error (bigint, circular, symbol). */
+/** A value for a message: short, and it never throws itself (bigint, circular, symbol). */
 export function show(value: unknown): string {
   let text: string | undefined;
   try {
-    // JSON would write null for NaN and for what is infinite.
+    // JSON would write null for NaN and infinities.
     if (typeof value === "number") text = String(value);
     else text = typeof value === "bigint" ? `${value}n` : JSON.stringify(value);
   } catch {

@@ -1,4 +1,4 @@
-/** The types of files that can be read, and what a name says of the type. */
+/** The file types that Pinakes can read, and how to detect them from a name. */
 export const fileTypes = [
   "pdf",
   "docx",
@@ -36,7 +36,7 @@ const extensions: Readonly<Record<string, FileType>> = {
   rdfs: "rdf",
 };
 
-/** By the name's extension, ignoring case. */
+/** By file extension, ignoring case. */
 export function fileTypeOf(name: string): FileType | undefined {
   const extension = /[^/\\]\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase();
   return extension !== undefined && Object.hasOwn(extensions, extension) ? extensions[extension] : undefined;

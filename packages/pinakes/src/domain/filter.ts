@@ -1,10 +1,10 @@
 /**
- * Filters: the one language for residual query filters, write conditions and (later) vector metadata.
+ * Filters: one language for residual query filters, write conditions and vector metadata.
  *
  *   { status: "open", year: { gte: 2020, lt: 2030 }, or: [{ lang: "en" }, { lang: { exists: false } }] }
  *
- * Properties are joined by "and". A comparison holds only between values of one type; `ne` and `nin` are the exact opposites of
- * `eq` and `in`, so they hold for a missing property. `contains` means: the array holds the value, or the string holds the text.
+ * Properties are joined by "and". A comparison is true only between values of one type; `ne` and `nin` are the exact opposites of
+ * `eq` and `in`, so they are true for a missing property. `contains`: the array contains the value, or the string contains the text.
  */
 import { invalid, show } from "./errors.ts";
 import { compareUtf8, isJsonObject, type JsonObject, type JsonScalar, type JsonValue } from "./json.ts";
@@ -33,7 +33,7 @@ export interface Filter {
 
 export type Predicate = (document: JsonObject) => boolean;
 
-/** Checks a filter once and returns the function that evaluates it. */
+/** Validates a filter once and returns the function that evaluates it. */
 export function compileFilter(filter: unknown, where = "filter"): Predicate {
   return compile(filter, where, { nodes: 0 });
 }

@@ -14,7 +14,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Refuses what JSON would change silently (NaN, bigint, Date, functions) and what an engine could not keep. */
+/** Rejects what JSON would change silently (NaN, bigint, Date, functions) and what an engine could not store. */
 export function checkJson(value: unknown, path = "", depth = 0): void {
   switch (typeof value) {
     case "string":
@@ -28,7 +28,7 @@ export function checkJson(value: unknown, path = "", depth = 0): void {
       if (value === null) return;
       break;
     case "undefined":
-      // As JSON.stringify does: an undefined property is an absent one. In an array it would become null.
+      // As JSON.stringify does: an undefined property counts as absent. In an array it would become null.
       if (path === "" || /\/\d+$/.test(path)) throw invalid(`${path || "/"}: undefined is not a JSON value.`);
       return;
     default:
@@ -56,7 +56,7 @@ export function checkJson(value: unknown, path = "", depth = 0): void {
   }
 }
 
-/** JSON text of a checked value. NUL is refused because PostgreSQL cannot keep it in text. */
+/** JSON text of a checked value. NUL is rejected because PostgreSQL cannot store it in text. */
 export function stringifyChecked(value: JsonObject): string {
   checkJson(value);
   const json = JSON.stringify(value);

@@ -1,13 +1,13 @@
-/** Every limit of the item and object stores, with its unit last. Tests stand at each and one past it. */
+/** Every limit of the item and object stores; each name ends with its unit. Tests check each limit and one past it. */
 export const limits = Object.freeze({
   tenantCharsMax: 128,
   containerNameCharsMax: 60,
   partitionPathsMax: 3,
   partitionKeyBytesMax: 1_024,
   idBytesMax: 1_023,
-  /** Longer ids are kept under a prefix and a hash, so that every engine's key limits hold. */
+  /** Longer ids are stored as a prefix and a hash, so that every engine's key limits hold. */
   idNativeBytesMax: 255,
-  /** Order and ranges of ids go by this much of their beginning. */
+  /** Ids are ordered and ranged by this prefix only. */
   idOrderBytesMax: 192,
   indexesMax: 15,
   indexPathsMax: 8,
@@ -22,18 +22,18 @@ export const limits = Object.freeze({
   readManyKeysMax: 100,
   pageItemsDefault: 100,
   pageItemsMax: 1_000,
-  /** A page ends early, with a cursor, when it holds this much … */
+  /** A page ends early, with a cursor, once it holds this many bytes … */
   pageBytesMax: 4_194_304,
-  /** … or when a residual filter has looked at this many rows. */
+  /** … or once a residual filter has examined this many rows. */
   pageRowsExaminedMax: 10_000,
   ttlSecondsMax: 2_147_483_647,
   purgeItemsMax: 1_000,
   feedRetentionMs: 7 * 86_400_000,
   /** With the tenant's prefix (131 bytes) and a bucket prefix it stays within S3's 1,024. */
   objectKeyBytesMax: 800,
-  /** What S3 takes in one piece; a larger object is several objects and a manifest. */
+  /** S3's maximum for a single PUT; a larger object is several objects and a manifest. */
   objectBytesMax: 5 * 1024 ** 3,
-  /** What `get` puts into memory at once; `stream` has no such limit. */
+  /** The most `get` loads into memory; `stream` has no such limit. */
   objectGetBytesMax: 256 * 1024 ** 2,
   objectListKeysMax: 1_000,
   objectDeleteKeysMax: 1_000,

@@ -1,6 +1,6 @@
 /**
- * A line for operators. Features log only what went wrong, so a line without a level is a warning; `error`: somebody must look.
- * `fields` say what it is about (workspace, document, job), never a secret and nothing of a document's content.
+ * A log line for operators. Features log only failures, so a line without a level is a warning; `error` means an operator must act.
+ * `fields` identify the subject (workspace, document, job), and never contain secrets or document content.
  */
 export type Log = (
   line: string,

@@ -6,16 +6,16 @@ describe("nearestWord", () => {
   const known = ["search", "start", "status"];
 
   it.each([
-    ["serch", "a letter too few"],
-    ["seaarch", "one too many"],
+    ["serch", "a missing letter"],
+    ["seaarch", "an extra letter"],
     ["sesrch", "a wrong one"],
-    ["saerch", "two neighbours swapped"],
+    ["saerch", "two swapped letters"],
     ["SEARCH", "another case"],
-  ])("%s is one step at most from search: %s", (word) => {
+  ])("%s is at most one edit from search: %s", (word) => {
     expect(nearestWord(word, known, 1)).toBe("search");
   });
 
-  it("one step further than allowed is not meant; without a bound something always is, while anything is known", () => {
+  it("a word further than the maximum distance does not match; without a maximum there is always a match unless the list is empty", () => {
     expect(nearestWord("serh", known, 2)).toBe("search");
     expect(nearestWord("serh", known, 1)).toBeUndefined();
     expect(nearestWord("zzz", known)).toBeDefined();
@@ -23,11 +23,11 @@ describe("nearestWord", () => {
     expect(nearestWord("search", [])).toBeUndefined();
   });
 
-  it("of several that are as near it is the first", () => {
+  it("the first of several equally near words wins", () => {
     expect(nearestWord("stat", ["stab", "star"])).toBe("stab");
   });
 
-  it("a word that is known is its own nearest, and never more than its letters away from any other", () => {
+  it("a known word is its own nearest, and the distance is never more than the length of the longer word", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 8 }), fc.string({ maxLength: 8 }), (a, b) => {
         expect(nearestWord(a, [a], 0)).toBe(a);

@@ -1,13 +1,13 @@
-/** What somebody may have meant who mistyped a word. */
+/** Spelling suggestions. */
 
-/** The nearest of the known words, whatever their case, and the first of several; undefined where all are further than `distanceMax`. */
+/** The nearest known word, ignoring case; the first of several equally near; undefined if all are further than `distanceMax`. */
 export function nearestWord(word: string, known: readonly string[], distanceMax = Infinity): string | undefined {
   const wanted = word.toLowerCase();
   let nearest: string | undefined;
   let least = Infinity;
   for (const name of known) {
     const candidate = name.toLowerCase();
-    // Their lengths alone differ by more: most words need no look at their letters.
+    // The difference in length is a lower bound of the distance, so most words need no comparison of letters.
     if (Math.abs(candidate.length - wanted.length) > distanceMax) continue;
     const distance = editDistance(wanted, candidate);
     if (distance <= distanceMax && distance < least) [nearest, least] = [name, distance];
@@ -15,7 +15,7 @@ export function nearestWord(word: string, known: readonly string[], distanceMax 
   return nearest;
 }
 
-/** Letters to add, to remove, to replace or to swap with their neighbour. */
+/** Insertions, deletions, substitutions, and swaps of neighbours (Damerau-Levenshtein). */
 function editDistance(a: string, b: string): number {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,6 +1,6 @@
 /**
- * The six patch operations on a document, as Cosmos DB defines them: add, set, replace, remove, incr, move.
- * Paths are RFC 6901 pointers. `applyPatch` is pure: the input is never changed; an error leaves nothing half done.
+ * The six patch operations on a document, as Cosmos DB defines them: add, set, replace, remove, incr, move. Paths are RFC 6901 pointers.
+ * `applyPatch` is pure: it never changes its input, and an error leaves nothing half done.
  */
 import { invalid, show } from "./errors.ts";
 import { checkJson, type JsonObject, type JsonValue } from "./json.ts";
@@ -17,7 +17,7 @@ export type PatchStep =
 export type Mutable = { [key: string]: MutableValue } | MutableValue[];
 type MutableValue = string | number | boolean | null | Mutable;
 
-/** Refuses a malformed patch before anything is read. */
+/** Rejects a malformed patch before anything is read. */
 export function checkPatch(steps: unknown): asserts steps is readonly PatchStep[] {
   if (!Array.isArray(steps) || steps.length === 0) throw invalid("patch: must be a list of 1 or more operations.");
   if (steps.length > limits.patchStepsMax) {
@@ -62,10 +62,10 @@ function checkPointer(path: unknown, where: string): void {
   if (first === undefined || first === "")
     throw invalid(`${where}: must name a property; the whole document is changed by "replace".`);
   if (first === "id" || isSystemProperty(first))
-    throw invalid(`${where}: "${first}" is kept by the system and cannot be patched.`);
+    throw invalid(`${where}: "${first}" is managed by the system and cannot be patched.`);
 }
 
-/** The steps with the properties they need and no others: these may travel to another thread. */
+/** The steps with only the properties they need, so they can be sent to another thread. */
 export function plainPatch(steps: readonly PatchStep[]): PatchStep[] {
   return steps.map((step): PatchStep => {
     const { op, path } = step;
@@ -81,7 +81,7 @@ export function applyPatch(document: JsonObject, steps: readonly PatchStep[]): J
   return root;
 }
 
-/** For a document that is the caller's own; after an error it is half patched. */
+/** Patches in place, for a document that the caller owns; after an error it is half patched. */
 export function patchInPlace(root: Mutable, steps: readonly PatchStep[]): void {
   for (const [i, step] of steps.entries()) applyStep(root, step, `patch[${i}]`);
 }
@@ -104,7 +104,7 @@ function applyStep(root: Mutable, step: PatchStep, where: string): void {
       return increment(target, step.value, step.path, where);
     case "move": {
       const value = remove(locate(root, step.from, where), step.from, where);
-      // Located again: removing from an array may have shifted the elements on the way.
+      // Resolved again: removing from an array may have shifted the elements on the way.
       return add(locate(root, step.path, where), value, where);
     }
   }
@@ -137,7 +137,7 @@ function isIndex(key: string): boolean {
   return /^(0|[1-9]\d{0,8})$/.test(key);
 }
 
-/** In an array: inserts before the index, or appends with "-" or the length. In an object: sets. */
+/** In an array: inserts before the index, or appends for "-" or the length. In an object: sets. */
 function add({ parent, key }: Target, value: MutableValue, where: string): void {
   if (!Array.isArray(parent)) {
     define(parent, key, value);
@@ -150,7 +150,7 @@ function add({ parent, key }: Target, value: MutableValue, where: string): void 
   parent.splice(index, 0, value);
 }
 
-/** In an array: overwrites the element, or appends with "-" or the length. In an object: sets. */
+/** In an array: overwrites the element, or appends for "-" or the length. In an object: sets. */
 function set(target: Target, value: MutableValue, where: string): void {
   const { parent, key } = target;
   if (Array.isArray(parent) && isIndex(key) && Number(key) < parent.length) {

@@ -1,6 +1,6 @@
 /**
- * A path names a property of a document: `status`, `metadata.user_id`, or an RFC 6901 pointer such as `/metadata/user~1id`
- * for names that hold dots or slashes.
+ * A path to a property of a document: `status`, `metadata.user_id`, or an RFC 6901 pointer such as `/metadata/user~1id` for names that
+ * contain dots or slashes.
  */
 import { invalid, show } from "./errors.ts";
 import type { JsonObject, JsonValue } from "./json.ts";

@@ -1,9 +1,9 @@
 /**
- * A prefilter: what an engine may use to leave out documents early. It is a hint and never decides. A document for which it is false
- * surely does not match; one for which it is true may or may not, and is still judged by whoever asked. So an engine may ignore it, or
- * any part of it that it cannot tell exactly, and the tree holds nothing that a mistake could turn around: no "not".
+ * A prefilter: a condition that lets an engine skip documents early. It is only a hint. A document for which it is false certainly does not
+ * match; one for which it is true may or may not match, and the caller still checks it. So an engine may ignore it, or any part that it
+ * cannot evaluate exactly, and the tree has no "not" that could turn an approximation into a wrong answer.
  *
- * Paths go through objects only (domain/path.ts). A comparison holds between values of one type; strings compare by UTF-8 bytes.
+ * Paths go through objects only (domain/path.ts). A comparison is true only between values of one type; strings compare by UTF-8 bytes.
  */
 import type { Filter } from "./filter.ts";
 import { isJsonObject, type JsonScalar, type JsonValue } from "./json.ts";
@@ -26,20 +26,20 @@ export type Prefilter =
 const comparisonsMax = 32;
 const valuesMax = 100;
 
-/** Joined by "and". A part that is not known says nothing and is left out; undefined when nothing is left. */
+/** Joined by "and". An unknown part is left out; undefined if no part remains. */
 export function allOf(parts: readonly (Prefilter | undefined)[]): Prefilter | undefined {
   const known = parts.filter((part) => part !== undefined);
   return known.length > 1 ? { kind: "all", parts: known } : known[0];
 }
 
-/** Joined by "or". One part that is not known makes the whole unknown. */
+/** Joined by "or". One unknown part makes the whole unknown. */
 export function anyOf(parts: readonly (Prefilter | undefined)[]): Prefilter | undefined {
   const known = parts.filter((part) => part !== undefined);
   if (known.length < parts.length) return undefined;
   return known.length > 1 ? { kind: "any", parts: known } : known[0];
 }
 
-/** Without what is too large to be worth its cost. */
+/** Without the parts that are too large to pay off. */
 export function boundedPrefilter(prefilter: Prefilter | undefined): Prefilter | undefined {
   return prefilter === undefined ? undefined : within(prefilter, { left: comparisonsMax });
 }
@@ -51,7 +51,7 @@ function within(prefilter: Prefilter, budget: { left: number }): Prefilter | und
   return budget.left < 0 || (prefilter.kind === "in" && prefilter.values.length > valuesMax) ? undefined : prefilter;
 }
 
-/** What a checked filter (domain/filter.ts) says for sure. */
+/** The part of a validated filter (domain/filter.ts) that is exact. */
 export function prefilterOf(filter: Filter): Prefilter | undefined {
   return allOf(
     Object.entries(filter).map(([key, value]) => (value === undefined ? undefined : partOf(key, value as JsonValue))),
@@ -62,7 +62,7 @@ function partOf(key: string, value: JsonValue): Prefilter | undefined {
   if (key === "not") return undefined;
   if (key === "and" || key === "or") {
     const parts = (value as readonly Filter[]).map(prefilterOf);
-    // An empty "or" matches nothing, which this tree cannot say.
+    // An empty "or" matches nothing, which this tree cannot express.
     return key === "and" ? allOf(parts) : anyOf(parts);
   }
   const path = parsePath(key);

@@ -13,7 +13,7 @@ const make = (more: Partial<QueryBounds> = {}) => new QuerySlots({ ...bounds, ..
 const throttled = { code: "THROTTLED", status: 429, retryable: true, retryAfterMs: 1_000 };
 const nothing = { places: 0, waiting: 0, bytes: 0 };
 
-/** Who has got a place, in the order they got it. */
+/** Who got a slot, in order. */
 function watch(places: QuerySlots) {
   const got: { readonly name: string; readonly place: QuerySlot }[] = [];
   const enter = (name: string, signal?: AbortSignal) => {
@@ -29,8 +29,8 @@ function watch(places: QuerySlots) {
   };
 }
 
-describe("places of queries", () => {
-  it("a tenant has its share and no more; one past it waits, one past those that may wait is refused", async () => {
+describe("query slots", () => {
+  it("a tenant gets at most its share: one more waits, and one more than may wait is rejected", async () => {
     const places = make();
     const { enter, got, leave } = watch(places);
     for (const name of ["a1", "a2", "a3", "a4"]) void enter(name);
@@ -43,12 +43,12 @@ describe("places of queries", () => {
     await expect(enter("a7")).rejects.toMatchObject(throttled);
   });
 
-  it("one tenant cannot take all places, and the one with the fewest goes first", async () => {
+  it("one tenant cannot take all slots, and the tenant with the fewest goes first", async () => {
     const places = make();
     const { enter, got, leave } = watch(places);
     for (const name of ["a1", "a2", "a3", "b1", "b2", "c1"]) void enter(name);
     expect(await got()).toEqual(["a1", "a2", "b1"]);
-    // a has one left, b one, c none: c waited for less time, but has nothing.
+    // a holds one slot, b one, c none: c waited for less time, but holds none.
     leave("a1");
     expect(await got()).toEqual(["a1", "a2", "b1", "c1"]);
     leave("c1");
@@ -59,7 +59,7 @@ describe("places of queries", () => {
     expect(places.usage).toEqual(nothing);
   });
 
-  it("who waits leaves the line when the signal says so, or when the patience ends", async () => {
+  it("a waiting query leaves the queue when its signal aborts or its patience ends", async () => {
     const patience = new AbortController();
     const places = new QuerySlots(bounds, () => patience.signal);
     const { enter, got, leave } = watch(places);
@@ -79,7 +79,7 @@ describe("places of queries", () => {
     expect(await got()).toEqual(["a1", "a2", "a6"]);
   });
 
-  it("memory is bounded for a tenant and in sum, at the limit and one past it, and comes back with its place", async () => {
+  it("memory is bounded per tenant and in total, at the limit and one past it, and is released with its slot", async () => {
     const places = make();
     const [a1, a2, b] = [await places.enter("a"), await places.enter("a"), await places.enter("b")];
     a1.hold(40);
@@ -99,14 +99,14 @@ describe("places of queries", () => {
     expect(places.usage).toEqual(nothing);
   });
 
-  it("within gives the place back after an error, too", async () => {
+  it("within releases the slot after an error too", async () => {
     const places = make();
     await expect(places.within("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(await places.within("a", async () => places.usage.places)).toBe(1);
     expect(places.usage).toEqual(nothing);
   });
 
-  it("a stream has its place from the first element to the last, to an error, or until nobody wants more", async () => {
+  it("a stream holds its slot from the first element to the last, to an error, or until the consumer stops", async () => {
     const places = make();
     const numbers = async function* (to: number, error?: Error): AsyncGenerator<number> {
       for (let i = 0; i < to; i += 1) yield i;
@@ -133,7 +133,7 @@ describe("places of queries", () => {
     expect(places.usage).toEqual(nothing);
   });
 
-  it("a refusal says what there are too many of", async () => {
+  it("a rejection says what there is too much of", async () => {
     const places = new QuerySlots({ ...bounds, placesPerTenantMax: 1, waitingPerTenantMax: 1 }, forever, "exports");
     const { enter, got } = watch(places);
     for (const name of ["a1", "a2"]) void enter(name);

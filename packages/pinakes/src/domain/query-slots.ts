@@ -1,11 +1,12 @@
 /**
- * Who may compute now: queries, searches, exports and evaluation runs, each kind in places of its own. A query takes a place before it starts and gives it back at its end; without a place it waits, and where too many
- * wait already it is refused, to be sent again. So one process computes only so much at once, whoever asks.
+ * Concurrency limits for queries, searches, answers, exports and evaluation runs; each kind has slots of its own. A query takes a slot before it
+ * starts and releases it when it ends; without a free slot it waits, and when too many wait already it is rejected with a retryable error.
+ * This bounds the work of one process.
  *
- * Fair: a tenant has at most its share of the places and of the memory, which is less than all; and of those who wait, the tenant with the
- * fewest places goes first, among equals the one that waits longest.
+ * Fairness: a tenant holds at most its share of the slots and of the memory, which is less than all; among waiting queries the tenant with
+ * the fewest slots goes first, then the one that has waited longest.
  *
- * Memory is what queries say they keep, as an estimate in bytes. It is counted here for all of them, and who would pass a bound is refused.
+ * Memory is an estimate in bytes that queries report. It is summed here over all of them, and a query that would pass a bound is rejected.
  */
 import { PinakesError } from "./errors.ts";
 
@@ -17,24 +18,26 @@ export interface QueryBounds {
   readonly memoryPerTenantBytesMax: number;
 }
 
-/** The places of one process, by what is done in them. */
+/** The slots of one process, by kind of work. */
 export interface Slots {
   /** SPARQL, SQL, and aggregates of metrics and tool invocations. */
   readonly queries: QuerySlots;
   readonly searches: QuerySlots;
+  /** From the end of their search to their last sentence. */
+  readonly answers: QuerySlots;
   readonly exports: QuerySlots;
   readonly evaluations: QuerySlots;
 }
 
 export interface QuerySlot {
-  /** Counts what is kept from now on; throws, and counts nothing, where that is more than there is room for. */
+  /** Adds to the memory of the query; throws, and adds nothing, if there is not enough left. */
   hold(bytes: number): void;
   release(bytes: number): void;
-  /** Gives the place back, and what was still held with it. Again changes nothing. */
+  /** Releases the slot and its memory. Idempotent. */
   leave(): void;
 }
 
-/** 429, with the time after which trying again may help. */
+/** 429, with the time after which a retry may succeed. */
 export class QueriesThrottled extends PinakesError {
   readonly retryAfterMs: number;
 
@@ -61,26 +64,28 @@ export class QuerySlots {
   readonly #bounds: QueryBounds;
   readonly #patience: () => AbortSignal;
   readonly #called: string;
-  /** Those that have a place or wait for one. */
+  /** Queries that hold a slot or wait for one. */
   readonly #tenants = new Map<string, Tenant>();
-  /** In the order of their coming. */
+  /** In order of arrival. */
   readonly #waiting = new Set<Waiting>();
   #places = 0;
   #bytes = 0;
 
-  /** `patience`: a signal that says when who waits has waited long enough; each that has to wait gets its own. `called`: in messages, as a plural. */
+  /**
+   * `patience` creates a signal for each waiting query that aborts when it has waited long enough. `called` is the plural used in messages.
+   */
   constructor(bounds: QueryBounds, patience: () => AbortSignal, called = "queries") {
     this.#bounds = bounds;
     this.#patience = patience;
     this.#called = called;
   }
 
-  /** What is used now, for metrics and tests. */
+  /** Current use, for metrics and tests. */
   get usage(): { readonly places: number; readonly waiting: number; readonly bytes: number } {
     return { places: this.#places, waiting: this.#waiting.size, bytes: this.#bytes };
   }
 
-  /** Waits for a place; who waits too long, or whose signal says so, is refused, too. */
+  /** Waits for a slot; rejects if the wait is too long or the signal aborts. */
   async enter(tenant: string, signal?: AbortSignal): Promise<QuerySlot> {
     const state = this.#tenants.get(tenant) ?? { places: 0, bytes: 0, waiting: 0 };
     this.#tenants.set(tenant, state);
@@ -100,7 +105,7 @@ export class QuerySlots {
     return this.#place(tenant, state);
   }
 
-  /** Runs in a place from beginning to end. */
+  /** Runs `work` in a slot from beginning to end. */
   async within<T>(tenant: string, run: (place: QuerySlot) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const place = await this.enter(tenant, signal);
     try {
@@ -110,7 +115,7 @@ export class QuerySlots {
     }
   }
 
-  /** Has a place from the first element that is asked for until the last one, an error, or the moment at which nobody wants more. */
+  /** Holds a slot from the first requested element until the last one, an error, or the end of iteration. */
   async *stream<T>(
     tenant: string,
     open: () => AsyncIterable<T> | Promise<AsyncIterable<T>>,
@@ -137,7 +142,7 @@ export class QuerySlots {
     const turn = Promise.withResolvers<void>();
     const waiting: Waiting = {
       tenant,
-      // The place is counted at once, before anybody else can take it.
+      // The slot is counted synchronously, before another query can take it.
       go: () => {
         this.#count(state, 1);
         turn.resolve();
@@ -147,7 +152,7 @@ export class QuerySlots {
       if (!this.#waiting.delete(waiting)) return;
       turn.reject(
         new QueriesThrottled(
-          `The ${this.#called} before this one take long, so it did not get its turn; send it again later.`,
+          `The ${this.#called} ahead of this one take long, so it did not get its turn; send it again later.`,
           retryAfterMs,
         ),
       );
@@ -197,12 +202,12 @@ export class QuerySlots {
     const { memoryBytesMax, memoryPerTenantBytesMax } = this.#bounds;
     if (state.bytes + bytes > memoryPerTenantBytesMax)
       throw new QueriesThrottled(
-        `The queries of this workspace keep more than ${memoryPerTenantBytesMax} bytes in memory together; send fewer at once.`,
+        `The queries of this workspace use more than ${memoryPerTenantBytesMax} bytes of memory together; send fewer at once.`,
         retryAfterMs,
       );
     if (this.#bytes + bytes > memoryBytesMax)
       throw new QueriesThrottled(
-        `All queries together keep more than ${memoryBytesMax} bytes in memory; send this one again later.`,
+        `All queries together use more than ${memoryBytesMax} bytes of memory; send this one again later.`,
         retryAfterMs,
       );
   }

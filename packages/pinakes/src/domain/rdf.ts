@@ -1,10 +1,10 @@
 /**
- * Terms of RDF, and the text that stands for a term inside Pinakes.
+ * RDF terms, and their text form inside Pinakes.
  *
- * A term's text is what N-Triples writes, without escapes: `<iri>`, `_:label`, `"words"`, `"words"@en`, `"1"^^<datatype>`. Equal terms
- * have equal texts and different ones different: the first character tells the kind, and a literal ends with its last quote, since
- * neither a language nor an IRI can hold one. `"x"` and `"x"^^xsd:string` are the same term, so the datatype of plain words is not
- * written. Languages are compared without case (RDF 1.1, 3.3), so they are kept in lower case.
+ * A term's text is its N-Triples form without escapes: `<iri>`, `_:label`, `"words"`, `"words"@en`, `"1"^^<datatype>`. Equal terms have
+ * equal texts and different terms different texts: the first character tells the kind, and a literal ends at its last quote, since neither
+ * a language tag nor an IRI can contain one. `"x"` and `"x"^^xsd:string` are the same term, so xsd:string is never written. Language tags
+ * compare without case (RDF 1.1, 3.3), so they are stored in lower case.
  */
 import { invalid, show } from "./errors.ts";
 
@@ -19,7 +19,7 @@ export interface LiteralTerm {
   readonly type: "literal";
   readonly value: string;
   readonly language?: string;
-  /** Absent for plain words and for those with a language. */
+  /** Absent for plain and for language-tagged strings. */
   readonly datatype?: string;
 }
 
@@ -28,13 +28,13 @@ export interface BlankTerm {
   readonly value: string;
 }
 
-/** See above. */
+/** The text form described above. */
 export type TermText = string;
 
-/** The graph that has no name. */
+/** The default graph, which has no name. */
 export const defaultGraph = "";
 
-/** A triple and its graph, as texts; `defaultGraph` where it is in none that has a name. */
+/** A quad as texts; `g` is `defaultGraph` outside of named graphs. */
 export interface Quad {
   readonly s: TermText;
   readonly p: TermText;
@@ -90,7 +90,7 @@ export function termOf(text: TermText): Term {
     : { type: "literal", value, datatype: rest.slice(3, -1) };
 }
 
-/** The datatype that a literal's text has, also where it is not written. */
+/** A literal's datatype, including the implicit ones. */
 export function datatypeOf(text: TermText): string {
   const term = termOf(text);
   if (term.type !== "literal") return "";
@@ -98,7 +98,7 @@ export function datatypeOf(text: TermText): string {
   return term.datatype ?? xsdString;
 }
 
-/** What a label of a blank node begins with, and what follows (BLANK_NODE_LABEL of the grammars), as parts of a character class. */
+/** The first character of a blank node label, and the following ones (BLANK_NODE_LABEL of the grammars), as parts of a character class. */
 export const blankLabelStart =
   "A-Za-z\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u02ff\\u0370-\\u037d\\u037f-\\u1fff\\u200c\\u200d\\u2070-\\u218f\\u2c00-\\u2fef\\u3001-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\ufffd\\u{10000}-\\u{effff}_0-9";
 export const blankLabelRest = `${blankLabelStart}\\-\\u00b7\\u0300-\\u036f\\u203f\\u2040`;

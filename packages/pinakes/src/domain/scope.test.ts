@@ -20,7 +20,7 @@ describe("scopes", () => {
       expect(refusal(() => tenantScope(tenant as string))).toBe("INVALID");
   });
 
-  it("names that begin with pinakes. are the system's own: no caller gets them, background work does", () => {
+  it("names that begin with pinakes. are reserved: callers cannot use them, background work can", () => {
     expect(refusal(() => tenantScope("pinakes.system"))).toBe("INVALID");
     expect(requireScope(tenantScope("pinakes"))).toBe("pinakes");
     expect(systemScope("registry", () => {}).forTenant("pinakes.system").tenant).toBe("pinakes.system");
@@ -43,7 +43,7 @@ describe("scopes", () => {
     expect(requireScope(scope)).toBe("acme");
   });
 
-  it("a system scope needs a reason, logs it, is no tenant's scope, and can act for one", () => {
+  it("a system scope needs a reason, logs it, belongs to no tenant, and can act for one", () => {
     const lines: string[] = [];
     const system = systemScope("ttl sweep", (line) => lines.push(line));
     expect(lines).toEqual(["background work under a system scope: ttl sweep"]);

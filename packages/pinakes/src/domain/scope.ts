@@ -1,9 +1,9 @@
 /**
- * The tenant scope: the first argument of every port method, a value that cannot be forgotten or forged.
+ * The tenant scope: the first argument of every port method. It cannot be forgotten or forged.
  *
- * Whoever knows the caller makes one (tenantScope): the program that embeds Pinakes, and later the server's own sign-in. Only
- * `open.ts` makes a system scope, for background work. Both are registered here, so a look-alike object is refused at run time as
- * well as by the types.
+ * The code that knows the caller creates one (tenantScope): the program that embeds Pinakes, or the server's sign-in. Only `open.ts`
+ * creates system scopes, for background work. Both are registered here, so a look-alike object is rejected at run time as well as by
+ * the types.
  */
 import { PinakesError, invalid, show } from "./errors.ts";
 import { limits } from "./limits.ts";
@@ -28,13 +28,13 @@ const scopes = new WeakSet<object>();
 const systemScopes = new WeakSet<object>();
 const tenantPattern = new RegExp(`^[A-Za-z0-9._-]{1,${limits.tenantCharsMax}}$`);
 
-/** Names that begin so are the system's own: its registries live under them, and only system scopes reach them. */
+/** Names with this prefix are reserved for the system's own registries; only system scopes reach them. */
 const reservedPrefix = "pinakes.";
 
 export function tenantScope(tenant: string): Scope {
   if (typeof tenant === "string" && tenant.startsWith(reservedPrefix))
     throw invalid(
-      `A tenant id does not begin with "${reservedPrefix}", which is the system's own; got ${show(tenant)}.`,
+      `A tenant id must not begin with "${reservedPrefix}", which is reserved for the system; got ${show(tenant)}.`,
     );
   return makeScope({ tenant: checkTenant(tenant) });
 }
@@ -54,7 +54,7 @@ export function requireScope(scope: Scope): string {
   if (typeof scope === "object" && scope !== null && scopes.has(scope)) return scope.tenant;
   throw new PinakesError(
     "UNAUTHENTICATED",
-    "This call needs a tenant scope as its first argument; none (or not a real one) was given.",
+    "This call needs a tenant scope as its first argument; got none, or an object that is not a scope.",
   );
 }
 
@@ -62,11 +62,11 @@ export function requireSystemScope(scope: SystemScope): void {
   if (typeof scope === "object" && scope !== null && systemScopes.has(scope)) return;
   throw new PinakesError(
     "FORBIDDEN",
-    "This call is background work of the system; a tenant's scope does not reach it.",
+    "This call is background work of the system; it does not accept a tenant's scope.",
   );
 }
 
-/** For ports that serve both: the tenant, or undefined for a system scope. Anything that is neither throws. */
+/** For ports that serve both: the tenant, or undefined for a system scope. Throws for anything else. */
 export function requireAnyScope(scope: Scope | SystemScope): string | undefined {
   if (typeof scope === "object" && scope !== null && systemScopes.has(scope)) return undefined;
   return requireScope(scope as Scope);

@@ -1,4 +1,4 @@
-/** Properties that belong to the system: what a client sends there is ignored, and a patch of them is refused (R-AGT-04). */
+/** Properties that belong to the system: values from clients are ignored, and patching them is rejected (R-AGT-04). */
 import type { JsonObject } from "./json.ts";
 
 const systemProperties: ReadonlySet<string> = new Set(["_etag", "_ts", "_rid", "_self", "_attachments", "_lsn"]);

@@ -7,7 +7,7 @@
  * | -1                | never           | never       | n s after last change |
  * | n                 | n s after       | never       | item's n s after      |
  *
- * Nothing but the inputs is stored, so a changed container default applies to items that are there already.
+ * Only the inputs are stored, so a changed container default applies to existing items too.
  */
 import { invalid, show } from "./errors.ts";
 import type { JsonValue } from "./json.ts";
@@ -15,7 +15,7 @@ import { limits } from "./limits.ts";
 
 export type ContainerTtl = number | null;
 
-/** The moment (epoch ms) from which the item is invisible, or null for never. */
+/** When the item becomes invisible (epoch ms), or null for never. */
 export function expiresAt(containerTtl: ContainerTtl, itemTtl: number | null, modifiedAt: number): number | null {
   if (containerTtl === null) return null;
   const seconds = itemTtl ?? containerTtl;

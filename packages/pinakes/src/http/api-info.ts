@@ -8,6 +8,10 @@ const tags: NonNullable<ApiInfo["tags"]> = [
     name: "collections",
     description: "Documents, vectors and triples under one access decision, one retention and one deletion.",
   },
+  {
+    name: "catalogs",
+    description: "A user's own catalogs as the knowledge-base agent has them; the same tools as over MCP.",
+  },
   { name: "documents", description: "Upload, read, re-index and delete files; their text, chunks and versions." },
   { name: "search", description: "Hybrid, vector, keyword and graph search with citations that can be verified." },
   { name: "vectors", description: "Vectors of callers that embed texts themselves." },
@@ -26,7 +30,7 @@ const tags: NonNullable<ApiInfo["tags"]> = [
   { name: "telemetry", description: "OpenTelemetry traces, metrics and logs (OTLP)." },
   { name: "containers", description: "Containers of your own: items, batches, SQL queries and change feeds." },
   { name: "migrations", description: "Move data in from other systems and between engines." },
-  { name: "openai", description: "Embeddings as OpenAI's clients ask for them." },
+  { name: "openai", description: "Files, vector stores, embeddings and conversations for clients of the OpenAI API." },
   { name: "operation", description: "Queues, consistency checks and figures for operators." },
   { name: "system", description: "Health, readiness and information about the server." },
 ];

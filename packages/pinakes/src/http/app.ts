@@ -18,16 +18,18 @@ import { mountConsole } from "./console.ts";
 import { mountMcp } from "./mcp/mount.ts";
 import type { McpExtension } from "../mcp/index.ts";
 import { accessRoutes } from "./api/access.ts";
+import { answerRoutes } from "./api/answers.ts";
 import { alarmRoutes } from "./api/alarms.ts";
 import { containerRoutes } from "./api/containers.ts";
 import { collectionRoutes } from "./api/collections.ts";
 import { documentRoutes } from "./api/documents.ts";
-import { embeddingRoutes } from "./api/embeddings.ts";
 import { evaluationRoutes } from "./api/evaluations.ts";
 import { fsckRoutes } from "./api/fsck.ts";
 import { identityRoutes } from "./api/identity.ts";
 import { jobRoutes } from "./api/jobs.ts";
+import { catalogRoutes } from "./facades/catalogs/routes.ts";
 import { librarianRoutes } from "./facades/librarian/routes.ts";
+import { errorBody, openAiPrefix, openAiRoutes } from "./facades/openai/routes.ts";
 import { memoryRoutes } from "./api/memories.ts";
 import { metricRoutes } from "./api/metrics.ts";
 import { migrationRoutes } from "./api/migrations.ts";
@@ -87,6 +89,7 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
     streams,
     idempotency: await openIdempotencyStore(pinakes.items),
     checkAnswers,
+    facades: [{ prefix: openAiPrefix, errorBody }],
     ...(around === undefined ? {} : { around }),
     ...(log === undefined ? {} : { log }),
     ...(closing === undefined ? {} : { closing }),
@@ -114,9 +117,11 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...repositoryRoutes(knowledge),
     ...collectionRoutes(knowledge),
     ...librarianRoutes(pinakes),
+    ...catalogRoutes(pinakes),
     ...documentRoutes(knowledge),
     ...transferRoutes(knowledge),
     ...searchRoutes(knowledge),
+    ...answerRoutes(knowledge),
     ...vectorRoutes(knowledge),
     ...tripleRoutes(knowledge),
     ...provenanceRoutes(knowledge),
@@ -139,7 +144,7 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...alarmRoutes(pinakes),
     ...accessRoutes(knowledge),
     ...identityRoutes(identity),
-    ...embeddingRoutes(knowledge),
+    ...openAiRoutes(pinakes),
     ...systemRoutes(pinakes),
   ];
 }

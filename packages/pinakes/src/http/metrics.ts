@@ -90,13 +90,13 @@ function auditMetrics(pinakes: Pinakes, now: number): readonly Metric[] {
 
 function placed(places: Pinakes["places"]): readonly string[] {
   const figures = [
-    ["pinakes_places_taken", "places", "Queries, searches, exports and evaluation runs under way."],
+    ["pinakes_places_taken", "places", "Queries, searches, answers, exports and evaluation runs under way."],
     ["pinakes_places_waiting", "waiting", "Those that wait for a place; more of them are answered with 429."],
   ] as const;
   return figures.flatMap(([name, figure, help]) => [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} gauge`,
-    ...(["queries", "searches", "exports", "evaluations"] as const).map(
+    ...(["queries", "searches", "answers", "exports", "evaluations"] as const).map(
       (kind) => `${name}{kind="${kind}"} ${places[kind].usage[figure]}`,
     ),
   ]);

@@ -23,7 +23,7 @@ export async function changesPage(
   }
   let page = await engine.changes(container, { tenant, position, limit });
   const { current, fit } = await documentsOf(engine, container, page.changes);
-  // The documents of the whole page would be too many bytes: the page ends where they are enough.
+  // The documents of the whole page would exceed the byte limit: the page ends early.
   if (fit < page.changes.length) page = await engine.changes(container, { tenant, position, limit: fit });
   return {
     changes: page.changes.map((change) => toChange(change, current.get(keyOf(change)))),
@@ -37,8 +37,8 @@ export async function changesPage(
 }
 
 /**
- * The feed's positions are those of all tenants together. Were a cursor the same as long as nobody writes, or longer when many did, it
- * would tell one tenant of the others.
+ * Feed positions count all tenants together. A cursor that stays the same while there are no writes, or grows with their number, would tell
+ * one tenant about the others.
  */
 const nonceBytes = 9;
 const positionChars = 64;
@@ -47,7 +47,7 @@ const padded = (position: string): string =>
 
 const keyOf = ({ pk, idKey }: StoredKey): string => `${pk} ${idKey}`;
 
-/** The stored rows of the changes, each read once, and how many changes they reach for within a page's bytes (at least one). */
+/** The stored rows of the changes, each read once, and how many changes fit into a page's bytes (at least one). */
 async function documentsOf(
   engine: ItemEngine,
   container: CompiledContainer,

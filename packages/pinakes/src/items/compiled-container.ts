@@ -1,4 +1,4 @@
-/** A container definition, checked and made ready: paths parsed, defaults filled. Plain data in, so any thread can make one. */
+/** A container definition, validated and compiled: paths parsed, defaults filled. Plain data, so any thread can compile one. */
 import type { ContainerDefinition, IndexDefinition, SortPath } from "../ports/item-store.ts";
 import { invalid, show } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
@@ -9,12 +9,12 @@ import { checkContainerTtl, type ContainerTtl } from "../domain/ttl.ts";
 export interface CompiledContainer {
   readonly name: string;
   readonly partitionKey: readonly NamedPath[];
-  /** Sorted by name: the position of an index is its number in prepared writes. */
+  /** Sorted by name: prepared writes refer to an index by its position. */
   readonly indexes: readonly CompiledIndex[];
   readonly uniqueKeys: readonly CompiledUniqueKey[];
   readonly ttl: ContainerTtl;
   readonly feed: boolean;
-  /** Grows whenever the stored definition changes; prepared writes of an older one are prepared again. */
+  /** Grows whenever the stored definition changes; writes prepared for an older one are prepared again. */
   readonly version: number;
   readonly definition: NormalDefinition;
 }
@@ -122,7 +122,7 @@ function normaliseIndex(index: IndexDefinition, where: string): NormalDefinition
     index.partition.length === 0 ? [] : checkPaths(index.partition, `${where} partition`, limits.indexPathsMax);
   const sort = index.sort.map((entry: SortPath) => normaliseSort(entry, where));
   const paths = [...partition, ...sort.map((entry) => entry.path)];
-  if (paths.length === 0) throw invalid(`${where}: names no path.`);
+  if (paths.length === 0) throw invalid(`${where}: needs at least one path.`);
   checkPaths(paths, where, limits.indexPathsMax);
   return { partition, sort };
 }
@@ -171,8 +171,8 @@ export function compileContainer(definition: NormalDefinition, version: number):
 }
 
 /**
- * What the stored definition becomes when `next` is opened. Indexes that only the stored one has stay: during a rolling deploy an
- * older process must not drop what a newer one needs. They go only when asked for.
+ * The stored definition after `next` is opened. Indexes that only the stored one has are kept: during a rolling deploy an older process
+ * must not drop what a newer one needs. They are removed only on request.
  */
 export function mergeDefinitions(
   stored: NormalDefinition,
@@ -187,7 +187,7 @@ export function mergeDefinitions(
   };
   fixed("partitionKey");
   fixed("uniqueKeys");
-  // A feed stays on: switching it off would leave a gap that its readers could not see.
+  // A feed stays on: switching it off would leave a gap that its readers could not detect.
   const feed = stored.feed || next.feed;
   const indexes = dropUndeclaredIndexes
     ? next.indexes

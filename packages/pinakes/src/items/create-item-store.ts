@@ -1,5 +1,5 @@
 /**
- * An ItemStore over any ItemEngine. What every engine must do alike is done here: scope first, validation before anything is
+ * An ItemStore over any ItemEngine. It does everything that must be the same on every engine: scope first, validation before anything is
  * written, time to live, cursors, session tokens, errors. Engines only store and find.
  */
 import { PinakesError, inBatch, invalid, show } from "../domain/errors.ts";
@@ -108,7 +108,7 @@ class EngineItemStore implements port.ItemStore {
     for (const row of stored) {
       items.push(row === undefined || this.#expired(target, row) ? undefined : toItem(row));
       bytes += row?.json.length ?? 0;
-      // Parsing many large documents takes a while; others get their turn in between.
+      // Parsing many large documents takes a while; yields to the event loop in between.
       if (bytes > parseBytesPerTurn) [bytes] = [0, await setImmediate()];
     }
     return items;
@@ -125,7 +125,7 @@ class EngineItemStore implements port.ItemStore {
     return this.#withSession(results[0] as port.OperationResult, tenant, container, keys);
   }
 
-  /** The token is made on demand: most callers of an engine with strong reads never look at it. */
+  /** The token is created on demand: most callers of an engine with strong reads never look at it. */
   #withSession<Result extends object>(
     result: Result,
     tenant: string,
@@ -247,10 +247,10 @@ class EngineItemStore implements port.ItemStore {
 
   #requireOpen(): void {
     if (this.#closed)
-      throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
+      throw new PinakesError("UNAVAILABLE", "This store is closed; open it again.", { retryable: false });
   }
 
-  /** `fresh` where a plan is made from the definition: another process may have changed it a moment ago. */
+  /** `fresh` where a plan depends on the definition: another process may have changed it a moment ago. */
   #container(name: string, fresh = false): CompiledContainer {
     this.#requireOpen();
     const container = this.#engine.container(name, fresh);
@@ -306,7 +306,7 @@ class EngineItemStore implements port.ItemStore {
     };
   }
 
-  /** In bounded steps, as many as it takes within reason: a sweep must keep up with a busy feed. */
+  /** In bounded steps, up to a maximum: a sweep must keep up with a busy feed. */
   async #trimFeed(container: CompiledContainer, before: number): Promise<void> {
     for (let step = 0; step < trimStepsMax; step += 1) {
       if ((await this.#engine.trimFeed(container, before, limits.purgeItemsMax)) < limits.purgeItemsMax) return;
@@ -337,7 +337,7 @@ class EngineItemStore implements port.ItemStore {
     await Promise.all(Array.from({ length: removeConcurrency }, next));
   }
 
-  /** The writes that the tokens stand for. A token of another tenant or container is refused at once. */
+  /** The writes that the tokens identify. A token of another tenant or container is rejected at once. */
   #session(container: CompiledContainer, tenant: string, session: port.SessionTokens): StoredKey[] {
     const tokens = typeof session === "string" ? [session] : session;
     if (!Array.isArray(tokens)) throw invalid("session: must be a token or a list of tokens.");
@@ -363,7 +363,7 @@ class EngineItemStore implements port.ItemStore {
 }
 
 function sessionPayload(container: string, keys: readonly StoredKey[]): JsonObject {
-  // All keys of a write are of one partition: it is named once.
+  // All keys of a write are of one partition, which is named once.
   return { c: container, p: keys[0]?.pk ?? "", k: keys.map(({ idKey }) => idKey) };
 }
 
@@ -377,7 +377,7 @@ function toItem(stored: StoredItem, id?: string): port.Item {
   invariant(
     id === undefined || document["id"] === id,
     "CORRUPT",
-    `the item under key "${stored.idKey}" is another one`,
+    `the item under key "${stored.idKey}" has another id`,
   );
   return { id: document["id"] as string, etag: stored.etag, modifiedAt: stored.modifiedAt, document };
 }

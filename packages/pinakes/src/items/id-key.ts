@@ -1,35 +1,35 @@
-/** Ids, and the form of them that engines use as keys. */
+/** Ids, and their form as engine keys. */
 import { hash } from "node:crypto";
 import { invalid, show } from "../domain/errors.ts";
 import { utf8Bytes, withinUtf8Bytes } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
 
-// Control characters but those of Latin-1, the characters Cosmos DB refuses in ids, and U+10FFFF, which ends ranges of ids.
+// Control characters except Latin-1's, the characters Cosmos DB rejects in ids, and U+10FFFF, which ends ranges of ids.
 const forbidden = /[[\p{Cc}--[\u0080-\u009f]]\/\\?#\u{10ffff}]/v;
 
-/** Most ids are of this kind, and a point read has microseconds: the checks below cost as much as the rest of it. */
+/** Fast path for most ids: a point read takes microseconds, and the checks below would double them. */
 const ordinary = /^[A-Za-z0-9_.:-]{1,80}$/;
 
 export function checkId(id: unknown): string {
   if (typeof id === "string" && ordinary.test(id)) return id;
   if (typeof id !== "string" || id === "") throw invalid(`id: must be a non-empty string, got ${show(id)}.`);
-  if (forbidden.test(id)) throw invalid(`id: must not hold control characters or any of / \\ ? #; got ${show(id)}.`);
-  if (!id.isWellFormed()) throw invalid("id: holds half of a surrogate pair.");
+  if (forbidden.test(id)) throw invalid(`id: must not contain control characters or any of / \\ ? #; got ${show(id)}.`);
+  if (!id.isWellFormed()) throw invalid("id: contains half of a surrogate pair.");
   if (!withinUtf8Bytes(id, limits.idBytesMax))
     throw invalid(`id: ${utf8Bytes(id)} bytes; at most ${limits.idBytesMax} are allowed.`);
   return id;
 }
 
 /**
- * The id itself up to 255 bytes; beyond, its beginning and a hash. The long form is always over 255 bytes,
- * so that it can never equal a short id.
+ * The id itself up to 255 bytes; beyond that a prefix and a hash. The long form is always over 255 bytes, so that it never equals a short
+ * id.
  */
 export function idKeyOf(id: string): string {
   if (withinUtf8Bytes(id, limits.idNativeBytesMax)) return id;
   return `${cutUtf8(id, limits.idOrderBytesMax)}~${hash("sha256", id, "hex")}`;
 }
 
-/** The end of every index key, at most 98 bytes: orders ties by id, then tells partitions (and long ids) apart. */
+/** The end of every index key, at most 98 bytes: orders ties by id, then distinguishes partitions (and long ids). */
 export function tieBreaker(pk: string, idKey: string): Buffer {
   if (withinUtf8Bytes(idKey, 84)) return Buffer.concat([Buffer.from(`\u0006${idKey}\0`, "utf8"), partitionHash(pk)]);
   return Buffer.concat([Buffer.from(`\u0006${cutUtf8(idKey, 52)}~\0`, "utf8"), shortHash(`${pk}\0${idKey}`)]);

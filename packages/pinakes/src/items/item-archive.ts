@@ -9,7 +9,7 @@ import { normaliseDefinition, type NormalDefinition } from "./compiled-container
 import type { ItemEngine, StoredItem } from "./item-engine.ts";
 import { prepareDocument } from "./prepare.ts";
 
-/** What an engine adds to be moved. Rows come with their whole pk; a cursor is a place in the engine's own order. */
+/** What an engine adds to be movable. Rows come with their full pk; a cursor is a position in the engine's own order. */
 export interface DumpableEngine extends ItemEngine {
   definitions(): Promise<readonly NormalDefinition[]>;
   dump(
@@ -42,16 +42,16 @@ export function archiveOf(engine: DumpableEngine): ItemArchive {
   };
 }
 
-/** As if it were written at the time it was: its age, and so its time to live, stay what they are. */
+/** As if it were written at its original time: its age, and so its time to live, stay the same. */
 async function loadItem(
   engine: ItemEngine,
   name: string,
   { tenant, pk, id, etag, modifiedAt, json }: ArchivedItem,
 ): Promise<void> {
   const container = engine.container(name);
-  invariant(container !== undefined, "INTERNAL", "a container that was opened is there");
+  invariant(container !== undefined, "INTERNAL", "a container that was opened exists");
   const prepared = prepareDocument(container, tenant, pk, JSON.parse(json) as JsonObject);
-  invariant(prepared.id === id, "CORRUPT", `item ${id} of ${name} says that it is ${prepared.id}`);
+  invariant(prepared.id === id, "CORRUPT", `item ${id} of ${name} has the id ${prepared.id}`);
   const outcome = await engine.commit(container, {
     tenant,
     pk,
@@ -69,7 +69,7 @@ function archived({ pk, etag, modifiedAt, json }: StoredItem): ArchivedItem {
   if (!pk.startsWith("["))
     throw new PinakesError(
       "NOT_SUPPORTED",
-      `A partition key that is kept by its hash (${pk}) cannot be moved: it does not tell whose it is.`,
+      `A partition key that is stored as a hash (${pk}) cannot be moved: its tenant is unknown.`,
     );
   const [tenant] = JSON.parse(pk) as [unknown];
   const { id } = JSON.parse(json) as { readonly id?: unknown };

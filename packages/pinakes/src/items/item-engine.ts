@@ -17,12 +17,12 @@ import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from ".
 
 export interface ItemEngine {
   readonly capabilities: ItemStoreCapabilities;
-  /** Kept by the engine, so that cursors and tokens hold across processes and restarts. */
+  /** Stored by the engine, so that cursors and tokens stay valid across processes and restarts. */
   signingKey(): Promise<Uint8Array>;
   openContainer(definition: NormalDefinition, options: OpenContainerOptions): Promise<void>;
   /**
-   * The container as the engine knows it; undefined when it was never opened. Another process may have changed it: with `fresh` an
-   * engine that can find out cheaply does.
+   * The container as the engine knows it; undefined if it was never opened. Another process may have changed it: with `fresh` an engine
+   * that can check cheaply does so.
    */
   container(name: string, fresh?: boolean): CompiledContainer | undefined;
   indexes(container: CompiledContainer): Promise<readonly IndexStatus[]>;
@@ -31,20 +31,22 @@ export interface ItemEngine {
   readRaw(container: CompiledContainer, key: StoredKey): StoredRawItem | undefined | Promise<StoredRawItem | undefined>;
   readMany(container: CompiledContainer, keys: readonly StoredKey[]): Promise<readonly (StoredItem | undefined)[]>;
   commit(container: CompiledContainer, request: CommitRequest): Promise<CommitOutcome>;
-  /** Visible rows in key order, at most `limit`, ending early once `bytesMax` is passed. An index that is still building is refused. */
+  /** Visible rows in key order, at most `limit`, ending early once `bytesMax` is passed. An index that is still building is rejected. */
   scan(container: CompiledContainer, request: ScanRequest): Promise<ScanResult>;
   count(container: CompiledContainer, range: ScanRange, now: number): Promise<number>;
   changes(container: CompiledContainer, request: FeedRequest): Promise<FeedPage>;
-  /** Rows whose ttl ran out, of any tenant; oldest first as far as the engine can tell. */
+  /** Expired rows, of any tenant; oldest first as far as the engine can tell. */
   expired(container: CompiledContainer, now: number, limit: number): Promise<readonly StoredKey[]>;
-  /** Forgets up to `limit` feed entries made before `before`. A feed position older than what is kept is refused, never skipped over. */
+  /**
+   * Removes up to `limit` feed entries made before `before`. A feed position older than the oldest entry is rejected, never silently moved.
+   */
   trimFeed(container: CompiledContainer, before: number, limit: number): Promise<number>;
-  /** Where index reads are eventual: resolves once the index shows these writes, rejects with UNAVAILABLE when the time is over. */
+  /** Where index reads are eventual: resolves once the index shows these writes, fails with UNAVAILABLE on timeout. */
   awaitIndex?(container: CompiledContainer, index: string, keys: readonly StoredKey[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What `scan` and `count` throw for an index that is not complete yet: a partial answer would be a wrong one. */
+/** What `scan` and `count` throw for an incomplete index: a partial answer would be wrong. */
 export function indexBuilding(container: string, index: string, progress: number): PinakesError {
   return new PinakesError(
     "UNAVAILABLE",
@@ -52,15 +54,15 @@ export function indexBuilding(container: string, index: string, progress: number
   );
 }
 
-/** What `changes` throws when entries after the given position were trimmed: going on would skip them. */
+/** What `changes` throws if entries after the given position were trimmed: continuing would skip them. */
 export function feedTrimmed(container: string): PinakesError {
   return new PinakesError(
     "PRECONDITION_FAILED",
-    `The feed cursor of container "${container}" is older than the changes kept. Read the container in full, then follow the feed from "now".`,
+    `The feed cursor of container "${container}" is older than the retained changes. Read the container in full, then follow the feed from "now".`,
   );
 }
 
-/** What `scan` and `count` throw when the definition changed between planning and reading. */
+/** What `scan` and `count` throw if the definition changed between planning and reading. */
 export function definitionChanged(container: string): PinakesError {
   return new PinakesError(
     "UNAVAILABLE",
@@ -124,18 +126,18 @@ export interface ScanRequest {
   readonly bytesMax: number;
   readonly now: number;
   /**
-   * An engine may leave out rows for which this is surely false, so that their documents need not be sent and parsed. It then looks at
-   * no more than `limit` rows, those left out included, and tells how many and where it stopped. So a page's budget of rows holds
-   * whatever the filter, and no statement runs on through a range in which nothing matches.
+   * An engine may leave out rows for which this is certainly false, so that their documents are neither sent nor parsed. It then examines
+   * at most `limit` rows, those left out included, and reports how many and where it stopped. So a page's row budget holds whatever the
+   * filter, and no statement runs on through a range in which nothing matches.
    */
   readonly prefilter?: Prefilter | undefined;
 }
 
 export interface ScanResult {
   readonly rows: readonly ScanRow[];
-  /** True when the range holds no more rows after these. */
+  /** True if the range holds no more rows after these. */
   readonly done: boolean;
-  /** Where rows were left out: how many were looked at, and the sort key or id of the last of them. */
+  /** If rows were left out: how many were examined, and the sort key or id of the last of them. */
   readonly looked?: { readonly rows: number; readonly position: string };
 }
 
@@ -146,7 +148,7 @@ export interface ScanRow extends StoredItem {
 
 export interface FeedRequest {
   readonly tenant: string;
-  /** As an earlier page gave it; undefined: from the oldest; "now": only what comes after this call. */
+  /** A position from an earlier page; undefined: from the oldest; "now": only what comes after this call. */
   readonly position: string | undefined;
   readonly limit: number;
 }

@@ -61,7 +61,7 @@ describe("order-preserving keys", () => {
     );
   });
 
-  it("long ids get keys that differ, stay under 260 bytes and can never equal a short id", () => {
+  it("long ids get distinct keys, stay under 260 bytes and can never equal a short id", () => {
     const ids = ["x".repeat(256), `${"x".repeat(256)}y`, "é".repeat(300), "x".repeat(1_023)];
     const keys = ids.map(idKeyOf);
     expect(new Set(keys).size).toBe(ids.length);

@@ -23,7 +23,7 @@ function ascending(value: JsonValue | undefined): Buffer {
   if (typeof value === "boolean") return Buffer.from([value ? tag.true : tag.false]);
   if (typeof value === "number") return encodeNumber(value);
   if (typeof value === "string") return encodeString(value);
-  // Arrays and objects have a place in the order but are not ordered among themselves, and cannot be looked up.
+  // Arrays and objects sort after strings, but are not ordered among themselves, and cannot be looked up.
   return Buffer.from([Array.isArray(value) ? tag.array : tag.object]);
 }
 
@@ -37,7 +37,7 @@ function encodeNumber(value: number): Buffer {
   return bytes;
 }
 
-/** UTF-8 ended by NUL, which no string of a document holds: a shorter string sorts before its extensions. */
+/** UTF-8 ended by NUL, which no string of a document contains: a shorter string sorts before its extensions. */
 function encodeString(value: string): Buffer {
   const length = Buffer.byteLength(value, "utf8");
   const bytes = Buffer.allocUnsafe(length + 2);
@@ -47,7 +47,7 @@ function encodeString(value: string): Buffer {
   return bytes;
 }
 
-/** The bytes of a string's beginning, without the end mark: for ranges by prefix. */
+/** The bytes of a string's prefix, without the end mark: for prefix ranges. */
 export function encodeStringPrefix(prefix: string, descending: boolean): Buffer {
   const bytes = encodeString(prefix).subarray(0, -1);
   if (descending) for (let i = 0; i < bytes.length; i += 1) bytes[i] = ~(bytes[i] as number) & 0xff;
@@ -67,6 +67,6 @@ export function nextKey(key: Uint8Array): Buffer {
 export function requireWellFormed(value: JsonValue | undefined, path: string): void {
   if (typeof value !== "string") return;
   // NUL would end the encoding early; a lone surrogate would become U+FFFD and collide with another value.
-  if (value.includes("\0")) throw invalid(`${path}: the value holds a NUL character.`);
-  if (!value.isWellFormed()) throw invalid(`${path}: the value holds half of a surrogate pair and cannot be a key.`);
+  if (value.includes("\0")) throw invalid(`${path}: the value contains a NUL character.`);
+  if (!value.isWellFormed()) throw invalid(`${path}: the value contains half of a surrogate pair and cannot be a key.`);
 }

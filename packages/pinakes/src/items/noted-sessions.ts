@@ -1,6 +1,6 @@
 /**
- * The session tokens of all writes under a call, whichever feature made them: what a request hands to its client, so that the client's
- * next list shows its own write also on engines whose indexes may be late.
+ * Collects the session tokens of all writes under a call, whichever feature made them: a request returns them to its client, so that the
+ * client's next list shows its own writes also on engines whose indexes may be late.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -9,7 +9,7 @@ export interface NotedSession {
   readonly token: string;
 }
 
-/** The newest of each container; an earlier write is in the index by then, or soon. */
+/** The newest per container; an earlier write is in the index by then, or soon. */
 const perContainerMax = 8;
 const noted = new AsyncLocalStorage<NotedSession[]>();
 
@@ -27,7 +27,7 @@ export async function withSessions<T>(
   return { result, sessions: newest.toReversed() };
 }
 
-/** `token` is asked for only where somebody collects them: it may cost to make. */
+/** `token` is called only if a caller collects them: it may be costly. */
 export function noteSession(container: string, token: () => string): void {
   noted.getStore()?.push({ container, token: token() });
 }

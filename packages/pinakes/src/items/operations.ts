@@ -1,4 +1,4 @@
-/** Checks a caller's operations and makes them ready for an engine, before anything is sent to it. */
+/** Validates a caller's operations and prepares them for an engine, before anything is sent to it. */
 import { randomFillSync, randomUUID } from "node:crypto";
 import { PinakesError, inBatch, invalid, show } from "../domain/errors.ts";
 import { compileFilter } from "../domain/filter.ts";
@@ -15,7 +15,7 @@ const etagBytes = 15;
 
 export class Operations {
   readonly #operationsMax: number;
-  // Random bytes for many etags at once: asking for each alone would cost more than the etag.
+  // Random bytes for many etags at once: requesting them one by one would cost more than the etag.
   readonly #random = Buffer.alloc(etagBytes * 256);
   #used = this.#random.length;
 
@@ -23,7 +23,7 @@ export class Operations {
     this.#operationsMax = Math.min(operationsMax, limits.batchOperationsMax);
   }
 
-  /** 120 random bits: never the same twice, and nothing to learn from them. A counter would tell tenants of each other's writes. */
+  /** 120 random bits: never repeated, and they reveal nothing. A counter would tell tenants of each other's writes. */
   nextEtag(): string {
     if (this.#used === this.#random.length) {
       randomFillSync(this.#random);

@@ -2,7 +2,7 @@
  * What a batch does to the current rows of its partition: the semantics of every write, in one pure function for every engine.
  *
  * Invariants
- * - an expired row counts as absent, and its end is told in the feed before anything that takes its place;
+ * - an expired row counts as absent, and the feed reports its expiry before anything that replaces it;
  * - operations see the effect of those before them in the batch; two on one item are folded into one write with one etag;
  * - a failure yields no writes at all.
  */
@@ -37,7 +37,7 @@ export type PreparedOperation =
   | (Guard & { readonly op: "patch"; readonly patch: readonly PatchStep[] })
   | (Guard & { readonly op: "delete" })
   | (Guard & { readonly op: "check"; readonly exists: boolean })
-  /** Of the system: delete if there (partition delete), delete if expired (purge). Never fails. */
+  /** System operations: delete if present (partition delete), delete if expired (purge). They never fail. */
   | (Guard & { readonly op: "remove" })
   | (Guard & { readonly op: "purge" });
 
@@ -55,7 +55,7 @@ export interface PlannedWrite {
   readonly idKey: string;
   readonly before: StoredItem | undefined;
   readonly put: (PreparedDocument & { readonly etag: string; readonly modifiedAt: number }) | undefined;
-  /** The operation that is to blame when a unique key is taken. */
+  /** The operation to report when a unique key is taken. */
   readonly operation: number;
 }
 
@@ -74,8 +74,8 @@ export function touchedIds(request: CommitRequest): string[] {
 }
 
 /**
- * Whether planning needs the stored document, or only whether it is there. An engine may leave the text empty in the second case:
- * a 50 KB document that is about to be replaced need not be read.
+ * Whether planning needs the stored document, or only its existence. In the second case an engine may leave the text empty: a 50 KB
+ * document that is about to be replaced need not be read.
  */
 export function needsDocument(operation: PreparedOperation): boolean {
   return (
@@ -86,18 +86,18 @@ export function needsDocument(operation: PreparedOperation): boolean {
 }
 
 /**
- * A row while the batch works on it. A document is parsed at most once and prepared at most once, however many operations touch it:
- * a hundred patches of one large document must not hold up everybody else's commits.
+ * A row while the batch works on it. A document is parsed and prepared at most once, however many operations touch it: a hundred patches of
+ * one large document must not hold up other commits.
  */
 interface Draft {
   readonly before: StoredItem | undefined;
-  /** Whether `before` had run out of time. */
+  /** Whether `before` had expired. */
   readonly expired: boolean;
   exists: boolean;
   etag: string | undefined;
-  /** The whole document as the last put gave it; undefined when it is the stored one, or was patched since. */
+  /** The whole document as the last put gave it; undefined if it is the stored one, or was patched since. */
   prepared: PreparedDocument | undefined;
-  /** Parsed, and our own: patches are applied to it in place, because a failing one ends the whole batch. */
+  /** Parsed, and owned by this draft: patches are applied in place, because a failing one ends the whole batch. */
   document: JsonObject | undefined;
   patched: boolean;
   touched: boolean;
@@ -165,7 +165,7 @@ function openDraft(
   };
 }
 
-/** Work of the system knows rows by their keys; only a long id differs from its key. */
+/** System operations identify rows by key; only a long id differs from its key. */
 export function idOf({ idKey, json }: StoredItem): string {
   return withinUtf8Bytes(idKey, limits.idNativeBytesMax) ? idKey : (JSON.parse(json) as { id: string }).id;
 }
@@ -228,7 +228,7 @@ function guard(operation: Guarded, draft: Draft): void {
     if (operation.op === "check")
       throw new PinakesError(
         "PRECONDITION_FAILED",
-        `Item "${operation.id}" exists, and the check wants it absent.`,
+        `Item "${operation.id}" exists, but the check requires that it is absent.`,
         etagOf(draft),
       );
     throw new PinakesError(
@@ -305,12 +305,12 @@ function toChanges(idKey: string, draft: Draft, now: number): PlannedChange[] {
   return changes;
 }
 
-/** The etag of an item's end by expiry: made of its last one, with a character that no etag has. */
+/** The etag of an item's expiry: its last etag plus a character that no etag contains. */
 export function expiredEtag({ etag }: StoredItem): string {
   return `${etag}~`;
 }
 
-/** The document comes with the last operation on its item: a hundred patches must not carry a hundred copies. */
+/** The last operation on an item carries the document: a hundred patches must not carry a hundred copies. */
 function toResult(operation: PreparedOperation, index: number, draft: Draft | undefined): CommittedOperation {
   if (draft?.etag === undefined || operation.op === "delete") return { id: operation.id };
   const patched =
@@ -320,7 +320,7 @@ function toResult(operation: PreparedOperation, index: number, draft: Draft | un
   return { id: operation.id, etag: draft.etag, ...patched };
 }
 
-/** The etag told is that of the stored item: nothing the batch did before it failed has happened. */
+/** The reported etag is that of the stored item: nothing the batch did before the failure took effect. */
 function asFailure(error: unknown, index: number, { before, expired }: Draft): OperationFailure {
   if (!PinakesError.isInstance(error)) throw error;
   const code: ErrorCode = error.code;

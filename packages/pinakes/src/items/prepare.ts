@@ -19,7 +19,7 @@ export interface PreparedDocument {
   readonly keys: readonly (IndexKey | null)[];
   /** Aligned with the container's unique keys; null where the item has no value. */
   readonly uniques: readonly (string | null)[];
-  /** The version of the container these were made for. */
+  /** The container version these were made for. */
   readonly version: number;
 }
 
@@ -63,7 +63,7 @@ const unescaped = /^[A-Za-z0-9_.:-]{0,100}$/;
 
 export function partitionText(tenant: string, partition: Partition): string {
   const [only] = partition;
-  // The usual case without its detour: the same text as below, in a fraction of the time (a point read has microseconds).
+  // Fast path for the usual case: the same text as below, in a fraction of the time (a point read takes microseconds).
   if (partition.length === 1 && typeof only === "string" && unescaped.test(only)) return `["${tenant}","${only}"]`;
   return JSON.stringify([tenant, ...partition]);
 }
@@ -95,7 +95,7 @@ function checkPartitionValue(value: unknown, name: string): void {
   throw invalid(`Partition key "${name}": must be a string, number or boolean, got ${show(value)}.`);
 }
 
-/** The partition key is part of the document and never changes: the values inside must be those the call is routed by. */
+/** The partition key is part of the document and never changes: its values must equal the partition of the call. */
 function requirePartition(container: CompiledContainer, pk: string, document: JsonObject): void {
   const values = container.partitionKey.map(({ name, path }) => {
     const value = valueAt(document, path);
@@ -106,12 +106,12 @@ function requirePartition(container: CompiledContainer, pk: string, document: Js
   // pk is [tenant, ...values]: comparing the text after the tenant compares all values with their types.
   if (!pk.endsWith(`,${JSON.stringify(values).slice(1)}`)) {
     throw invalid(
-      `The document's partition key ${show(values)} is not the partition of this call; a partition key cannot change: delete the item and create it anew.`,
+      `The document's partition key ${show(values)} differs from the partition of this call; a partition key cannot change: delete the item and create it again.`,
     );
   }
 }
 
-/** The key of one index alone, for building it: another that the document does not fit is not its concern. */
+/** The key of one index alone, for building it: the document may violate the limits of other indexes. */
 export function buildIndexKey(
   index: CompiledIndex,
   tenant: string,

@@ -1,4 +1,4 @@
-/** One page of a query: scans until the page is full, the range is over, or its byte or row budget is spent. */
+/** One page of a query: scans until the page is full, the range ends, or its byte or row budget is spent. */
 import { invalid } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
@@ -39,7 +39,7 @@ export async function queryPage(
   });
   for (;;) {
     const range = position === undefined ? plan.range : resumeAfter(plan, position);
-    // A filter that most rows pass is served by a small first step; one that few pass by large ones after it.
+    // A filter that most rows pass needs one small step; one that few pass needs large ones after it.
     const step = examined === 0 ? Math.max(firstStepRows, plan.limit) : limits.pageItemsMax;
     const wanted = filtered ? Math.min(step, limits.pageRowsExaminedMax - examined) : plan.limit - items.length;
     const { prefilter, reverse } = plan;
@@ -63,7 +63,7 @@ export async function queryPage(
       if (items.length === plan.limit) break;
     }
     examined += looked?.rows ?? taken;
-    // Where every row was taken, the rows behind the last of them that the engine left out are done with too.
+    // If every row was taken, the trailing rows that the engine left out are done with too.
     if (taken === rows.length && looked !== undefined) position = looked.position;
     // The last row taken may also be the last of the range; then another page would be empty, which is allowed.
     if (done && taken === rows.length) return page();
@@ -89,6 +89,6 @@ function sealCursor({ tokens, tenant }: PageContext, plan: QueryPlan, position: 
 function openCursor({ tokens, tenant }: PageContext, plan: QueryPlan, cursor: string): string {
   const payload = tokens.open("cursor", tenant, cursor);
   if (payload["q"] !== shortHash(plan.fingerprint))
-    throw invalid("The cursor belongs to another query; repeat the query it came from, or leave it out to begin anew.");
+    throw invalid("The cursor belongs to another query; repeat the query it came from, or leave it out to start over.");
   return payload["p"] as string;
 }

@@ -1,4 +1,6 @@
-/** From a caller's query to one contiguous key range of one index. What an index cannot answer is refused, naming what would. */
+/**
+ * From a caller's query to one contiguous key range of one index. A query that no index can answer is rejected, naming an index that would.
+ */
 import { PinakesError, invalid, show } from "../domain/errors.ts";
 import { compileFilter, type Predicate } from "../domain/filter.ts";
 import { isJsonObject, withinUtf8Bytes, type JsonScalar } from "../domain/json.ts";
@@ -41,7 +43,7 @@ export function planQuery(container: CompiledContainer, tenant: string, query: Q
     fingerprint: JSON.stringify([
       container.name,
       query.index ?? null,
-      // A cursor is a place in one order: it ends with the definition that made the order.
+      // A cursor is a position in one order: it becomes invalid when the definition changes that order.
       query.index === undefined ? null : container.definition.indexes[query.index],
       Object.entries(query.equals).toSorted(([a], [b]) => (a < b ? -1 : 1)),
       query.range ?? null,
@@ -67,11 +69,11 @@ function requireIndex(container: CompiledContainer, name: string): CompiledIndex
   );
 }
 
-/** The range that is left after a page which ended at `position`. */
+/** The rest of the range after a page that ended at `position`. */
 export function resumeAfter(plan: QueryPlan, position: string): ScanRange {
   const { range } = plan;
   if (range.kind === "partition") {
-    // Ids hold no control characters, so nothing lies between an id and the id followed by U+0001.
+    // Ids contain no control characters, so nothing lies between an id and the id followed by U+0001.
     return plan.reverse ? { ...range, upper: position } : { ...range, lower: `${position}\u0001` };
   }
   const key = Buffer.from(position, "hex");
@@ -99,7 +101,7 @@ function partitionRange(container: CompiledContainer, tenant: string, query: Que
   const range = checkRange(query.range, "id");
   const text = (value: string | number): string => {
     if (typeof value !== "string") throw invalid("range: ids are strings.");
-    // Beyond, ids are kept by a hash and have no order of their own.
+    // Beyond that, ids are stored as a hash and have no order of their own.
     if (withinUtf8Bytes(value, limits.idOrderBytesMax)) return value;
     throw invalid(
       `range: bounds on ids are at most ${limits.idOrderBytesMax} bytes; longer ids are ordered by their beginning only.`,
@@ -161,7 +163,7 @@ function checkScalar(value: unknown, name: string): JsonScalar {
   return value;
 }
 
-/** A value for a path that the range cannot use would be ignored silently: refuse it and say which index would serve it. */
+/** A value for a path that the range cannot use would be ignored silently: reject it and name an index that would serve it. */
 function refuseUnreachable(index: CompiledIndex, query: Query, used: number): void {
   const reachable = [...index.partition, ...index.sort.slice(0, used)].map(({ name }) => name);
   const lost = Object.keys(query.equals).filter((key) => equalOf(query, key) !== undefined && !reachable.includes(key));

@@ -6,7 +6,7 @@ import { sweepExpired } from "./sweeper.ts";
 const scope = systemScope("test", () => {});
 
 describe("sweepExpired", () => {
-  it("R-AGT-50 goes on while there is a backlog, in bounded steps, and then turns to the next container", async () => {
+  it("R-AGT-50 continues while there is a backlog, in bounded steps, and then turns to the next container", async () => {
     const calls: string[] = [];
     const items = {
       purgeExpired: async (_: unknown, container: string) => {
@@ -21,7 +21,7 @@ describe("sweepExpired", () => {
     expect(calls.filter((name) => name === "endless")).toHaveLength(10);
   });
 
-  it("sweeps the others when one fails, and tells about all that failed", async () => {
+  it("sweeps the others when one fails, and reports all that failed", async () => {
     const swept: string[] = [];
     const items = {
       purgeExpired: async (_: unknown, container: string) => {
@@ -36,7 +36,7 @@ describe("sweepExpired", () => {
     expect(swept).toEqual(["good"]);
   });
 
-  it("stops between steps when it is told to", async () => {
+  it("stops between steps when its signal aborts", async () => {
     const controller = new AbortController();
     let calls = 0;
     const items = {
@@ -52,7 +52,7 @@ describe("sweepExpired", () => {
 });
 
 describe("Periodic", () => {
-  it("runs again and again, one at a time, until it is stopped; stop waits for the run under way", async () => {
+  it("runs periodically, one run at a time, until it is stopped; stop waits for the current run", async () => {
     let running = 0;
     let runs = 0;
     const enough = Promise.withResolvers<void>();
@@ -78,7 +78,7 @@ describe("Periodic", () => {
     expect(runs).toBe(after);
   });
 
-  it("keeps and logs the error of a failed run, and forgets it after a good one", async () => {
+  it("keeps and logs the error of a failed run, and clears it after a good one", async () => {
     const lines: string[] = [];
     let broken = true;
     const work = new Periodic({

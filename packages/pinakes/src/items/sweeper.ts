@@ -1,13 +1,13 @@
 /**
- * The sweeper: removes what has expired, in bounded steps, container after container. Reads never wait for it, since an expired item
- * is invisible at once; it frees the space and puts the deletes into the feeds.
+ * The sweeper: removes expired items in bounded steps, container after container. Reads never wait for it, since an expired item is
+ * invisible at once; it frees the space and puts the deletes into the feeds.
  */
 import { noteSession } from "./noted-sessions.ts";
 import type { SystemScope } from "../domain/scope.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import type { WriteOutcomes } from "./write-probe.ts";
 
-/** Steps of one container in one run, so that a large backlog in one does not keep the others waiting. */
+/** Steps per container and run, so that a large backlog in one container does not keep the others waiting. */
 const stepsMax = 10;
 
 export interface SweepOptions {
@@ -29,7 +29,7 @@ export async function sweepExpired({ items, scope, containers, signal }: SweepOp
       );
     }
   }
-  // One container that fails must not keep the rest from being swept; all of them are told in the end.
+  // One failing container must not keep the rest from being swept; all failures are reported at the end.
   if (errors.length > 0) throw new AggregateError(errors, errors.map(({ message }) => message).join("; "));
   return purged;
 }
@@ -49,7 +49,7 @@ async function sweepContainer(
   return purged;
 }
 
-/** The same store, keeping a list of the containers that were opened through it, which the sweeper looks after, and how its last write ended. */
+/** The same store, recording the containers opened through it, for the sweeper, and how its last write ended. */
 export function recordingContainers(store: ItemStore, opened: Set<string>, outcomes: WriteOutcomes): ItemStore {
   return {
     capabilities: store.capabilities,
@@ -76,7 +76,7 @@ export function recordingContainers(store: ItemStore, opened: Set<string>, outco
   };
 }
 
-/** Tokens cost to make where they mean something, and mean nothing elsewhere. */
+/** Tokens cost time on engines where they matter, and have no effect on the others. */
 function noting<Result extends { readonly session: string }>(container: string, result: Result): Result {
   noteSession(container, () => result.session);
   return result;

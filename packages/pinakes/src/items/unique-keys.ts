@@ -1,6 +1,6 @@
 /**
- * Unique keys: which values a plan claims, and whether somebody else holds them. Engines look holders up inside the commit, where
- * nobody else can write the partition, so no constraint of the engine is needed (and values may be swapped within one batch).
+ * Unique keys: which values a plan claims, and whether another item holds them. Engines look holders up inside the commit, where no other
+ * commit can write the partition, so no constraint of the engine is needed (and values may be swapped within one batch).
  */
 import { isExpired } from "../domain/ttl.ts";
 import type { CompiledContainer } from "./compiled-container.ts";
@@ -21,12 +21,12 @@ export function uniqueClaims(writes: readonly PlannedWrite[]): UniqueClaim[] {
   );
 }
 
-/** The plan after the claims are settled: a failure, or the plan with expired holders swept out of the way. */
+/** The plan after the claims are settled: a failure, or the plan with expired holders removed. */
 export function settleClaims(
   container: CompiledContainer,
   plan: Extract<BatchPlan, { ok: true }>,
   claims: readonly UniqueClaim[],
-  /** The row that holds the value now, if any: aligned with `claims`. */
+  /** The row that currently holds the value, if any: aligned with `claims`. */
   holders: readonly (StoredItem | undefined)[],
   now: number,
 ): BatchPlan {

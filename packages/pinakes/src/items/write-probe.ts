@@ -1,8 +1,8 @@
 /**
- * Whether writes work, for the readiness check. Reads go on while a disk is full, so they prove nothing about writes.
+ * Whether writes work, for the readiness check. Reads continue while a disk is full, so they prove nothing about writes.
  *
  * A small write is tried at most every few seconds. Once any write of this process failed because the store was unavailable, each check
- * tries a larger one, which needs new space, until it succeeds: readiness comes back by itself, without traffic.
+ * tries a larger one, which needs new space, until it succeeds: readiness recovers by itself, without traffic.
  */
 import { hasCode } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -28,7 +28,7 @@ export class WriteOutcomes {
       this.#failing = false;
       return result;
     } catch (error) {
-      // Another error means that the store answered: the write was refused, for a reason of its own.
+      // Any other error means that the store answered: it rejected the write for a reason of its own.
       if (hasCode(error, "UNAVAILABLE")) this.#failing = true;
       throw error;
     }
@@ -53,7 +53,7 @@ export class WriteProbe {
     this.#parts = parts;
   }
 
-  /** Throws what a write throws. */
+  /** Throws what the write throws. */
   async items(): Promise<void> {
     const { items, outcomes, scope, container } = this.#parts;
     const write = async (padding: string): Promise<void> => {

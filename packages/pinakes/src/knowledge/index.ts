@@ -1,4 +1,5 @@
 /** Knowledge: repositories, collections, documents and search. */
+export { answerLimits, type AskInput } from "../answers/index.ts";
 export { openKnowledge, type OpenedKnowledge, type OpenKnowledgeOptions } from "./open-knowledge.ts";
 export {
   auditLimits,
@@ -59,6 +60,13 @@ export {
   type TripleView,
 } from "./graph/triple-view.ts";
 export { textWindowCharsMax } from "./documents/document-text.ts";
+export { passageFields } from "./documents/document-metadata.ts";
+export type { AttachedFile, AttachedStatus, FileToAttach } from "./files/attachments.ts";
+export type { FileBatch } from "./files/file-batches.ts";
+export { filePurposes, type FileRecord, type PartRecord } from "./files/file-records.ts";
+export { partIdOf, type FileUploadView } from "./files/file-uploads.ts";
+export type { FileSettings } from "./files/files.ts";
+export { fileLimits } from "./files/limits.ts";
 export type { DocumentQuery, Passage } from "./documents/documents.ts";
 export { uploadedFrom, type UploadInput } from "./documents/upload.ts";
 export { calibrate, refusals } from "../evaluation/calibrate.ts";

@@ -29,6 +29,8 @@ export const knowledgeLimits = Object.freeze({
   citationsMax: 100,
   pageItemsDefault: 20,
   pageItemsMax: 100,
+  /** Of a collection that nobody uses. */
+  expiryDaysMax: 365,
   /** Versions of a document whose bytes are kept. */
   versionsKeptMax: 10,
 });
@@ -54,6 +56,10 @@ export interface Quotas {
   readonly searchesMax: number;
   readonly searchesPerWorkspaceMax: number;
   readonly searchesWaitingPerWorkspaceMax: number;
+  /** … for answers, from the end of their search to their last sentence … */
+  readonly answersMax: number;
+  readonly answersPerWorkspaceMax: number;
+  readonly answersWaitingPerWorkspaceMax: number;
   /** … for exports: triples as RDF, tool invocations, whole workspaces … */
   readonly exportsMax: number;
   readonly exportsPerWorkspaceMax: number;
@@ -82,6 +88,9 @@ export const quotaDefaults: Quotas = Object.freeze({
   searchesMax: 128,
   searchesPerWorkspaceMax: 64,
   searchesWaitingPerWorkspaceMax: 1_000,
+  answersMax: 32,
+  answersPerWorkspaceMax: 8,
+  answersWaitingPerWorkspaceMax: 100,
   exportsMax: 16,
   exportsPerWorkspaceMax: 4,
   exportsWaitingPerWorkspaceMax: 20,
@@ -94,13 +103,17 @@ export const quotaDefaults: Quotas = Object.freeze({
 /** Upper bounds for numbers of slots and waiters, and for the wait; other quotas have no upper bound. */
 const placesMaxMax = 100_000;
 const placeWaitMsMaxMax = 600_000;
-const isOfPlaces = /^(?:queries|searches|exports|evaluations)(?:Waiting)?(?:PerWorkspace)?Max$/;
+const isOfPlaces = /^(?:queries|searches|answers|exports|evaluations)(?:Waiting)?(?:PerWorkspace)?Max$/;
 
 /** Slots for expensive work; a process has one set for all features. */
 export function openSlots(quotas: Quotas): Slots {
   const patience = () => AbortSignal.timeout(quotas.placeWaitMsMax);
   const unbounded = { memoryBytesMax: Infinity, memoryPerTenantBytesMax: Infinity };
-  const make = (kind: "queries" | "searches" | "exports" | "evaluations", called: string, memory = unbounded) => {
+  const make = (
+    kind: "queries" | "searches" | "answers" | "exports" | "evaluations",
+    called: string,
+    memory = unbounded,
+  ) => {
     const counts = {
       placesMax: quotas[`${kind}Max`],
       placesPerTenantMax: quotas[`${kind}PerWorkspaceMax`],
@@ -114,6 +127,7 @@ export function openSlots(quotas: Quotas): Slots {
       memoryPerTenantBytesMax: quotas.queryMemoryPerWorkspaceBytesMax,
     }),
     searches: make("searches", "searches"),
+    answers: make("answers", "answers"),
     exports: make("exports", "exports"),
     evaluations: make("evaluations", "evaluation runs"),
   };

@@ -16,6 +16,7 @@ import { Watchdog } from "./ingest/watchdog.ts";
 import { KnowledgeWork, knowledgeWorkContainer } from "./records/work-registry.ts";
 import { Jobs } from "./jobs/jobs.ts";
 import { Knowledge } from "./api/knowledge.ts";
+import { filesContainer } from "./files/file-records.ts";
 import { openSlots } from "./limits.ts";
 import { LifecycleCatalog } from "./deletion/lifecycle-catalog.ts";
 import type { MigrationTarget } from "../transfer/migration-target.ts";
@@ -95,7 +96,18 @@ export async function openKnowledge({
   const stores = builtInStores(deps);
   const catalogue = new LifecycleCatalog(deps, catalog, jobs);
   const lifecycle = await new Lifecycle({ ...deps, catalogue, stores, owner, topicPrefix }).open();
-  const services = assembleServices({ deps, catalog, queue, registry, jobs, pipelines, activity, lifecycle, stores });
+  const services = assembleServices({
+    deps,
+    catalog,
+    queue,
+    registry,
+    jobs,
+    pipelines,
+    activity,
+    lifecycle,
+    stores,
+    fileRecords: await filesContainer.open(deps.items),
+  });
   const knowledge = new Knowledge(services);
   const worker = new IngestWorker(deps, queue, new DocumentIngester(deps, catalog), {
     owner,

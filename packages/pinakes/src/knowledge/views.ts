@@ -116,7 +116,10 @@ export function repositoryView({ record, etag }: Stored<RepositoryRecord>): Repo
   };
 }
 
-export const CollectionSchema = shape<CollectionView, "created_at_estimated" | "held_by" | "displaced">()(
+export const CollectionSchema = shape<
+  CollectionView,
+  "created_at_estimated" | "held_by" | "displaced" | "expires_after_days" | "expired_at"
+>()(
   z
     .looseObject({
       collection_id: z.string(),
@@ -207,6 +210,8 @@ export function collectionView(
     created_by: collection.created_by,
     created_at: collection.created_at,
     ...(collection.migrated?.created_at === "estimated" ? { created_at_estimated: true } : {}),
+    ...(typeof collection.expires_after_days === "number" ? { expires_after_days: collection.expires_after_days } : {}),
+    ...(typeof collection.expired_at === "string" ? { expired_at: collection.expired_at } : {}),
     ...(collection.hold === undefined ? {} : { held_by: collection.hold.migration_id }),
     updated_at: collection.updated_at,
     deleted_at: collection.deleted_at,

@@ -1,4 +1,5 @@
 /** One call of a tool: rights, confirmation, the tool itself, and its answer or error in the protocol's form. */
+import { hash } from "node:crypto";
 import {
   inputRequired,
   inputResponse,
@@ -8,7 +9,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { PinakesError } from "../domain/errors.ts";
-import type { Consequence, McpSession, McpTool, ToolAnswer, ToolContext } from "./tool.ts";
+import type { Deletion, McpSession, McpTool, ToolAnswer, ToolContext } from "./tool.ts";
 
 export type ToolFailure = (error: unknown, tool: string) => void;
 
@@ -31,8 +32,10 @@ export async function callTool(
       throw new PinakesError("FORBIDDEN", `This key may only read, and ${tool.name} writes. Use a key that may write.`);
     const consequence = await tool.consequence?.(context, args);
     if (consequence === undefined) return resultOf(await tool.run(context, args));
-    const decision = decisionOf(consequence, ctx, capabilities);
-    if (decision === "ask") return ask(consequence);
+    if ("answer" in consequence) return resultOf(consequence.answer);
+    const key = confirmKey(tool, consequence);
+    const decision = decisionOf(key, ctx, capabilities);
+    if (decision === "ask") return ask(key, consequence);
     return resultOf(decision === "confirmed" ? await tool.run(context, consequence.confirmed) : consequence.dryRun);
   } catch (error) {
     if (ctx.mcpReq.signal.aborted) throw error;
@@ -43,25 +46,31 @@ export async function callTool(
 
 /** A client that cannot ask its user gets a dry run. */
 function decisionOf(
-  { question }: Consequence,
+  key: string,
   ctx: ServerContext,
   capabilities: ClientCapabilities | undefined,
 ): "ask" | "confirmed" | "refused" {
-  const reply = inputResponse(ctx.mcpReq.inputResponses, confirmKey(question));
+  const reply = inputResponse(ctx.mcpReq.inputResponses, key);
   if (reply.kind === "elicit")
     return reply.action === "accept" && reply.content?.["confirm"] === true ? "confirmed" : "refused";
-  return capabilities?.elicitation === undefined ? "refused" : "ask";
+  return asksInForms(capabilities) ? "ask" : "refused";
 }
 
-/** Bound to the question, so that a consent to one deletion is none to another. */
-function confirmKey(question: string): string {
-  return `confirm: ${question}`.slice(0, 200);
+/** An empty capability means forms; a client may also offer URLs only. */
+function asksInForms(capabilities: ClientCapabilities | undefined): boolean {
+  const elicitation = capabilities?.elicitation;
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-function ask({ question }: Consequence): InputRequiredResult {
+/** Bound to the call and to what the question said, so that a consent to one deletion is none to another. */
+function confirmKey(tool: McpTool, { question, confirmed }: Deletion): string {
+  return `confirm-${hash("sha256", JSON.stringify([tool.name, confirmed, question]), "base64url")}`;
+}
+
+function ask(key: string, { question }: Deletion): InputRequiredResult {
   return inputRequired({
     inputRequests: {
-      [confirmKey(question)]: inputRequired.elicit({
+      [key]: inputRequired.elicit({
         message: question,
         requestedSchema: {
           type: "object",
@@ -107,7 +116,11 @@ function resultOf({ structured, content, isError }: ToolAnswer): CallToolResult 
 function failureOf(error: unknown): CallToolResult {
   const [code, detail, retryable] = PinakesError.isInstance(error)
     ? [error.code, error.detail, error.retryable]
-    : ["INTERNAL", "The server failed. Try again; if it stays, tell whoever runs the server.", true];
+    : [
+        "INTERNAL",
+        "The server failed. Try again; if the error persists, report it to the operator of the server.",
+        true,
+      ];
   return {
     content: [{ type: "text", text: `${code}: ${detail}` }],
     isError: true,

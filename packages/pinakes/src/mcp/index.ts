@@ -2,5 +2,4 @@
 export { createMcpServer, type McpExtension } from "./server.ts";
 export { serveMcpOnStdio } from "./stdio.ts";
 export type { McpSession } from "./tool.ts";
-export { tools } from "./tools/index.ts";
 export { collectionUri, documentUri, sessionUri, workflowUri } from "./uris.ts";

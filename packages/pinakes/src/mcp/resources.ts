@@ -1,13 +1,16 @@
 /** Resources: collections, documents and cited excerpts; workflows, checkpoints and sessions. What the caller may not see does not exist. */
 import {
+  ProtocolError,
+  ProtocolErrorCode,
   ResourceNotFoundError,
   ResourceTemplate,
   type McpServer,
   type ReadResourceResult,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { CollectionRef, KnowledgeApi, StateApi } from "@pinakes/client";
-import { hasCode, invalid } from "../domain/errors.ts";
+import type { CollectionRef, DocumentText, KnowledgeApi, StateApi } from "@pinakes/client";
+import { hasCode, invalid, PinakesError } from "../domain/errors.ts";
+import type { ToolFailure } from "./call-tool.ts";
 import { collectionUri, templates } from "./uris.ts";
 
 type Apis = { readonly knowledge: KnowledgeApi; readonly state: StateApi };
@@ -108,15 +111,20 @@ const kinds: readonly ResourceKind[] = [
   },
 ];
 
-export function registerResources(server: McpServer, apisOf: ApisOf): void {
+export function registerResources(server: McpServer, apisOf: ApisOf, onFailure: ToolFailure): void {
   for (const kind of kinds) {
     const { name, title, description, mimeType } = kind;
     const template = new ResourceTemplate(kind.uriTemplate, {
-      list: name === "collection" ? async (ctx) => ({ resources: await listed(apisOf(ctx).knowledge) }) : undefined,
-      complete: completers(apisOf),
+      list:
+        name === "collection"
+          ? async (ctx) => ({ resources: await listed(apisOf(ctx).knowledge, onFailure) })
+          : undefined,
+      complete: completers(apisOf, onFailure),
     });
     server.registerResource(name, template, { title, description, mimeType }, async (uri, variables, ctx) =>
-      read(kind, apisOf(ctx), uri, variables),
+      read(kind, apisOf(ctx), uri, variables).catch((error: unknown) => {
+        throw protocolError(error, onFailure);
+      }),
     );
   }
 }
@@ -140,10 +148,21 @@ async function read(
   }
 }
 
-async function listed(knowledge: KnowledgeApi) {
+/** The detail says what to do; a failure of ours is logged and not explained. */
+function protocolError(error: unknown, onFailure: ToolFailure): Error {
+  if (error instanceof ProtocolError) return error;
+  if (PinakesError.isInstance(error) && error.status < 500)
+    return new ProtocolError(ProtocolErrorCode.InvalidRequest, `${error.code}: ${error.detail}`);
+  onFailure(error, "resources");
+  return new ProtocolError(ProtocolErrorCode.InternalError, "The server failed. Try again.");
+}
+
+async function listed(knowledge: KnowledgeApi, onFailure: ToolFailure) {
   const found = [];
   for (let cursor: string | undefined; ;) {
-    const page = await knowledge.collections.list({ limit: pageItems, cursor });
+    const page = await knowledge.collections.list({ limit: pageItems, cursor }).catch((error: unknown) => {
+      throw protocolError(error, onFailure);
+    });
     found.push(...page.items);
     cursor = page.next_cursor ?? undefined;
     if (cursor === undefined || found.length >= listMax) break;
@@ -158,47 +177,51 @@ async function listed(knowledge: KnowledgeApi) {
 }
 
 type Completer = (value: string, context?: { arguments?: Record<string, string> }) => Promise<string[]>;
+type Names = (apis: Apis, filled: Readonly<Record<string, string>>) => Promise<readonly string[]>;
 
-function completers(apisOf: ApisOf): Record<string, Completer> {
-  const knowledge = () => apisOf(undefined).knowledge;
-  const state = () => apisOf(undefined).state;
-  return {
-    repository: async (value) =>
-      starting(
-        ["me", ...(await knowledge().repositories.list({ limit: pageItems })).items.map((one) => one.repository_id)],
-        value,
-      ),
-    collection: async (value, context) => {
-      const repository = context?.arguments?.["repository"];
-      const { items } = await knowledge().collections.list({ limit: pageItems, repository });
-      return starting(
-        items.map((one) => one.collection_id),
-        value,
-      );
-    },
-    document: async (value, context) => {
-      const { repository, collection } = context?.arguments ?? {};
-      if (repository === undefined || collection === undefined) return [];
-      const { items } = await knowledge().documents.list({ repository, collection }, { limit: pageItems });
-      return starting(
-        items.map((one) => one.document_id),
-        value,
-      );
-    },
-    workflow: async (value) =>
-      starting(
-        (await state().workflows.list({ limit: pageItems })).items.map((one) => one.workflow_id),
-        value,
-      ),
-    session: async (value, context) => {
-      const agent = context?.arguments?.["agent"];
-      if (agent === undefined) return [];
-      return starting(
-        (await state().memories.sessions(agent, { limit: pageItems })).items.map((one) => one.session_id),
-        value,
-      );
-    },
-  };
+/** Ids that a variable can have; of the others a client knows nothing to offer. */
+const names: Readonly<Record<string, Names>> = {
+  repository: async ({ knowledge }) => [
+    "me",
+    ...(await knowledge.repositories.list({ limit: pageItems })).items.map((one) => one.repository_id),
+  ],
+  collection: async ({ knowledge }, { repository }) =>
+    (await knowledge.collections.list({ limit: pageItems, repository })).items.map((one) => one.collection_id),
+  document: async ({ knowledge }, { repository, collection }) => {
+    if (repository === undefined || collection === undefined) return [];
+    const { items } = await knowledge.documents.list({ repository, collection }, { limit: pageItems });
+    return items.map((one) => one.document_id);
+  },
+  version: async ({ knowledge }, { repository, collection, document }) => {
+    if (repository === undefined || collection === undefined || document === undefined) return [];
+    const versions = await knowledge.documents.versions({ repository, collection }, document);
+    return versions.map(({ version }) => String(version));
+  },
+  workflow: async ({ state }) => (await state.workflows.list({ limit: pageItems })).items.map((one) => one.workflow_id),
+  step: async ({ state }, { workflow }) => {
+    if (workflow === undefined) return [];
+    const { items } = await state.workflows.checkpoints(workflow, { limit: pageItems, order: "desc" });
+    return ["latest", ...items.map(({ step }) => String(step))];
+  },
+  session: async ({ state }, { agent }) =>
+    agent === undefined
+      ? []
+      : (await state.memories.sessions(agent, { limit: pageItems })).items.map((one) => one.session_id),
+};
+
+function completers(apisOf: ApisOf, onFailure: ToolFailure): Record<string, Completer> {
+  const completer =
+    (of: Names): Completer =>
+    async (value, context) => {
+      try {
+        return starting(await of(apisOf(undefined), context?.arguments ?? {}), value);
+      } catch (error) {
+        // Within something that does not exist there is nothing to offer.
+        if (hasCode(error, "NOT_FOUND", "GONE", "INVALID")) return [];
+        throw protocolError(error, onFailure);
+      }
+    };
+  return Object.fromEntries(Object.entries(names).map(([variable, of]) => [variable, completer(of)]));
 }
 
 function starting(names: readonly string[], value: string): string[] {
@@ -217,10 +240,18 @@ function whole(variables: Variables, name: string): number {
 
 async function textOf(knowledge: KnowledgeApi, at: CollectionRef, documentId: string): Promise<string> {
   let text = "";
+  let version: number | undefined;
   for (let start: number | null = 0; start !== null && text.length < textCharsMax;) {
-    const window = await knowledge.documents.text(at, documentId, { start });
+    const window: DocumentText = await knowledge.documents.text(at, documentId, { start, version });
     text += window.text;
     start = window.next_start;
+    // A new version that appears meanwhile has other text at the same positions.
+    ({ version } = window);
   }
-  return text.slice(0, textCharsMax);
+  return text.length <= textCharsMax ? text : wholeCharacters(text.slice(0, textCharsMax));
+}
+
+/** Without the first half of a surrogate pair at the end. */
+function wholeCharacters(text: string): string {
+  return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text;
 }

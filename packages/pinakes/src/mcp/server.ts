@@ -67,7 +67,7 @@ export function createMcpServer({
       title,
       description,
       annotations,
-      inputSchema: standardSchema(tool.input),
+      inputSchema: standardSchema(tool.input, { checked: tool.checksInput !== true }),
       outputSchema: standardSchema(tool.output),
       ...(annotations.readOnlyHint ? {} : { scopeChallenge }),
     };
@@ -79,7 +79,7 @@ export function createMcpServer({
       }),
     );
   }
-  registerResources(server, sessionOf);
+  registerResources(server, sessionOf, onFailure);
   extend?.register(server);
   return server;
 }

@@ -7,7 +7,8 @@ import { z } from "zod";
 
 const converted = new WeakMap<z.ZodType, StandardSchemaWithJSON>();
 
-export function standardSchema(schema: z.ZodType): StandardSchemaWithJSON {
+/** `checked: false`: any value passes; the JSON Schema is the same. */
+export function standardSchema(schema: z.ZodType, { checked = true } = {}): StandardSchemaWithJSON {
   const known = converted.get(schema);
   if (known !== undefined) return known;
   const convert = (io: "input" | "output"): (() => Record<string, unknown>) => {
@@ -19,7 +20,7 @@ export function standardSchema(schema: z.ZodType): StandardSchemaWithJSON {
     "~standard": {
       version: 1,
       vendor: "pinakes",
-      validate: (value: unknown) => validate(value),
+      validate: (value: unknown) => (checked ? validate(value) : { value }),
       // An output is checked as it is sent, so both directions are the input of the schema.
       jsonSchema: { input: convert("input"), output: convert("input") },
     },

@@ -1,5 +1,5 @@
 /** MCP on stdin and stdout: one connection, one user, until the client closes stdin. */
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { CatalogSelection, SelectionSlot } from "../catalogs/index.ts";
 import { createMcpServer, type ServerInput } from "./server.ts";
 import type { McpSession } from "./tool.ts";
@@ -10,7 +10,10 @@ export interface StdioInput extends Pick<ServerInput, "version" | "onFailure"> {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when the client has closed the connection. */
+/** As much as a message over HTTP; the default of the SDK is less than an upload may have. */
+const messageBytesMax = 16 * 1_048_576;
+
+/** Resolves when the client has closed the connection, or has sent a message beyond the limit. */
 export async function serveMcpOnStdio({ session, signal, ...input }: StdioInput): Promise<void> {
   const selections = new Map<string, SelectionSlot>();
   const selection = (id: string): SelectionSlot => {
@@ -20,9 +23,17 @@ export async function serveMcpOnStdio({ session, signal, ...input }: StdioInput)
   };
   const ended = Promise.withResolvers<void>();
   process.stdin.once("end", ended.resolve).once("close", ended.resolve);
+  // The SDK listens for an error of each answer that is being written, and there may be many at once.
+  process.stdout.setMaxListeners(0);
+  const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: messageBytesMax });
+  const close = transport.close.bind(transport);
+  transport.close = async () => {
+    await close();
+    ended.resolve();
+  };
   signal.addEventListener("abort", () => ended.resolve());
   const connected: McpSession = { ...session, selection, connectionId: "stdio" };
-  const connection = serveStdio(() => createMcpServer({ ...input, sessionOf: () => connected }));
+  const connection = serveStdio(() => createMcpServer({ ...input, sessionOf: () => connected }), { transport });
   await ended.promise;
   await connection.close();
 }

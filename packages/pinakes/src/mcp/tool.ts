@@ -49,7 +49,7 @@ export interface ToolAnnotations {
 }
 
 /** What a destructive call would do. The client's user confirms it, or the call is a dry run. */
-export interface Consequence {
+export interface Deletion {
   /** A question that a person can answer with yes or no. */
   readonly question: string;
   /** The answer of the dry run: matches the output schema. */
@@ -58,11 +58,16 @@ export interface Consequence {
   readonly confirmed: object;
 }
 
-interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject> {
+/** Before a destructive call: what it would do, or the answer where it cannot do anything. */
+export type Consequence = Deletion | { readonly answer: ToolAnswer };
+
+interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodType> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly input: Input;
+  /** Arguments that do not fit reach the tool, which answers errors in the form of its contract. */
+  readonly checksInput?: boolean | undefined;
   readonly output: Output;
   readonly annotations: ToolAnnotations;
   /** Before a destructive call; undefined where the call needs no confirmation, such as with `confirm: true`. */
@@ -71,15 +76,18 @@ interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject> {
 }
 
 /** A tool whose types are checked already. */
-export interface McpTool extends Pick<ToolSpec<z.ZodObject, z.ZodObject>, "name" | "title" | "description"> {
+export interface McpTool extends Pick<
+  ToolSpec<z.ZodObject, z.ZodType>,
+  "name" | "title" | "description" | "checksInput"
+> {
   readonly input: z.ZodObject;
-  readonly output: z.ZodObject;
+  readonly output: z.ZodType;
   readonly annotations: ToolAnnotations;
   consequence?(context: ToolContext, args: object): Promise<Consequence | undefined>;
   run(context: ToolContext, args: object): Promise<ToolAnswer>;
 }
 
-export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodType>(
   spec: ToolSpec<Input, Output>,
 ): McpTool {
   return Object.freeze(spec);

@@ -29,7 +29,7 @@ async function* checkedChunks(
   }
 }
 
-/** Ends with the signal's reason as soon as it is aborted, even while the source is silent. */
+/** Fails with the signal's reason as soon as it is aborted, even while the source is silent. */
 async function* abortable<T>(
   source: Iterable<T> | AsyncIterable<T>,
   signal: AbortSignal | undefined,
@@ -41,7 +41,7 @@ async function* abortable<T>(
   signal.throwIfAborted();
   const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
   const aborted = Promise.withResolvers<never>();
-  aborted.promise.catch(() => {}); // Handled by the race; nobody else waits for it.
+  aborted.promise.catch(() => {}); // The race handles it; this prevents an unhandled rejection.
   const onAbort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   try {
@@ -52,7 +52,7 @@ async function* abortable<T>(
     }
   } finally {
     signal.removeEventListener("abort", onAbort);
-    // Not awaited: return() of a generator waits behind the very next() that may be stuck. It is a courtesy to the source.
+    // Not awaited: a generator's return() waits behind the very next() that may be stuck. It only lets the source clean up.
     void Promise.resolve(iterator.return?.()).catch(() => {});
   }
 }

@@ -1,6 +1,6 @@
 /**
- * An ObjectStore over any ObjectDriver. What every driver must do alike is done here: scope first, keys checked and put under their
- * tenant, limits, abort, close. Drivers only keep bytes.
+ * An ObjectStore over any ObjectDriver. It does everything that must be the same on every driver: scope first, keys checked and prefixed
+ * with their tenant, limits, abort, close. Drivers only store bytes.
  */
 import { PinakesError, invalid } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
@@ -36,7 +36,7 @@ class DriverObjectStore implements port.ObjectStore {
     if (ifAbsent && !this.capabilities.conditionalPut) {
       throw new PinakesError(
         "NOT_SUPPORTED",
-        `The ${this.capabilities.driver} object store cannot put only if absent; use a unique key instead.`,
+        `The ${this.capabilities.driver} object store does not support ifAbsent; use a unique key instead.`,
       );
     }
     const chunks = checkedBody(body, signal);
@@ -52,7 +52,7 @@ class DriverObjectStore implements port.ObjectStore {
     invariant(
       bytes === undefined || bytes.byteLength <= (range.end ?? Infinity) - range.start,
       "INTERNAL",
-      "the driver gave more bytes than the range holds",
+      "the driver returned more bytes than the range has",
     );
     return bytes;
   }
@@ -77,7 +77,7 @@ class DriverObjectStore implements port.ObjectStore {
     const stored = storedPrefix(space, prefix);
     const after = options.after === undefined ? undefined : storedAfter(space, options.after);
     const limit = checkLimit(options.limit);
-    // One more than asked for tells whether there is a next page.
+    // One more than requested tells whether there is a next page.
     const request = { prefix: stored, after, limit: limit + 1, ...withSignal(options.signal) };
     const found = await this.#run(options.signal, () => this.#driver.list(request));
     const keys = found.slice(0, limit).map((entry) => {

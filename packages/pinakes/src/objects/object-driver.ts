@@ -1,5 +1,5 @@
 /**
- * ObjectDriver: the small part of an object store that differs from place to place. `create-object-store.ts` makes an ObjectStore
+ * ObjectDriver: the small part of an object store that differs between engines. `create-object-store.ts` makes an ObjectStore
  * of it: scope, key checks, limits, abort and close are there, once, for every driver.
  *
  * A driver gets stored keys (`t/<tenant>/…`), already checked, and keeps the port's promises on atomicity, durability, order and etags.
@@ -11,9 +11,9 @@ import type { ByteRange, ListedObject, ObjectHead, ObjectStoreCapabilities, PutR
 export interface ObjectDriver {
   readonly capabilities: ObjectStoreCapabilities;
   put(key: string, chunks: AsyncIterable<Uint8Array>, options: DriverPutOptions): Promise<PutResult>;
-  /** Throws `objectTooLarge` when the range holds more than `bytesMax`. */
+  /** Throws `objectTooLarge` if the range has more than `bytesMax`. */
   get(key: string, range: ByteRange, bytesMax: number, signal?: AbortSignal): Promise<Uint8Array | undefined>;
-  /** Holds nothing open until the first chunk is asked for, so that a stream nobody reads costs nothing. */
+  /** Opens nothing until the first chunk is requested, so that an unread stream costs nothing. */
   stream(key: string, range: ByteRange, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
   head(key: string, signal?: AbortSignal): Promise<ObjectHead | undefined>;
   /** Up to `limit` objects, in byte order. */
@@ -44,6 +44,6 @@ export function objectTooLarge(bytes: number, bytesMax: number): PinakesError {
 export function objectExists(key: string): PinakesError {
   return new PinakesError(
     "CONFLICT",
-    `There is an object ${JSON.stringify(key)} already, and it may only be created. Use another key, or put without ifAbsent.`,
+    `The object ${JSON.stringify(key)} already exists, and ifAbsent only creates. Use another key, or put without ifAbsent.`,
   );
 }

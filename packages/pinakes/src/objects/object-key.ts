@@ -2,7 +2,7 @@
  * Keys as callers give them, and as drivers store them: a tenant's `a/b` is stored as `t/<tenant>/a/b`.
  *
  * Invariant: a stored key made for a tenant begins with that tenant's prefix, and no rule of any engine (path resolution, URL
- * normalisation, case folding) may lead it out again. Hence no empty, "." or ".." segments, no backslash, no control characters.
+ * normalisation, case folding) can make it escape. Hence no empty, "." or ".." segments, no backslash, no control characters.
  */
 import { invalid } from "../domain/errors.ts";
 import { compareUtf8, utf8Bytes } from "../domain/json.ts";
@@ -10,7 +10,7 @@ import { limits } from "../domain/limits.ts";
 import { requireAnyScope } from "../domain/scope.ts";
 import type { AnyScope } from "../ports/object-store.ts";
 
-/** What a scope's own keys are prefixed with; nothing for a system scope. */
+/** The prefix of a scope's keys; empty for a system scope. */
 export interface KeySpace {
   readonly prefix: string;
   readonly keyBytesMax: number;
@@ -31,14 +31,14 @@ export function storedKey({ prefix, keyBytesMax }: KeySpace, key: string): strin
   return prefix + key;
 }
 
-/** A prefix may end anywhere, so its last segment may be empty or a beginning such as ".". */
+/** A prefix may end anywhere, so its last segment may be empty or partial, such as ".". */
 export function storedPrefix({ prefix, keyBytesMax }: KeySpace, text: string): string {
   checkText(text, "prefix", keyBytesMax);
   checkSegments(text.split("/").slice(0, -1), text, "prefix");
   return prefix + text;
 }
 
-/** `after` is only compared with, so any text will do. */
+/** `after` is only compared, so any text is valid. */
 export function storedAfter({ prefix, keyBytesMax }: KeySpace, after: string): string {
   checkText(after, "after", keyBytesMax);
   return prefix + after;
@@ -53,10 +53,10 @@ function checkText(text: unknown, what: string, bytesMax: number): asserts text 
     throw invalid(`${what}: must be a string, got ${text === null ? "null" : typeof text}.`);
   if (text.length > bytesMax || utf8Bytes(text) > bytesMax)
     throw invalid(`${what}: longer than ${bytesMax} bytes of UTF-8.`);
-  if (!text.isWellFormed()) throw invalid(`${what}: holds half of a surrogate pair, which has no UTF-8 form.`);
+  if (!text.isWellFormed()) throw invalid(`${what}: contains half of a surrogate pair, which has no UTF-8 form.`);
   if (/[\p{Cc}\\]/u.test(text))
     throw invalid(
-      `${what}: ${JSON.stringify(text)} holds a control character or a backslash; separate segments by "/".`,
+      `${what}: ${JSON.stringify(text)} contains a control character or a backslash; separate segments by "/".`,
     );
 }
 

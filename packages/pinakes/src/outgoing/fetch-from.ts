@@ -1,6 +1,6 @@
 /**
- * One request to one server: redirects are answers like others and never followed, names are resolved by the guarded lookup, the answer
- * is bounded in time and bytes. No cookies, no credentials but the headers that are given.
+ * One request to one server: redirects are returned as answers and never followed, names are resolved by the guarded lookup, the answer is
+ * bounded in time and bytes. No cookies, no credentials but the given headers.
  */
 import { request as requestPlain, type IncomingMessage } from "node:http";
 import { request as requestSecure } from "node:https";
@@ -27,7 +27,7 @@ export async function fetchFrom(
   const { protocol } = new URL(url);
   const send = protocol === "https:" ? requestSecure : requestPlain;
   const arrived = Promise.withResolvers<IncomingMessage>();
-  // Compressed answers would be bounded only after they are unpacked.
+  // Compressed answers would be bounded only after unpacking.
   const sent = send(
     url,
     { method, headers: { "accept-encoding": "identity", ...headers }, lookup: guardedLookup(), signal },
@@ -42,7 +42,7 @@ export async function fetchFrom(
     bytes += chunk.length;
     // Leaving the loop ends the transfer.
     if (bytes > answerBytesMax)
-      throw new PinakesError("LIMIT_EXCEEDED", `${url} answered more than ${answerBytesMax} bytes.`);
+      throw new PinakesError("LIMIT_EXCEEDED", `The answer of ${url} has more than ${answerBytesMax} bytes.`);
     chunks.push(chunk);
   }
   return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") };

@@ -1,8 +1,8 @@
 /**
- * Names are resolved when the connection is made, and the connection goes to what was resolved, so nobody changes the answer in between. A
- * name that leads to an address of the machine's own network (link-local, where clouds serve the credentials of the machine) is refused:
- * the operator allowed a name, and whoever owns its DNS must not turn it into that. An operator who means such an address writes it as
- * a number.
+ * Names are resolved when the connection is made, and the connection goes to the resolved address, so the answer cannot change in between
+ * (DNS rebinding). A name that resolves to an address of the machine's own network (link-local, where clouds serve the credentials of the
+ * machine) is rejected: the operator allowed a name, and the owner of its DNS must not turn it into that. An operator who means such an
+ * address writes it as a number.
  */
 import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from "node:dns";
 import { BlockList, Socket, type LookupFunction } from "node:net";
@@ -46,7 +46,7 @@ export function guardedLookup(resolve: Resolve = dnsLookup): LookupFunction {
       const list = typeof found === "string" ? [{ address: found, family }] : found;
       const bad = list.find(isRefused);
       if (bad === undefined) return answer(null, found, family);
-      const reason = `${name} resolves to ${bad.address}, an address of the machine's own network, which is never called by name`;
+      const reason = `${name} resolves to ${bad.address}, an address of the machine's own network, which must not be called by name`;
       answer(new PinakesError("FORBIDDEN", `${reason}.`), []);
     });
 }

@@ -1,17 +1,17 @@
 /**
- * An HTTP address as a closed set of parts: scheme, host, port and path. User names, passwords, query parameters and fragments are refused,
- * since a library below might read a meaning into them that whoever allowed the address never checked.
+ * An HTTP address as a closed set of parts: scheme, host, port and path. User names, passwords, query parameters and fragments are
+ * rejected, since a library below might give them a meaning that the check of the address missed.
  */
 import { invalid } from "../domain/errors.ts";
 
 export interface HttpAddress {
-  /** `https://host:port`, the port only where it is not the scheme's own. */
+  /** `https://host:port`, the port only if it is not the scheme's default. */
   readonly origin: string;
-  /** "" or `/a/b`, without a slash at its end. */
+  /** "" or `/a/b`, without a trailing slash. */
   readonly path: string;
 }
 
-/** `called` is what the caller calls it, for the message; the message never repeats the address, which may hold a password. */
+/** `called` names the setting in messages; a message never repeats the address, which may contain a password. */
 export function readHttpAddress(text: string, called: string): HttpAddress {
   const url = URL.parse(text);
   const web = url !== null && /^https?:$/.test(url.protocol) && /^https?:\/\//i.test(text);
@@ -31,7 +31,7 @@ export function isWithin(address: HttpAddress, allowed: HttpAddress): boolean {
   );
 }
 
-/** Whether it may stand as `endpoint=` in the address of a bucket, a table or a queue. */
+/** Whether it is valid as `endpoint=` in the address of a bucket, a table or a queue. */
 export function isEndpoint(text: string): boolean {
   try {
     readHttpAddress(text, "endpoint");

@@ -14,7 +14,7 @@ import { postgresPassword } from "./postgres-password.ts";
 const pg = (text: string) => readPostgresAddress(text, "postgres");
 
 describe("the address of a PostgreSQL", () => {
-  it("is read into its parts, and shown without its password", () => {
+  it("is parsed into its parts, and shown without its password", () => {
     expect(pg("postgresql://ann:se%40cret@DB.example:6432/my%20db?sslmode=verify-full")).toEqual({
       host: "db.example",
       port: 6432,
@@ -53,7 +53,7 @@ describe("the address of a PostgreSQL", () => {
     expect(() => pg(text)).toThrow(expect.objectContaining({ code: "INVALID" }));
   });
 
-  it("cannot be widened by whoever asks: user, database and sslmode of the operator hold", () => {
+  it("cannot be widened by the caller: user, database and sslmode of the operator win", () => {
     const listed = pg("postgres://reader@h:5432/legacy?sslmode=verify-full");
     expect(narrowedBy(pg("postgres://h/legacy"), listed)).toEqual(listed);
     for (const other of [
@@ -67,7 +67,7 @@ describe("the address of a PostgreSQL", () => {
     expect(narrowedBy(pg("postgres://me@h/x"), pg("postgres://h"))).toEqual(pg("postgres://me@h/x"));
   });
 
-  it("gets only a password that was named together with it", async () => {
+  it("gets only a password that was configured for it", async () => {
     const [a, b] = [pg("postgres://u@a/db"), pg("postgres://u@b/db")];
     const env = { PGPASSWORD: "secret", PGPASSFILE: "/nowhere" };
     const refused = expect.objectContaining({ code: "UNAVAILABLE", retryable: false }) as unknown;
@@ -110,7 +110,7 @@ describe("an HTTP address", () => {
 });
 
 describe("names", () => {
-  it("that resolve into the machine's own network are refused", async () => {
+  it("that resolve into the machine's own network are rejected", async () => {
     for (const address of [
       "169.254.169.254",
       "0.0.0.0",
@@ -139,7 +139,7 @@ describe("names", () => {
   });
 });
 
-it("a redirect is an answer, and an answer has a bound", async () => {
+it("returns redirects as answers, and bounds an answer", async () => {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url ?? "");

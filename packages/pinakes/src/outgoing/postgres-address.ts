@@ -1,7 +1,7 @@
 /**
  * The address of a PostgreSQL as a closed set of parts, and the settings of a connection made of these parts only. The client library also
- * reads `host`, `port`, `sslcert` and others from the query of an address: whoever compares only its host would allow one server and
- * connect to another.
+ * reads `host`, `port`, `sslcert` and others from the query of an address: a check of the host alone would allow one server and connect to
+ * another.
  */
 import { invalid, show } from "../domain/errors.ts";
 import { openGuardedSocket } from "./guarded-lookup.ts";
@@ -12,7 +12,7 @@ type SslMode = (typeof sslModes)[number];
 export interface PostgresAddress {
   readonly host: string;
   readonly port: number;
-  /** Absent: whoever connects decides. */
+  /** Absent: the caller decides. */
   readonly user?: string;
   readonly password?: string;
   readonly database?: string;
@@ -22,7 +22,7 @@ export interface PostgresAddress {
 const form = "must be an address such as postgres://user@host:5432/database";
 const portDefault = 5432;
 
-/** `called` is what the caller calls it, for the message; the message never repeats the address, which may hold a password. */
+/** `called` names the setting in messages; a message never repeats the address, which may contain a password. */
 export function readPostgresAddress(text: string, called: string): PostgresAddress {
   const url = URL.parse(text);
   if (url === null || !/^postgres(?:ql)?:\/\//i.test(text) || /[\s\\]/.test(text)) throw invalid(`${called}: ${form}.`);
@@ -57,7 +57,7 @@ function readSslMode(query: URLSearchParams, called: string): SslMode | undefine
   const other = [...query.keys()].find((key) => key !== "sslmode");
   if (other !== undefined)
     throw invalid(
-      `${called}: ${show(other)} may not stand behind the "?"; only sslmode may. Write host, port and user before it.`,
+      `${called}: ${show(other)} is not allowed after the "?"; only sslmode is. Write host, port and user before it.`,
     );
   const given = query.getAll("sslmode");
   if (given.length === 0) return undefined;
@@ -66,7 +66,7 @@ function readSslMode(query: URLSearchParams, called: string): SslMode | undefine
   return mode;
 }
 
-/** Without the password: for messages, and to be stored. */
+/** Without the password: for messages and storage. */
 export function showPostgresAddress({ host, port, user, database, sslMode }: PostgresAddress): string {
   const shown = host.includes(":") ? `[${host}]` : host;
   const who = user === undefined ? "" : `${encodeURIComponent(user)}@`;
@@ -82,8 +82,8 @@ export function isSamePostgres(
 }
 
 /**
- * What the operator's entry leaves open the caller may choose; what it says cannot be changed: another user, another database, or a
- * connection with less protection than the operator wrote. Undefined when the entry does not allow the address.
+ * What the operator's entry leaves open the caller may choose; what it fixes cannot be changed: another user, another database, or a
+ * connection with less protection than the operator wrote. Undefined if the entry does not allow the address.
  */
 export function narrowedBy(wanted: PostgresAddress, allowed: PostgresAddress): PostgresAddress | undefined {
   if (!isSamePostgres(wanted, allowed)) return undefined;
@@ -93,7 +93,7 @@ export function narrowedBy(wanted: PostgresAddress, allowed: PostgresAddress): P
   return { ...wanted, ...allowed };
 }
 
-/** For the constructor of the client. No part comes from an address again, and none from the environment but the defaults of TLS. */
+/** For the constructor of the client. No part is read from an address again, and none from the environment but the defaults of TLS. */
 export function postgresConnection(
   { host, port, user, database, sslMode }: PostgresAddress,
   password: () => Promise<string>,

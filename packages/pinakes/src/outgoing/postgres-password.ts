@@ -1,6 +1,6 @@
 /**
- * Which password a PostgreSQL is sent: only one that the operator named together with that server. PGPASSWORD alone names no server, so
- * it goes to the server of PGHOST, or, where that is not set, to the only one that the operator listed.
+ * Which password is sent to a PostgreSQL: only one that the operator configured for that server. PGPASSWORD alone names no server, so it is
+ * for the server of PGHOST, or, if that is not set, for the only one that the operator listed.
  */
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -10,7 +10,7 @@ import { isSamePostgres, showPostgresAddress, type PostgresAddress } from "./pos
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `listed`: all servers that the operator listed; "any" when the operator wrote the address, as on the command line. */
+/** `listed`: all servers that the operator listed; "any" if the operator wrote the address, as on the command line. */
 export async function postgresPassword(
   address: PostgresAddress,
   listed: readonly PostgresAddress[] | "any",
@@ -23,7 +23,7 @@ export async function postgresPassword(
   if (kept !== undefined) return kept;
   throw new PinakesError(
     "UNAVAILABLE",
-    `${showPostgresAddress(address)} asks for a password, and none was named together with it. Write it into the operator's list of addresses, into the file of PGPASSFILE with the host's name, or set PGPASSWORD together with PGHOST.`,
+    `${showPostgresAddress(address)} asks for a password, and none is configured for it. Write it into the operator's list of addresses, into the file of PGPASSFILE with the host's name, or set PGPASSWORD together with PGHOST.`,
     { retryable: false },
   );
 }
@@ -39,7 +39,7 @@ function isNamedWith(
   return listed.every((one) => isSamePostgres(one, address));
 }
 
-/** Lines of host:port:database:user:password, "*" for any; one for any host names no server, so it counts only where any is allowed. */
+/** Lines of host:port:database:user:password, "*" for any; a line for any host names no server, so it counts only where any is allowed. */
 async function inPasswordFile(
   { host, port, user, database }: PostgresAddress,
   named: boolean,

@@ -1,16 +1,20 @@
 /**
- * ChatModel: a question to a language model, and an answer of a given shape.
+ * ChatModel: a prompt to a language model, and an answer that follows a schema, or plain text as a stream.
  *
- * Answer. JSON; a provider that can is told the schema, but whoever asks checks the answer: models make mistakes.
+ * Answer. JSON; providers that support it get the schema, but the caller still validates the answer: models make mistakes.
  *
- * Errors. CORRUPT: the answer is no JSON; asking again may help. THROTTLED, UNAVAILABLE: later; retries of one request happen inside. INVALID:
- * the provider refuses the question. Never a key, and never the text of the question, in a message.
+ * Stream. Chunks of text in order, then one `end`, last. A failure before the first chunk or after it is thrown by the iteration. Leaving
+ * the iteration, or aborting the signal, closes the request.
+ *
+ * Errors. CORRUPT: the answer is no JSON; asking again may help. THROTTLED, UNAVAILABLE: later; retries of one request happen inside.
+ * INVALID: the provider rejects the prompt. A message never contains the API key or the prompt.
  */
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 
 export interface ChatModel {
   readonly model: ChatModelInfo;
   answer(question: ChatQuestion): Promise<JsonValue>;
+  stream(request: ChatTextRequest): AsyncIterable<ChatPiece>;
   close(): Promise<void>;
 }
 
@@ -27,9 +31,20 @@ export interface ChatQuestion {
   readonly signal?: AbortSignal;
 }
 
+export interface ChatTextRequest {
+  readonly instructions: string;
+  readonly text: string;
+  /** The most that the model shall write. */
+  readonly tokensMax: number;
+  readonly signal?: AbortSignal;
+}
+
+/** `stop`: the model was done; `length`: it reached `tokensMax`; `other`: it ended without saying why, or was stopped. */
+export type ChatPiece = { readonly text: string } | { readonly end: "stop" | "length" | "other" };
+
 /** The models that collections may name. */
 export interface ChatModels {
   readonly models: readonly ChatModelInfo[];
-  /** The first when no id is given. NOT_FOUND names the ones there are. */
+  /** The first if no id is given. NOT_FOUND lists the available ones. */
   get(id?: string): Promise<ChatModel>;
 }

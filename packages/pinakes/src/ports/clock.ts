@@ -1,4 +1,4 @@
-/** Where time comes from. Tests move it by hand; nothing else in the product reads the machine's clock for decisions. */
+/** The source of time. Tests move it by hand; nothing else in the product reads the machine's clock for decisions. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;

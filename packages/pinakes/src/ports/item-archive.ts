@@ -1,9 +1,9 @@
 /**
- * ItemArchive: everything that an item store holds, of all tenants, exactly as it is stored: for moving to another engine. It is not for
- * features, and nothing may use the store meanwhile.
+ * ItemArchive: everything an item store holds, of all tenants, exactly as stored: for moving to another engine. It is not for features,
+ * and nothing else may use the store meanwhile.
  *
- * - `dump` gives every item once, in an order of the engine's own; a cursor goes on after what was given, also in another process;
- * - `load` keeps ids, etags, times of change and with them the time to live; an item twice is an item once.
+ * - `dump` returns every item once, in the engine's own order; a cursor continues after the last returned item, also in another process;
+ * - `load` keeps ids, etags, change times and therefore the time to live; it is idempotent.
  */
 import type { ContainerDefinition } from "./item-store.ts";
 
@@ -19,13 +19,13 @@ export interface ArchivedItem {
 }
 
 export interface ItemArchive {
-  /** In the order of their names. */
+  /** Ordered by name. */
   containers(): Promise<readonly ContainerDefinition[]>;
-  /** Those that are visible at `now`. */
+  /** Items visible at `now`. */
   dump(
     container: string,
     options: { readonly now: number; readonly cursor?: string | undefined; readonly limit?: number },
   ): Promise<{ readonly items: readonly ArchivedItem[]; readonly cursor?: string | undefined }>;
-  /** The container is made where it is not there. */
+  /** Creates the container if it is absent. */
   load(container: ContainerDefinition, items: readonly ArchivedItem[]): Promise<void>;
 }

@@ -8,23 +8,24 @@
  *
  * Consistency. A point read sees every acknowledged write, and so does a query without `index` (it reads the partition itself).
  * An index query does too unless `capabilities.indexReads` is "eventual"; then a query that carries a session token waits, bounded,
- * until it shows that write. Even on such an engine an index query never returns a deleted or outdated document: it may only be late.
+ * until the index shows that write. Even on such an engine an index query never returns a deleted or outdated document: it may only be late.
  *
  * Conditions. Every write may carry `ifMatch` (an etag) and `where` (a filter on the stored document). An etag changes at every write
  * and never repeats, so repeating a conditional write after an unknown outcome is safe: the etag tells which one won.
  *
- * Time to live. Exact (domain/ttl.ts): an expired item is gone from reads, queries, counts, conditions and unique keys at once;
+ * Time to live. Exact (domain/ttl.ts): an expired item disappears from reads, queries, counts, conditions and unique keys at once;
  * `purgeExpired` removes it later and puts a delete marked `expired` into the feed.
  *
  * Order. A query runs in the order of its index (type order: undefined < null < false < true < numbers < strings), ties by id
- * (by the first 192 bytes of an id, by the first 84 in ties; beyond, the order is stable but not that of the ids). Cursors are keysets: no item that stays put is lost or doubled while others write. They are signed and bound to tenant and query.
+ * (by the first 192 bytes of an id, by the first 84 in ties; beyond that the order is stable but not that of the ids). Cursors are
+ * keysets: concurrent writes never make an unchanged item be skipped or repeated. They are signed and bound to tenant and query.
  *
  * Feed. With `feed: true` every commit is delivered: in commit order within a partition, without order across partitions,
- * at least once, none skipped, deletes included. A change carries its document while that is still the newest one. Changes are kept
- * for 7 days; a cursor that is older than what is kept is refused rather than led over a gap.
+ * at least once, none skipped, deletes included. A change carries its document while that is still the newest one. Changes are retained
+ * for 7 days; a cursor older than that is rejected rather than silently skipping a gap.
  *
- * Documents. JSON objects with `id` and the partition key inside. Keys keep their order, unknown properties stay. NUL is refused.
- * `_etag`, `_ts` and other properties of the system that a client sends are dropped.
+ * Documents. JSON objects with `id` and the partition key inside. Keys keep their order, unknown properties are kept. NUL is rejected.
+ * `_etag`, `_ts` and other system properties sent by a client are dropped.
  *
  * Limits. domain/limits.ts; each is an INVALID or LIMIT_EXCEEDED error that names the field, and nothing is written.
  */
@@ -37,18 +38,18 @@ import type { Scope, SystemScope } from "../domain/scope.ts";
 export interface ItemStore {
   readonly capabilities: ItemStoreCapabilities;
 
-  /** Declares a container: creates it, or changes its indexes and ttl online. Opening the same declaration again changes nothing. */
+  /** Declares a container: creates it, or changes its indexes and ttl online. Idempotent. */
   openContainer(definition: ContainerDefinition, options?: OpenContainerOptions): Promise<void>;
-  /** Each declared index: ready, or building with progress. A query on one that is building is refused as UNAVAILABLE. */
+  /** Each declared index: ready, or building with progress. A query on a building index is rejected as UNAVAILABLE. */
   indexes(container: string): Promise<readonly IndexStatus[]>;
 
   read(scope: Scope, container: string, key: ItemKey, options?: ReadOptions): Promise<Item | undefined>;
-  /** The same without parsing: the stored UTF-8 bytes, for answers that pass them on. */
+  /** The same without parsing: the stored UTF-8 bytes, for answers that pass them through. */
   readRaw(scope: Scope, container: string, key: ItemKey, options?: ReadOptions): Promise<RawItem | undefined>;
-  /** In the order of the keys; undefined where there is none. */
+  /** In the order of the keys; undefined for an absent item. */
   readMany(scope: Scope, container: string, keys: readonly ItemKey[]): Promise<readonly (Item | undefined)[]>;
 
-  /** One operation. Throws what a batch of one would say. */
+  /** One operation. Throws the error that a batch of one would give. */
   write(scope: Scope, container: string, partition: Partition, operation: Operation): Promise<WriteResult>;
   /** Up to 100 operations on one partition, all or nothing. The error names the operation that failed (`context.batch`). */
   batch(scope: Scope, container: string, partition: Partition, operations: readonly Operation[]): Promise<BatchResult>;
@@ -62,10 +63,10 @@ export interface ItemStore {
     partition: Partition,
     options?: { limit?: number },
   ): Promise<{ deleted: number; done: boolean }>;
-  /** The next changes of this tenant after `cursor` (absent: from the oldest kept). The returned cursor is always safe to resume from. */
+  /** The next changes of this tenant after `cursor` (absent: from the oldest retained). Resuming from the returned cursor is always safe. */
   changes(scope: Scope, container: string, options?: ChangesOptions): Promise<ChangePage>;
 
-  /** Background: removes up to `limit` expired items and old feed entries of all tenants; tells how many items are still waiting. */
+  /** Background: removes up to `limit` expired items and old feed entries of all tenants; returns how many items are still waiting. */
   purgeExpired(scope: SystemScope, container: string, options?: { limit?: number }): Promise<PurgeResult>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -76,21 +77,22 @@ export interface ItemStoreCapabilities {
   /** "eventual": an index may show a write late (DynamoDB's global secondary indexes). */
   readonly indexReads: "strong" | "eventual";
   /**
-   * Operations one batch may hold; ≥ 25 on every engine. Features stay within 25. On DynamoDB every unique value that a batch claims
-   * or frees takes a place of its own among its 100 actions, so many of them make less room: LIMIT_EXCEEDED names the count.
+   * The most operations in one batch; ≥ 25 on every engine. Features stay within 25. On DynamoDB every unique value that a batch claims or
+   * releases also counts towards the 100 actions of a transaction, so many of them leave room for fewer operations: LIMIT_EXCEEDED names
+   * the count.
    */
   readonly batchOperationsMax: number;
-  /** Whether data outlives the process. */
+  /** Whether data survives the process. */
   readonly durable: boolean;
 }
 
 export interface ContainerDefinition {
   /** Lower-case letters, digits and dashes. */
   readonly name: string;
-  /** 1–3 paths; fixed for the life of the container. */
+  /** 1–3 paths; fixed for the lifetime of the container. */
   readonly partitionKey: readonly string[];
   readonly indexes?: Readonly<Record<string, IndexDefinition>>;
-  /** Values that must be unique within a partition, by name; fixed for the life of the container. Items without a value are free. */
+  /** Values that must be unique within a partition, by name; fixed for the lifetime of the container. Items without a value are exempt. */
   readonly uniqueKeys?: Readonly<Record<string, readonly string[]>>;
   /** null: items never expire; -1: only those with a `ttl` of their own; n: n seconds after their last change. */
   readonly ttl?: number | null;
@@ -99,14 +101,14 @@ export interface ContainerDefinition {
 }
 
 export interface OpenContainerOptions {
-  /** Also remove indexes that the stored container has and this declaration has not (kept by default, for rolling deploys). */
+  /** Also remove indexes that the stored container has and this declaration lacks (kept by default, for rolling deploys). */
   readonly dropUndeclaredIndexes?: boolean;
 }
 
 export interface IndexDefinition {
-  /** Paths that a query must give by equality. May be empty: one order over the whole tenant. */
+  /** Paths that a query must fix by equality. May be empty: one order over the whole tenant. */
   readonly partition: readonly string[];
-  /** Paths that order the rest; `{ path, order: "desc" }` turns one around. */
+  /** Paths that order the items; `{ path, order: "desc" }` reverses one. */
   readonly sort: readonly SortPath[];
 }
 export type SortPath = string | { readonly path: string; readonly order: "asc" | "desc" };
@@ -116,7 +118,7 @@ export interface IndexStatus {
   readonly state: "ready" | "building";
   /** 0…1 */
   readonly progress: number;
-  /** Why the build does not get on, where it does not; it is tried again. */
+  /** Why the build makes no progress, if so; it is retried. */
   readonly error?: string;
 }
 
@@ -152,21 +154,21 @@ interface Conditions {
 }
 
 export type Operation =
-  /** Only if absent. The id is made (UUID v4) when the document has none. */
+  /** Only if absent. An id (UUID v4) is generated if the document has none. */
   | { readonly op: "create"; readonly document: JsonObject }
   | ({ readonly op: "replace"; readonly document: JsonObject } & Conditions)
   | ({ readonly op: "upsert"; readonly document: JsonObject } & Conditions)
   | ({ readonly op: "patch"; readonly id: string; readonly patch: readonly PatchStep[] } & Conditions)
   | ({ readonly op: "delete"; readonly id: string } & Conditions)
-  /** Writes nothing: the batch fails unless the item is there (or absent, with `exists: false`) and meets the conditions. */
+  /** Writes nothing: the batch fails unless the item exists (or is absent, with `exists: false`) and meets the conditions. */
   | ({ readonly op: "check"; readonly id: string; readonly exists?: boolean } & Conditions);
 
 export interface OperationResult {
   readonly id: string;
-  /** Of the item as it is after the batch; absent for delete and check. */
+  /** Of the item after the batch; absent for delete and check. */
   readonly etag?: string;
   readonly modifiedAt?: number;
-  /** After a patch: the document as it is now. */
+  /** After a patch: the resulting document. */
   readonly document?: JsonObject;
 }
 
@@ -184,7 +186,7 @@ export interface ReadOptions {
   readonly session?: SessionTokens | undefined;
 }
 
-/** Tokens that writes returned; several where several writes must be seen. */
+/** Tokens that writes returned; several if several writes must be seen. */
 export type SessionTokens = string | readonly string[];
 
 export interface Query {
@@ -198,11 +200,11 @@ export interface Query {
   /** Evaluated on each document after the index; a page may then be short and still have a cursor. */
   readonly filter?: Filter;
   /**
-   * A hint, for callers that judge the documents themselves: those for which it is surely false may be left out, the others come and
-   * may match or not (domain/prefilter.ts). Not part of what a cursor is bound to.
+   * A hint, for callers that filter the documents themselves: documents for which it is certainly false may be left out; the others may
+   * match or not (domain/prefilter.ts). A cursor is not bound to it.
    */
   readonly prefilter?: Prefilter | undefined;
-  /** The page then tells what it cost and where each of its items ends: `Page.examined`, `Page.after`. */
+  /** The page then reports its cost and where each of its items ends: `Page.examined`, `Page.after`. */
   readonly resumable?: boolean;
   readonly limit?: number;
   readonly cursor?: string | undefined;
@@ -221,9 +223,9 @@ export interface Page {
   readonly items: readonly Item[];
   /** Absent at the end. */
   readonly cursor?: string;
-  /** With `resumable`: rows that were looked at, those left out by a filter included. */
+  /** With `resumable`: rows examined, including those a filter left out. */
   readonly examined?: number;
-  /** With `resumable`: the cursor that goes on after the item at this place, for callers that take only a part of a page. */
+  /** With `resumable`: the cursor that continues after the item at this index, for callers that take only a part of a page. */
   readonly after?: (place: number) => string;
 }
 
@@ -240,7 +242,7 @@ export interface Change {
   readonly id: string;
   readonly etag: string;
   readonly at: number;
-  /** A delete because the ttl ran out. */
+  /** The ttl ran out. */
   readonly expired?: true;
   /** The document, unless a later change (which follows in the feed) has replaced it. */
   readonly document?: JsonObject;

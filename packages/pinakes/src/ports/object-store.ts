@@ -1,24 +1,24 @@
 /**
  * ObjectStore: immutable blobs under keys, for what is too large or too plain for an item.
  *
- * Scope. The first argument of every method; a call without one throws. A tenant's scope sees a space of its own: its key `a/b` is
- * the stored key `t/<tenant>/a/b`, and no key it can name leads anywhere else. Another tenant's object answers exactly as if it did
- * not exist. A system scope names stored keys in full and reaches all of them; `forTenant` makes it an ordinary tenant's again.
+ * Scope. The first argument of every method; a call without one throws. A tenant's scope sees a key space of its own: its key `a/b` is the
+ * stored key `t/<tenant>/a/b`, and no key leads outside of it. Another tenant's object answers exactly as if it did not exist. A system
+ * scope uses full stored keys and reaches all of them; `forTenant` turns it into an ordinary tenant's scope.
  *
- * Atomicity. An object is there whole or not at all: a put that fails, is aborted or dies with its process leaves the key as it was.
- * A put of an existing key replaces it in one step; a reader that has begun goes on with the bytes it began with, or fails, and never
- * gets a mixture. Writers should choose unique keys and leave overwriting to repairs: nothing here merges or orders two puts.
+ * Atomicity. An object exists whole or not at all: a put that fails, is aborted or dies with its process leaves the key as it was. A put of
+ * an existing key replaces it in one step; a reader that has begun continues with the bytes it began with, or fails, and never gets a
+ * mixture. Writers should choose unique keys and leave overwriting to repairs: nothing here merges or orders two puts.
  *
- * Consistency. A put or delete that has resolved is seen by every get, head and list that begins afterwards.
+ * Consistency. A resolved put or delete is seen by every get, head and list that begins afterwards.
  *
- * Durability. With `capabilities.durable`, a put or delete resolves only after the bytes and the names that lead to them are on disk.
+ * Durability. With `capabilities.durable`, a put or delete resolves only after the bytes and the directory entries are on disk.
  *
- * Idempotence. Repeating a put with the same bytes, or a delete, changes nothing, so an unknown outcome is settled by repeating it.
- * (Except with `ifAbsent`: there, CONFLICT may be the answer to one's own first try. Compare etags.)
+ * Idempotence. Repeating a put with the same bytes, or a delete, changes nothing, so after an unknown outcome repeat the call. (Except with
+ * `ifAbsent`: there, CONFLICT may be the answer to one's own first try. Compare etags.)
  *
  * Etags. An etag depends on the content alone, so the same bytes have the same etag, whenever and wherever this driver stored them.
  *
- * Order. `list` runs in the byte order of the UTF-8 keys. It is no snapshot, but an object that stays put is listed exactly once.
+ * Order. `list` runs in the byte order of the UTF-8 keys. It is no snapshot, but an unchanged object is listed exactly once.
  *
  * Limits. domain/limits.ts; each is an INVALID or LIMIT_EXCEEDED error, and nothing is written.
  */
@@ -27,18 +27,18 @@ import type { Scope, SystemScope } from "../domain/scope.ts";
 export interface ObjectStore {
   readonly capabilities: ObjectStoreCapabilities;
 
-  /** Stores an object, replacing what the key held. A stream is read once, with back pressure. */
+  /** Stores an object, replacing any previous one. A stream is read once, with backpressure. */
   put(scope: AnyScope, key: string, body: ObjectBody, options?: PutOptions): Promise<PutResult>;
-  /** The bytes, or undefined when there is no such object. For what fits into memory; larger than that is LIMIT_EXCEEDED. */
+  /** The bytes, or undefined if there is no such object. For objects that fit into memory; a larger one is LIMIT_EXCEEDED. */
   get(scope: AnyScope, key: string, options?: GetOptions): Promise<Uint8Array | undefined>;
-  /** The same piece by piece, for objects of any size. Stop reading early with `break`: that frees the file or connection. */
+  /** The same as chunks, for objects of any size. Stop early with `break`, which releases the file or connection. */
   stream(scope: AnyScope, key: string, options?: GetOptions): Promise<AsyncIterable<Uint8Array> | undefined>;
   head(scope: AnyScope, key: string, options?: CallOptions): Promise<ObjectHead | undefined>;
   /** The keys that begin with `prefix` (any text, not only whole segments; "" for all). */
   list(scope: AnyScope, prefix: string, options?: ListOptions): Promise<ObjectPage>;
-  /** Up to 1,000 keys. Absent ones are fine. Not atomic: after an error some may be gone; repeat it. */
+  /** Up to 1,000 keys. Absent ones are fine. Not atomic: after an error some may be deleted; repeat it. */
   delete(scope: AnyScope, keys: readonly string[], options?: CallOptions): Promise<void>;
-  /** Waits for the calls under way. Later calls are refused as UNAVAILABLE. */
+  /** Waits for running calls. Later calls fail with UNAVAILABLE. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -47,13 +47,13 @@ export type AnyScope = Scope | SystemScope;
 
 export interface ObjectStoreCapabilities {
   readonly driver: string;
-  /** Whether `ifAbsent` works. Some S3 look-alikes ignore it, so nothing may depend on it; without it the option is NOT_SUPPORTED. */
+  /** Whether `ifAbsent` works. Some S3-compatible stores ignore it, so nothing may depend on it; without it the option is NOT_SUPPORTED. */
   readonly conditionalPut: boolean;
-  /** Whether objects outlive the process. */
+  /** Whether objects survive the process. */
   readonly durable: boolean;
 }
 
-/** A chunk is the store's from the moment it is handed over; do not write into it afterwards. */
+/** The store owns a chunk from the moment it gets it; do not write into it afterwards. */
 export type ObjectBody = Uint8Array | AsyncIterable<Uint8Array>;
 
 export interface CallOptions {
@@ -74,7 +74,7 @@ export interface GetOptions extends CallOptions {
   readonly range?: ByteRange;
 }
 
-/** Half open, as Uint8Array.slice: the bytes start ≤ i < end. What lies beyond the object's end is left out, also all of it. */
+/** Half open, as in Uint8Array.slice: the bytes start ≤ i < end. It may reach or lie beyond the object's end. */
 export interface ByteRange {
   readonly start: number;
   readonly end?: number;

@@ -3,9 +3,10 @@
  *
  * Text. NFC is not forced: the text is the document's own, with line ends as \n and without NUL. Offsets are UTF-16 code units of it.
  *
- * Safety. Runs away from the main thread, within a memory limit and a time that grows with the size of the file, and never opens a network connection or a file.
+ * Safety. Runs away from the main thread, within a memory limit and a time limit that grows with the size of the file, and never opens a
+ * network connection or a file.
  *
- * Errors. INVALID with a reason a person understands: what is wrong with this file, and what to do. Never a stack trace.
+ * Errors. INVALID with a readable reason: what is wrong with this file, and what to do. Never a stack trace.
  */
 import type { FileType } from "../domain/file-type.ts";
 
@@ -16,7 +17,7 @@ export interface Parser {
 
 export interface ParseOptions {
   readonly signal?: AbortSignal;
-  /** Whose file it is: those who wait are served in turn, whatever each of them brought. A workspace's id, usually. */
+  /** Whose file it is, usually a workspace's id: owners are served round-robin. */
   readonly share?: string;
 }
 
@@ -24,7 +25,7 @@ export { fileTypes, type FileType } from "../domain/file-type.ts";
 
 export interface ParseInput {
   readonly bytes: Uint8Array;
-  /** By the file's name; bytes that are clearly something else are refused. */
+  /** By the file's name; bytes that are clearly of another type are rejected. */
   readonly fileType: FileType;
 }
 
@@ -32,10 +33,10 @@ export interface ParsedText {
   readonly text: string;
   /** Where each page begins, from 1. Only for types that have pages. */
   readonly pages: readonly { readonly start: number; readonly page: number }[];
-  /** Where each heading begins, with the path of headings above it and itself. */
+  /** Where each heading begins, with the path of headings down to it. */
   readonly sections: readonly { readonly start: number; readonly path: readonly string[] }[];
   /** Where each record of a table begins, from 1 (the header has none). */
   readonly rows: readonly { readonly start: number; readonly row: number }[];
-  /** What a reader should know: "3 pages have no text (scanned images?)". */
+  /** Warnings for the reader: "3 pages have no text (scanned images?)". */
   readonly warnings: readonly string[];
 }

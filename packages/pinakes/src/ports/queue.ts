@@ -7,22 +7,22 @@
  * Order. Messages of a group are delivered in the order in which their sends were acknowledged, one at a time: the next only after the one
  * before is done, dead or discarded. So a delay or a retry holds up its own group, and never another.
  *
- * Delivery. At least once. A message is the receiver's while its lease runs; `heartbeat` extends it. Once the lease has run out another
- * receiver may take it over, and from then on every call with the old receipt is PRECONDITION_FAILED: nothing that a stalled worker does
- * later has an effect. Until somebody took it over, a late call with the receipt may still succeed. Two workers may for a moment
- * both believe to hold a message, so what they do must itself be idempotent or fenced.
+ * Delivery. At least once. A receiver owns a message while its lease runs; `heartbeat` extends it. Once the lease has expired another
+ * receiver may take the message over, and from then on every call with the old receipt is PRECONDITION_FAILED: nothing that a stalled
+ * worker does later has an effect. Until then a late call with the receipt may still succeed. Two workers may briefly both believe
+ * they own a message, so their work must itself be idempotent or fenced.
  *
  * Endings. `done` removes it. `failed` counts a processing failure; after `attemptsMax` of them the message becomes a dead letter with the
- * reason, and its group goes on. `release` ("busy", throttled, shutting down) counts nothing. A lease that ran out counts apart:
- * after `leaseLossesMax` of them the message is dead too, so that one that kills its worker does not kill workers for ever.
+ * reason, and its group continues. `release` ("busy", throttled, shutting down) counts nothing. An expired lease is counted separately:
+ * after `leaseLossesMax` of them the message is dead too, so that a message that kills its worker does not kill workers for ever.
  *
- * Idempotence. Repeating `done`, `failed` or `release` after a lost answer is fine until the group's next ending. A send without dedupId
- * that is repeated may put the message in twice. With one, the same dedupId in the same group is the same message for
+ * Idempotence. Repeating `done`, `failed` or `release` after a lost answer is safe until the group's next ending. Repeating a send without
+ * dedupId may enqueue the message twice. With one, the same dedupId in the same group is the same message for
  * `capabilities.dedupWindowMs`: the id of the first is returned; other content is a CONFLICT where `capabilities.dedupConflict`.
- * A redrive that is repeated gives the id of the first.
+ * A repeated redrive returns the id of the first.
  *
- * Waiting. `receive` with `waitMs` is woken at once by sends of this process and finds others by polling, at the latest after `pollMsMax`
- * (≤ 30 s). No message is ever missed because a notification was lost or an index is late: a sweep finds its group.
+ * Waiting. `receive` with `waitMs` is woken at once by sends of this process and finds others by polling, after `pollMsMax` (≤ 30 s)
+ * at the latest. No message is missed because a notification was lost or an index is late: a sweep finds its group.
  *
  * Time. `capabilities.timing` tells whose clock decides on leases, delays and ages: the injected one or the service's.
  *
@@ -33,21 +33,21 @@ import type { Scope } from "../domain/scope.ts";
 
 export interface Queue {
   readonly capabilities: QueueCapabilities;
-  /** Dead letters: kept until somebody decides. NOT_SUPPORTED without `capabilities.inspectDead`. */
+  /** Dead letters: kept until an operator decides. NOT_SUPPORTED without `capabilities.inspectDead`. */
   readonly dead: DeadLetters;
 
   send(scope: Scope, queue: string, message: NewMessage): Promise<SendResult>;
-  /** Up to `max` messages, each of another group. Empty when there is nothing, also after `waitMs`. */
+  /** Up to `max` messages, each of another group. Empty if there is nothing, also after `waitMs`. */
   receive(scope: Scope, queue: string, options: ReceiveOptions): Promise<readonly ReceivedMessage[]>;
-  /** The lease runs for its full length from now on (or for `leaseMs`, where given). */
+  /** Extends the lease to its full length from now on (or to `leaseMs`). */
   heartbeat(scope: Scope, receipt: string, options?: { readonly leaseMs?: number }): Promise<void>;
   done(scope: Scope, receipt: string): Promise<void>;
-  /** A processing failure. Tried again after `retryInMs` (default: 1 s, doubled with each failure, up to 60 s), or dead. */
+  /** A processing failure. Retried after `retryInMs` (default: 1 s, doubled with each failure, up to 60 s), or dead. */
   failed(scope: Scope, receipt: string, failure: Failure): Promise<void>;
-  /** Gives it back untried: it is offered again at once, or after `retryInMs`. Counts nothing. */
+  /** Returns it unprocessed: it is offered again at once, or after `retryInMs`. Counts nothing. */
   release(scope: Scope, receipt: string, options?: { readonly retryInMs?: number }): Promise<void>;
   stats(scope: Scope, queue: string): Promise<QueueStats>;
-  /** Ends waiting receivers, then waits for the calls under way. Later calls are refused as UNAVAILABLE. */
+  /** Ends waiting receivers, then waits for running calls. Later calls fail with UNAVAILABLE. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -56,32 +56,32 @@ export interface DeadLetters {
   /** Oldest first, without bodies. May be as late as the engine's indexes are. */
   list(scope: Scope, queue: string, options?: { readonly limit?: number; readonly cursor?: string }): Promise<DeadPage>;
   inspect(scope: Scope, queue: string, key: DeadKey): Promise<DeadLetter | undefined>;
-  /** Back to the end of its group, with a new id and order and no failures. Exactly once: a repeat gives the same id (for 7 days). */
+  /** Moves it to the end of its group, with a new id and order and no failures. Exactly once: a repeat returns the same id (for 7 days). */
   redrive(scope: Scope, queue: string, key: DeadKey): Promise<SendResult>;
-  /** Removes it for good. Tells whether it was there. */
+  /** Removes it for good. Returns whether it existed. */
   discard(scope: Scope, queue: string, key: DeadKey): Promise<boolean>;
 }
 
 export interface QueueCapabilities {
   readonly driver: string;
-  /** How long a dedupId is remembered, at least. */
+  /** Minimum time for which a dedupId is remembered. */
   readonly dedupWindowMs: number;
-  /** Whether other content under a known dedupId is refused as CONFLICT; otherwise it is taken for the first message. */
+  /** Whether other content under a known dedupId is rejected as CONFLICT; otherwise it counts as the first message. */
   readonly dedupConflict: boolean;
   /** Whether `delayMs` works; otherwise it is NOT_SUPPORTED. */
   readonly delay: boolean;
-  /** Whether dead letters can be listed, inspected, redriven and discarded here; otherwise by the service's own tools. */
+  /** Whether dead letters can be listed, inspected, redriven and discarded here; otherwise use the service's own tools. */
   readonly inspectDead: boolean;
-  /** Whether a receipt is checked against owner and epoch; otherwise it is the service's receipt handle that runs out. */
+  /** Whether a receipt is checked against owner and epoch; otherwise the service's receipt handle expires. */
   readonly ownerHeartbeat: boolean;
   /** Whether `stats` is exact and has the oldest age; otherwise it is the service's estimate. */
   readonly exactStats: boolean;
   readonly timing: "clock" | "service";
-  /** Whether messages outlive the process. */
+  /** Whether messages survive the process. */
   readonly durable: boolean;
 }
 
-/** What a driver has unless it says otherwise. */
+/** A driver's defaults. */
 export const queueCapabilityDefaults = Object.freeze({
   dedupWindowMs: 7 * 86_400_000,
   dedupConflict: true,
@@ -107,7 +107,7 @@ export interface SendResult {
 export interface ReceiveOptions {
   readonly max?: number;
   readonly leaseMs?: number;
-  /** Who works on it: told in the lease, and checked with it. */
+  /** The worker: recorded in the lease, and checked with it. */
   readonly owner: string;
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
@@ -124,9 +124,9 @@ export interface ReceivedMessage {
   readonly sentAt: number;
   /** Processing failures so far. */
   readonly failures: number;
-  /** Leases that ran out so far. */
+  /** Expired leases so far. */
   readonly leaseLosses: number;
-  /** The first message, where this one is a dead letter sent again. */
+  /** The first message, where this one is a redriven dead letter. */
   readonly origin?: Origin;
 }
 
@@ -150,9 +150,9 @@ export interface DeadSummary extends DeadKey {
   readonly order: string;
   readonly sentAt: number;
   readonly deadAt: number;
-  /** "failed": too many processing failures; "lease-lost": too many leases ran out. */
+  /** "failed": too many processing failures; "lease-lost": too many leases expired. */
   readonly cause: "failed" | "lease-lost";
-  /** What the last failure said; absent when it never got as far. */
+  /** The reason of the last failure; absent if processing never got that far. */
   readonly reason?: string;
   readonly failures: number;
   readonly leaseLosses: number;
@@ -170,14 +170,14 @@ export interface DeadPage {
 }
 
 export interface QueueStats {
-  /** Messages that wait for nothing but a receiver, or their turn in the group. */
+  /** Messages that wait only for a receiver, or for their turn in the group. */
   readonly ready: number;
   readonly inFlight: number;
-  /** Messages of groups whose next message waits for its time (a delay or a retry). */
+  /** Messages of groups whose next message is delayed (by its sender or by a retry). */
   readonly delayed: number;
   readonly dead: number;
-  /** Since the send of the oldest message that is not done; absent when there is none, or without `capabilities.exactStats`. */
+  /** Since the send of the oldest unfinished message; absent if there is none, or without `capabilities.exactStats`. */
   readonly oldestAgeMs?: number;
-  /** Counted only as far as the limit: there are more. */
+  /** Counted only up to the limit: there are more. */
   readonly truncated?: true;
 }

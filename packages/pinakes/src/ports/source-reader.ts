@@ -1,17 +1,17 @@
 /**
- * SourceReader: files that belong to somebody else, which a pipeline keeps a collection in step with. Only ever read.
+ * SourceReader: files in an external source, which a pipeline keeps a collection in sync with. Read-only.
  *
- * Completeness. `list` gives every file there is, or throws: a part that cannot be read is an error, never a gap, because what is
- * missing from a list may be removed from the collection. So is a source that is not there at all (an unmounted folder).
+ * Completeness. `list` returns every file, or throws: a part that cannot be read is an error, never a gap, because what is missing from a
+ * list may be removed from the collection. A missing source (an unmounted folder) is an error too.
  *
- * Absence. `stat` answers undefined only when the source itself is there and the file is not.
+ * Absence. `stat` returns undefined only when the source itself exists and the file does not.
  *
- * Change. The etag is another one whenever the content is. `open` gives the content as it is then, which may be newer than the list.
+ * Change. The etag changes whenever the content does. `open` returns the current content, which may be newer than the list.
  *
- * Borders. Nothing outside the source is ever read, whatever a name or a link says.
+ * Confinement. Nothing outside the source is ever read, whatever a name or a link says.
  */
 export interface SourceReader {
-  /** Throws when the source cannot be read at all. */
+  /** Throws if the source cannot be read at all. */
   check(signal?: AbortSignal): Promise<void>;
   list(signal?: AbortSignal): AsyncIterable<SourceEntry>;
   stat(uri: string, signal?: AbortSignal): Promise<SourceEntry | undefined>;
@@ -19,15 +19,15 @@ export interface SourceReader {
 }
 
 export interface SourceFile {
-  /** Its whole address: what a document is known by. */
+  /** Its full address, which identifies a document. */
   readonly uri: string;
-  /** The last part of the address. */
+  /** The last segment of the address. */
   readonly name: string;
   readonly bytes: number;
   readonly etag: string;
 }
 
-/** Something that is there and is not taken: a link that leads out, a hidden file. */
+/** An entry that exists and is skipped: a link that leads out, a hidden file. */
 export interface SourceProblem {
   readonly uri: string;
   readonly reason: string;
@@ -35,9 +35,9 @@ export interface SourceProblem {
 
 export type SourceEntry = SourceFile | SourceProblem;
 
-/** Messages of a store that tell which of its files changed. Each is delivered again until it is `done`. */
+/** Messages of a store that announce changed files. Each is delivered again until it is `done`. */
 export interface SourceEvents {
-  /** Waits for some, for seconds at the most; empty when there are none or the signal ended the wait. */
+  /** Waits for messages, for a few seconds at most; empty if there are none or the signal ended the wait. */
   receive(signal: AbortSignal): Promise<readonly SourceMessage[]>;
   close(): Promise<void>;
 }
@@ -45,6 +45,6 @@ export interface SourceEvents {
 export interface SourceMessage {
   readonly body: string;
   done(): Promise<void>;
-  /** Still being worked on: nobody else gets it for so long. */
+  /** Still being processed: hidden from other receivers for this long. */
   extend(ms: number): Promise<void>;
 }

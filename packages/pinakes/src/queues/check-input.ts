@@ -1,4 +1,4 @@
-/** What callers give to a queue, checked before any driver sees it. */
+/** What callers pass to a queue, checked before any driver sees it. */
 import { PinakesError, invalid } from "../domain/errors.ts";
 import {
   checkJson,
@@ -25,9 +25,9 @@ export function checkText(value: unknown, name: string, bytesMax: number): strin
   if (typeof value !== "string" || value === "") throw invalid(`${name}: must be a text of 1–${bytesMax} bytes.`);
   if (!withinUtf8Bytes(value, bytesMax))
     throw invalid(`${name}: has ${utf8Bytes(value)} bytes; at most ${bytesMax} are allowed.`);
-  // NUL cannot be kept by every engine; half a surrogate pair would become another value on the way.
+  // Not every engine can store NUL, and half a surrogate pair would become another value.
   if (value.includes("\0") || !value.isWellFormed())
-    throw invalid(`${name}: holds a NUL character or half of a surrogate pair.`);
+    throw invalid(`${name}: contains a NUL character or half of a surrogate pair.`);
   return value;
 }
 
@@ -51,7 +51,7 @@ export function checkMessage(message: NewMessage): CheckedMessage {
 function checkBody(body: JsonValue): JsonValue {
   if (body === undefined) throw invalid("body: must be a JSON value; use null for none.");
   const deeper = 64 - queueLimits.bodyDepthMax;
-  // Begun some levels down, so that the record around the body stays within a document's depth.
+  // Starts at a depth above 0, so that the record around the body stays within a document's depth.
   checkJson(body, "/body", deeper);
   const json = stringifyChecked({ body });
   const bytes = utf8Bytes(json) - '{"body":}'.length;
@@ -61,25 +61,25 @@ function checkBody(body: JsonValue): JsonValue {
       `body: has ${bytes} bytes; at most ${queueLimits.bodyBytesMax} are allowed. Keep it as an object and send its key.`,
     );
   }
-  // A copy: what the caller changes afterwards is not sent.
+  // A copy, so that later changes by the caller are not sent.
   return (JSON.parse(json) as { body: JsonValue }).body;
 }
 
 export function checkReceipt(receipt: string): string {
   if (typeof receipt === "string" && receipt !== "" && receipt.length <= queueLimits.receiptCharsMax) return receipt;
-  throw invalid("receipt: must be one that `receive` gave.");
+  throw invalid("receipt: must be a receipt returned by `receive`.");
 }
 
 export function checkReason(reason: unknown): string {
   if (typeof reason !== "string" || reason === "")
-    throw invalid("reason: say what went wrong; it is kept with the message.");
-  // Cut, and made storable, rather than refused: a report of a failure must not fail.
+    throw invalid("reason: say what went wrong; it is stored with the message.");
+  // Truncated and cleaned rather than rejected: reporting a failure must not fail.
   return reason.slice(0, queueLimits.reasonCharsMax).replaceAll("\0", "␀").toWellFormed();
 }
 
 export function checkDeadKey(key: DeadKey): DeadKey {
   const given: unknown = key;
-  if (!isJsonObject(given)) throw invalid("key: must be an object with group and id, as `dead.list` gives them.");
+  if (!isJsonObject(given)) throw invalid("key: must be an object with group and id, as returned by `dead.list`.");
   return {
     group: checkText(key.group, "group", queueLimits.groupBytesMax),
     id: checkText(key.id, "id", queueLimits.deadIdCharsMax),

@@ -1,6 +1,6 @@
 /**
- * A Queue over any QueueDriver. What every driver must do alike is done here: scope first, input checked, limits, waiting with
- * wake-ups and polling, abort, close. Drivers only keep messages.
+ * A Queue over any QueueDriver. It does everything that must be the same on every driver: scope first, input checked, limits, waiting with
+ * wake-ups and polling, abort, close. Drivers only store messages.
  */
 import { PinakesError, invalid } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
@@ -20,7 +20,7 @@ import { queueLimits } from "./queue-limits.ts";
 import { WakeUps } from "./wake-ups.ts";
 
 export interface WaitingOptions {
-  /** The longest pause between two looks for work of other processes (default 5 s, at most 30 s). */
+  /** The longest pause between two polls for work of other processes (default 5 s, at most 30 s). */
   readonly pollMsMax?: number;
 }
 
@@ -159,7 +159,7 @@ class DriverQueue implements port.Queue {
         const seen = waiting.version();
         const left = () => Math.max(0, deadline - performance.now());
         const { messages, dueInMs } = await this.#driver.poll(scope, queue, { ...request, waitMs: left() });
-        // What is claimed is handed out, also when the caller gave up meanwhile: it can still release it.
+        // A claimed message is returned even if the caller aborted meanwhile: the caller can still release it.
         if (messages.length > 0) return messages;
         signal?.throwIfAborted();
         if (left() === 0 || this.#stopping.signal.aborted) return [];

@@ -1,4 +1,4 @@
-/** The same queue on the other engines, on real servers. Fewer random histories: each step costs requests. */
+/** The same queue on the other engines, on real servers. Fewer random histories, because each step costs requests. */
 import { describe, expect, it } from "vitest";
 import { tenantScope } from "../domain/scope.ts";
 import { startLagProxy } from "../drivers/dynamodb/lag-proxy.ts";

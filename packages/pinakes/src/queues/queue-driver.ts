@@ -1,6 +1,6 @@
 /**
- * QueueDriver: the part of a queue that differs from place to place. `create-queue.ts` makes a Queue of it: scope, checks, limits,
- * waiting, wake-ups, abort and close are there, once, for every driver.
+ * QueueDriver: the part of a queue that differs between engines. `create-queue.ts` makes a Queue of it: scope, checks, limits, waiting,
+ * wake-ups, abort and close are there, once, for every driver.
  *
  * A driver gets checked input and keeps the port's promises on order, leases, counting and dedup.
  */
@@ -19,10 +19,10 @@ import type {
 export interface QueueDriver {
   readonly capabilities: QueueCapabilities;
   send(scope: Scope, queue: string, message: CheckedMessage): Promise<SendResult>;
-  /** One look for work. It may wait up to `waitMs` by itself, where the service can. */
+  /** One poll for work. It may wait up to `waitMs` itself, if the service supports it. */
   poll(scope: Scope, queue: string, request: PollRequest): Promise<PollResult>;
   heartbeat(scope: Scope, receipt: string, leaseMs: number | undefined): Promise<void>;
-  /** Each ending tells the queue whose group goes on, for its waiting receivers. */
+  /** Each ending returns the queue whose group continues, for its waiting receivers. */
   done(scope: Scope, receipt: string): Promise<string>;
   failed(scope: Scope, receipt: string, reason: string, retryInMs: number | undefined): Promise<string>;
   release(scope: Scope, receipt: string, retryInMs: number): Promise<string>;
@@ -56,6 +56,6 @@ export interface PollRequest {
 
 export interface PollResult {
   readonly messages: readonly ReceivedMessage[];
-  /** When nothing was found: how long until something known becomes due. */
+  /** If nothing was found: how long until something known becomes due. */
   readonly dueInMs?: number;
 }

@@ -1,4 +1,4 @@
-/** Every limit of the queue port, with its unit last. Tests stand at each and one past it. */
+/** Every limit of the queue port; each name ends with its unit. Tests check each limit and one past it. */
 export const queueLimits = Object.freeze({
   queueNameCharsMax: 60,
   groupBytesMax: 256,
@@ -6,11 +6,11 @@ export const queueLimits = Object.freeze({
   ownerBytesMax: 128,
   /** As JSON in UTF-8; with its envelope within SQS's 256 KiB and DynamoDB's 400 KB. */
   bodyBytesMax: 200_000,
-  /** Less than a document's 64, of which the record around it takes some. */
+  /** Less than a document's 64, because the record around it needs some. */
   bodyDepthMax: 60,
   receiptCharsMax: 8_192,
   deadIdCharsMax: 100,
-  /** Of a failure; longer is cut, since a report of a failure must not fail. */
+  /** Of a failure; a longer one is truncated, since reporting a failure must not fail. */
   reasonCharsMax: 2_000,
   receiveMessagesMax: 10,
   leaseMsDefault: 30_000,
@@ -31,7 +31,7 @@ export const queueLimits = Object.freeze({
   leaseLossesDefault: 10,
   attemptsMax: 1_000,
   groupMessagesDefault: 100_000,
-  /** Pages of the dead letters. */
+  /** Pages of dead letters. */
   deadPageItemsMax: 100,
   statsGroupsMax: 10_000,
 });

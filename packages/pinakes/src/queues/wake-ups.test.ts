@@ -3,12 +3,12 @@ import { failure } from "../testing/item-store/fixture.ts";
 import { queueLimits } from "./queue-limits.ts";
 import { WakeUps } from "./wake-ups.ts";
 
-/** Far longer than the test may take: that a wait ended early is shown by its having ended at all. */
+/** Far longer than the test may take: that a wait ended at all shows that it ended early. */
 const long = 600_000;
 const never = new AbortController().signal;
 
 describe("wake-ups", () => {
-  it("a wake-up that comes while the receiver looks is not slept through", async () => {
+  it("a wake-up that comes while the receiver looks is not missed", async () => {
     const wakeUps = new WakeUps();
     const waiting = wakeUps.join("a");
     const seen = waiting.version();
@@ -17,7 +17,7 @@ describe("wake-ups", () => {
     waiting.leave();
   });
 
-  it("wakes everybody who waits for the key, and nobody else", async () => {
+  it("wakes all waiters of the key, and no others", async () => {
     const wakeUps = new WakeUps();
     const waiters = [wakeUps.join("a"), wakeUps.join("a")];
     const waits = waiters.map((waiting) => waiting.wait(waiting.version(), long, never));
@@ -32,7 +32,7 @@ describe("wake-ups", () => {
     await otherWait;
   });
 
-  it("takes as many receivers as it may and not one more", async () => {
+  it("accepts receivers up to the limit and rejects one more", async () => {
     const wakeUps = new WakeUps();
     const waiters = Array.from({ length: queueLimits.waitersMax }, () => wakeUps.join("a"));
     const more = async () => wakeUps.join("b");

@@ -1,8 +1,8 @@
 /**
- * Waiting receivers of this process. A wake-up is only a hint to look at once; who misses it looks again by itself.
+ * Waiting receivers of this process. A wake-up is only a hint to look at once; a receiver that misses it polls anyway.
  *
- * Each key has a number that grows with every wake-up. A receiver notes it before it looks and hands it to `wait`, so that a message
- * sent while it was looking is not slept through.
+ * Each key has a number that grows with every wake-up. A receiver notes it before it looks and passes it to `wait`, so that it does not
+ * sleep through a message sent while it was looking.
  */
 import { PinakesError } from "../domain/errors.ts";
 import { queueLimits } from "./queue-limits.ts";
@@ -10,7 +10,7 @@ import { queueLimits } from "./queue-limits.ts";
 interface Channel {
   version: number;
   waiters: Set<() => void>;
-  /** Receive calls that use it; without any it is forgotten. */
+  /** Number of receive calls that use it; without any it is deleted. */
   users: number;
 }
 
@@ -18,7 +18,7 @@ export class WakeUps {
   readonly #channels = new Map<string, Channel>();
   #users = 0;
 
-  /** For the length of one receive call. */
+  /** For the duration of one receive call. */
   join(key: string): {
     version(): number;
     wait(seen: number, ms: number, signal: AbortSignal): Promise<void>;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { ByteCache } from "./byte-cache.ts";
 
-it("keeps what was used last, within its bytes", () => {
+it("keeps the most recently used entries, within its bytes", () => {
   const cache = new ByteCache<{ readonly bytes: number }>(10);
   cache.put("a", { bytes: 4 });
   cache.put("b", { bytes: 4 });

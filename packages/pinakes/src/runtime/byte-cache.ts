@@ -1,4 +1,4 @@
-/** Least recently used cache, bounded by bytes. An entry that is larger than the whole cache is not kept. */
+/** LRU cache bounded by bytes. An entry larger than the whole cache is not kept. */
 export class ByteCache<Entry extends { readonly bytes: number }> {
   readonly #bytesMax: number;
   readonly #entries = new Map<string, Entry>();
@@ -19,7 +19,7 @@ export class ByteCache<Entry extends { readonly bytes: number }> {
   get(key: string): Entry | undefined {
     const found = this.#entries.get(key);
     if (found === undefined) return undefined;
-    // A Map keeps the order of insertion: what was used last stands last.
+    // A Map keeps insertion order: the most recently used entry is last.
     this.#entries.delete(key);
     this.#entries.set(key, found);
     return found;

@@ -1,4 +1,4 @@
-/** One text for one value, whatever the order of its keys: for hashes and for "the same content". */
+/** One text for one value, whatever the order of its keys: for hashes and for comparing content. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 
 export function canonicalJson(value: JsonValue): string {
@@ -10,11 +10,11 @@ export function canonicalJson(value: JsonValue): string {
   return `{${parts.join(",")}}`;
 }
 
-/** The same with each object as a list of pairs. Hashes of migrations and of imported rows are of this form (RFC 0009). */
+/** The same with each object as a list of pairs. Migrations and imported rows are hashed in this form (RFC 0009). */
 export function canonicalPairs(value: JsonValue | undefined): JsonValue {
   if (Array.isArray(value)) return value.map((element: JsonValue) => canonicalPairs(element));
   if (typeof value !== "object" || value === null) return value ?? null;
   const entries = Object.entries(value as JsonObject).filter(([, property]) => property !== undefined);
-  // As a list: integer-like keys of an object would be put into another order again.
+  // As a list, because an object would reorder integer-like keys.
   return entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, property]) => [key, canonicalPairs(property)]);
 }

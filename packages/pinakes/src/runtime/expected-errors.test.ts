@@ -5,7 +5,7 @@ import { ifMissing, isBatchConflict, isConflict, retryOnConflict, succeeds, tole
 const failing = (code: ErrorCode) => Promise.reject(new PinakesError(code, "as asked"));
 
 describe("expected errors", () => {
-  it("are results, and others are thrown", async () => {
+  it("become results, and others are rethrown", async () => {
     expect(await tolerate(Promise.resolve(1), "CONFLICT")).toBe(1);
     expect(await tolerate(failing("CONFLICT"), "NOT_FOUND", "CONFLICT")).toBeUndefined();
     await expect(tolerate(failing("CORRUPT"), "NOT_FOUND", "CONFLICT")).rejects.toThrow("as asked");
@@ -28,14 +28,14 @@ describe("expected errors", () => {
 });
 
 describe("retryOnConflict", () => {
-  it("tries again while another writer is faster", async () => {
+  it("retries while it loses the race", async () => {
     const outcome = await retryOnConflict((number) => (number < 4 ? failing("CONFLICT") : Promise.resolve(number)), {
       pauseMsMax: 1,
     });
     expect(outcome).toBe(4);
   });
 
-  it("ends at the limit, and at once for any other error", async () => {
+  it("stops at the limit, and at once for any other error", async () => {
     let calls = 0;
     const attempt = (code: ErrorCode) => () => {
       calls += 1;

@@ -1,14 +1,14 @@
 /**
- * Errors that the caller expects, told apart by their code: what another writer has removed, created or changed meanwhile. Everything else
- * is thrown on.
+ * Errors that the caller expects, identified by code: another writer removed, created or changed something concurrently. Everything else is
+ * rethrown.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode, type ErrorCode, type PinakesError } from "../domain/errors.ts";
 
-/** What a conditional write fails with when another writer was faster. */
+/** What a conditional write fails with when it lost a race. */
 export const conflictCodes = ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"] as const;
 
-/** Whether a conditional write failed because another writer was faster: what was read before it is stale. */
+/** Whether a conditional write lost a race: the data it was based on is stale. */
 export function isConflict(error: unknown): error is PinakesError {
   return hasCode(error, ...conflictCodes);
 }
@@ -35,12 +35,12 @@ export async function tolerate<Result>(
   }
 }
 
-/** The result of the work, or undefined if what it asks for does not exist. */
+/** The result of the work, or undefined if it fails with NOT_FOUND. */
 export function ifMissing<Result>(work: Promise<Result>): Promise<Result | undefined> {
   return tolerate(work, "NOT_FOUND");
 }
 
-/** True when the work is done, false if it fails with one of these codes. */
+/** True if the work succeeds, false if it fails with one of these codes. */
 export async function succeeds(work: Promise<unknown>, ...codes: readonly ErrorCode[]): Promise<boolean> {
   try {
     await work;
@@ -52,17 +52,17 @@ export async function succeeds(work: Promise<unknown>, ...codes: readonly ErrorC
 }
 
 export interface RetryOptions {
-  /** Attempts in all; without it the work is repeated until no other writer is faster. */
+  /** Total number of attempts; unlimited if absent. */
   readonly attemptsMax?: number | undefined;
-  /** Whether an error means that another writer was faster. */
+  /** Whether an error means a lost race. */
   readonly isConflict?: (error: unknown) => boolean;
-  /** Wait a random time before each further attempt, which doubles up to this. */
+  /** Waits a random time before each retry; its upper bound doubles up to this. */
   readonly pauseMsMax?: number;
 }
 
 /**
- * Optimistic concurrency: `attempt` reads, decides, and writes on the condition that nothing has changed; it is called again when another
- * writer was faster. It must not throw a conflict for any other reason: a record that is missing is not a lost race.
+ * Optimistic concurrency: `attempt` reads, decides, and writes on the condition that nothing has changed; it is repeated when it lost a
+ * race. It must not throw a conflict for any other reason: a missing record is not a lost race.
  */
 export async function retryOnConflict<Result>(
   attempt: (number: number) => Promise<Result>,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { inParallel } from "./in-parallel.ts";
 
 describe("inParallel", () => {
-  it("works on a few at a time, and gives the results in the order of the items", async () => {
+  it("works on a few at a time, and returns the results in the order of the items", async () => {
     let running = 0;
     let most = 0;
     const results = await inParallel([5, 1, 4, 2, 3], 2, async (turns) => {
@@ -17,7 +17,7 @@ describe("inParallel", () => {
     expect(await inParallel([], 3, () => Promise.resolve(1))).toEqual([]);
   });
 
-  it("begins nothing after a failure, and waits for what has begun", async () => {
+  it("starts nothing after a failure, and waits for running work", async () => {
     const done: number[] = [];
     const working = inParallel([1, 2, 3, 4], 2, async (item) => {
       if (item === 1) throw new Error("the first");

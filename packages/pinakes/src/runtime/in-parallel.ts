@@ -1,6 +1,6 @@
 /**
- * Bounded concurrency: works on at most `atOnce` items at the same time, results in the order of the items. The first failure ends it:
- * what has begun is waited for, nothing else is begun.
+ * Bounded concurrency: works on at most `atOnce` items at the same time and returns the results in the order of the items. The first
+ * failure stops it: running work is awaited, and no further work starts.
  */
 export async function inParallel<Item, Result>(
   items: readonly Item[],

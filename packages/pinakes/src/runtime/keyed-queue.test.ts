@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { KeyedQueue } from "./keyed-queue.ts";
 
-it("work that shares a key runs in order, work that does not runs at once, and a failure holds nobody up", async () => {
+it("work that shares a key runs in order, other work runs concurrently, and a failure blocks nothing", async () => {
   const queue = new KeyedQueue();
   const log: string[] = [];
   const gates = new Map(["first", "other"].map((name) => [name, Promise.withResolvers<void>()]));

@@ -1,8 +1,8 @@
 /**
- * Work that shares a key runs one after the other, in the order it was given; everything else runs at once. Within one process this
- * spares writers conflicts with each other, and locks that each would hold a connection to wait for. Between processes conditions decide.
+ * Work that shares a key runs one after the other, in call order; everything else runs concurrently. Within one process this avoids
+ * conflicts between writers, and locks that would each hold a connection while waiting. Between processes, conditional writes decide.
  *
- * Keys are taken all together and synchronously, so two pieces of work can never wait for each other.
+ * All keys are taken together and synchronously, so two pieces of work cannot deadlock.
  */
 import { PinakesError } from "../domain/errors.ts";
 
@@ -27,7 +27,7 @@ export class KeyedQueue {
     return result;
   }
 
-  /** When everything that was given so far is done. */
+  /** Resolves when all work queued so far is done. */
   async idle(): Promise<void> {
     await Promise.all(this.#tails.values());
   }

@@ -6,7 +6,7 @@ async function linesOf(text: string, chunkBytes: number, lineBytesMax = 8): Prom
   const reused = Buffer.alloc(chunkBytes);
   async function* chunks(): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < bytes.length; at += chunkBytes) {
-      // A source that uses its memory again, as object stores do.
+      // A source that reuses its buffer, as object stores do.
       bytes.copy(reused, 0, at);
       yield reused.subarray(0, Math.min(chunkBytes, bytes.length - at));
     }
@@ -26,7 +26,7 @@ describe("byteLines", () => {
     expect(await linesOf("a\n1234567890", chunkBytes)).toEqual(["1:a", "2:too long"]);
   });
 
-  it("tells of a line that is too long before its end comes", async () => {
+  it("reports a line that is too long before its end arrives", async () => {
     async function* endless(): AsyncGenerator<Uint8Array> {
       for (;;) yield Buffer.from("xxxx");
     }
@@ -38,7 +38,7 @@ describe("byteLines", () => {
 });
 
 describe("decodeLine", () => {
-  it("takes a byte order mark from the first line, and refuses what is not UTF-8", () => {
+  it("strips a byte order mark from the first line, and rejects what is not UTF-8", () => {
     const bytes = Buffer.from("\uFEFFa", "utf8");
     expect(decodeLine({ number: 1, bytes })).toBe("a");
     expect(decodeLine({ number: 2, bytes })).toBe("\uFEFFa");

@@ -1,12 +1,12 @@
-/** The lines of a stream of bytes, such as NDJSON of any size: only one line is kept at a time, and a line without end is not kept. */
+/** The lines of a byte stream, such as NDJSON of any size: only one line is buffered at a time, and never an endless one. */
 const newline = 0x0a;
 
 export interface ByteLine {
   /** From 1, as editors count. */
   readonly number: number;
-  /** Without its end. Undefined for a line that is longer than is allowed; it is told as soon as that is known. */
+  /** Without its line end. Undefined for a line that is longer than allowed, reported as soon as that is known. */
   readonly bytes: Buffer | undefined;
-  /** Whether the end of the line has come; the last one may lack it. */
+  /** Whether the line end was seen; the last line may lack it. */
   readonly isEnded: boolean;
 }
 
@@ -27,7 +27,7 @@ export async function* byteLines(
       const isTooLong = keptBytes > lineBytesMax;
       if (isTooLong && !wasTooLong) yield { number, bytes: undefined, isEnded: false };
       if (isTooLong) kept = [];
-      // A copy of what is kept beyond this chunk: its memory is the source's again when the next one is asked for.
+      // Copies what is kept beyond this chunk: the source may reuse the buffer for the next one.
       else kept.push(found === -1 ? Uint8Array.prototype.slice.call(chunk, from, end) : chunk.subarray(from, end));
       if (found === -1) break;
       if (!isTooLong) yield { number, bytes: Buffer.concat(kept), isEnded: true };
@@ -40,7 +40,7 @@ export async function* byteLines(
   if (keptBytes > 0 && keptBytes <= lineBytesMax) yield { number, bytes: Buffer.concat(kept), isEnded: false };
 }
 
-/** Undefined for what is not UTF-8. A byte order mark may stand before the first line only. */
+/** Undefined for invalid UTF-8. Only the first line may begin with a byte order mark. */
 export function decodeLine({ number, bytes }: Pick<ByteLine, "number" | "bytes">): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: number !== 1 }).decode(bytes);

@@ -1,9 +1,9 @@
-/** Background work: what failed is forgotten as soon as it goes well again. */
+/** Background work: an error is cleared as soon as work succeeds again. */
 import { describe, expect, it } from "vitest";
 import { Periodic } from "./periodic.ts";
 
-describe("work in the background", () => {
-  it("that runs until it is stopped clears its error when a part of it succeeds, not only when it ends", async () => {
+describe("periodic work", () => {
+  it("a run that lasts until it is stopped clears its error when a part of it succeeds, not only when it ends", async () => {
     const lines: [string, string | undefined][] = [];
     const isBroken = Promise.withResolvers<never>();
     const ends = Promise.withResolvers<void>();

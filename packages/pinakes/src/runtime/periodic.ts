@@ -1,6 +1,6 @@
 /**
- * Work that is done again and again in the background, one run at a time. A failing run is logged, remembered for the readiness
- * check, and tried again at the next turn; it never stops the process, and the timer never keeps one alive.
+ * Periodic background work, one run at a time. A failing run is logged, reported to the readiness check, and retried at the next turn; it
+ * never stops the process, and the timer never keeps one alive.
  */
 import { reasonOf, type Log } from "../domain/log.ts";
 
@@ -8,8 +8,8 @@ export interface PeriodicOptions {
   readonly name: string;
   readonly everyMs: number;
   /**
-   * Gets a signal that is aborted by `stop`; it should end soon after. Work that goes on until then calls `succeeded` whenever a part of it
-   * went well: what failed before is over, and readiness must not tell of it any more.
+   * Its signal is aborted by `stop`; the run should end soon after. A run that lasts until then calls `succeeded` whenever a part of it
+   * succeeds, which clears the error that readiness reports.
    */
   readonly run: (signal: AbortSignal, succeeded: () => void) => Promise<void>;
   readonly log: Log;
@@ -19,7 +19,7 @@ export interface PeriodicStatus {
   readonly name: string;
   readonly runs: number;
   readonly failuresInARow: number;
-  /** What the last run said, if it failed. */
+  /** The error of the last run, if it failed. */
   readonly lastError?: string;
 }
 
@@ -52,14 +52,14 @@ export class Periodic {
     }, waitMs).unref();
   }
 
-  /** There is something to do: the next run comes after `ms` at the latest. */
+  /** Work is waiting: starts the next run after `ms` at the latest. */
   hurry(ms: number): void {
     if (this.#soonMs !== undefined && this.#soonMs <= ms) return;
     this.#soonMs = ms;
-    if (this.#isRunning || this.#timer === undefined) return; // The run under way may have missed it: `start` sees to it afterwards.
+    if (this.#isRunning || this.#timer === undefined) return; // The current run may have missed it; `start` then schedules the next one early.
     clearTimeout(this.#timer);
     this.start();
-    this.#soonMs = ms; // Until that run begins, being in a hurry again changes nothing.
+    this.#soonMs = ms; // Until that run starts, further calls change nothing.
   }
 
   async runOnce(): Promise<void> {
@@ -85,7 +85,7 @@ export class Periodic {
     this.#lastError = undefined;
   }
 
-  /** Resolves when the run under way has ended. */
+  /** Resolves when the current run has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#timer);

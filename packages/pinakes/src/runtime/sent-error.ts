@@ -1,4 +1,4 @@
-/** Errors between threads: a structured clone would lose the class and the code. */
+/** Errors sent between threads: a structured clone would lose the class and the code. */
 import { PinakesError, type ErrorCode } from "../domain/errors.ts";
 
 export interface SentError {
@@ -8,7 +8,7 @@ export interface SentError {
   readonly stack: string | undefined;
 }
 
-/** `describe` says what an error is that is not one of ours. */
+/** `describe` converts an error that is not a PinakesError. */
 export function sendError(
   error: unknown,
   describe: (cause: Error) => { readonly code?: ErrorCode; readonly detail: string },

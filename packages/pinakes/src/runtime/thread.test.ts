@@ -24,7 +24,8 @@ function start(): { readonly thread: Thread<Answer>; readonly ask: (text: string
       "error" in answer
         ? thread.reject(answer.call, receiveError(answer.error))
         : thread.resolve(answer.call, answer.value),
-    onExit: (cause) => new PinakesError("UNAVAILABLE", `ended: ${cause instanceof Error ? cause.message : "told to"}`),
+    onExit: (cause) =>
+      new PinakesError("UNAVAILABLE", `ended: ${cause instanceof Error ? cause.message : "on request"}`),
   });
   return { thread, ask: (text) => thread.call<string>((call) => ({ call, text })) };
 }
@@ -39,8 +40,8 @@ describe("a thread", () => {
 
   it.each([
     ["crash", "ended: as asked"],
-    ["end", "ended: told to"],
-  ])("refuses open calls and all further ones when it ends by %s", async (how, detail) => {
+    ["end", "ended: on request"],
+  ])("open calls and all further ones fail when it ends by %s", async (how, detail) => {
     const { thread, ask } = start();
     const open = ask("silence").catch((error: unknown) => error);
     await expect(ask(how)).rejects.toThrow(detail);
@@ -48,14 +49,14 @@ describe("a thread", () => {
     expect(() => thread.open()).toThrow(detail);
   });
 
-  it("refuses what cannot be sent, and goes on", async () => {
+  it("rejects what cannot be cloned, and continues", async () => {
     const { thread, ask } = start();
     await expect(thread.call(() => ({ notCloneable: () => 1 }))).rejects.toThrow("could not be cloned");
     expect(await ask("a")).toBe("A");
     await thread.terminate();
   });
 
-  it("refuses with the error of who closes it", async () => {
+  it("open calls fail with the error given to close", async () => {
     const { thread, ask } = start();
     const open = ask("silence");
     thread.refuseAll(new PinakesError("UNAVAILABLE", "closed"));
@@ -70,7 +71,7 @@ it("a script is TypeScript here, JavaScript in the package", () => {
   expect(threadScript("file:///a/pool.js", "../b-thread").href).toBe("file:///b-thread.js");
 });
 
-it("errors keep their code on the way, and others get one", () => {
+it("errors keep their code across threads, and others get one", () => {
   const sent = sendError(new PinakesError("CORRUPT", "torn", { retryable: true }), () => ({ detail: "" }));
   expect(receiveError(structuredClone(sent))).toMatchObject({ code: "CORRUPT", detail: "torn", retryable: true });
   const other = sendError("odd", ({ message }) => ({ code: "UNAVAILABLE", detail: `It failed: ${message}` }));

@@ -1,8 +1,8 @@
 /**
- * A worker thread as a function: each call waits for one answer, and is refused when the thread ends before. Who starts the thread says what
- * its messages mean, and decides what is sent when.
+ * A worker thread as a function: each call waits for one answer, and fails if the thread ends first. The caller that starts the thread
+ * defines what its messages mean, and decides what is sent when.
  *
- * The process may end while nobody waits for an answer.
+ * The thread does not keep the process alive while no call is open.
  */
 import { Worker, type Transferable, type WorkerOptions } from "node:worker_threads";
 import type { PinakesError } from "../domain/errors.ts";
@@ -10,7 +10,7 @@ import type { PinakesError } from "../domain/errors.ts";
 export interface ThreadOptions<Message> extends Pick<WorkerOptions, "workerData" | "resourceLimits" | "env"> {
   readonly name: string;
   readonly onMessage: (message: Message) => void;
-  /** Called once, when the thread has ended without `refuseAll`; its result is what open calls are refused with. */
+  /** Called once, when the thread ended without `refuseAll`; open calls fail with its result. */
   readonly onExit: (cause: Error | undefined) => PinakesError;
 }
 
@@ -21,7 +21,7 @@ export class Thread<Message> {
   #ended: PinakesError | undefined;
 
   constructor(script: URL, { onMessage, onExit, ...options }: ThreadOptions<Message>) {
-    // The flags of this process do not concern it.
+    // The flags of this process do not apply to it.
     this.#worker = new Worker(script, { ...options, execArgv: [] });
     this.#worker.on("message", onMessage);
     let cause: Error | undefined;
@@ -34,12 +34,12 @@ export class Thread<Message> {
     this.#worker.unref();
   }
 
-  /** Calls that wait for their answer. */
+  /** Open calls. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Why it takes no calls any more. */
+  /** Why it accepts no more calls. */
   get ended(): PinakesError | undefined {
     return this.#ended;
   }
@@ -55,11 +55,11 @@ export class Thread<Message> {
     return promise;
   }
 
-  /** A call whose message the caller sends itself, perhaps together with others, through `post`. */
+  /** A call whose message the caller sends itself through `post`, perhaps together with others. */
   open<Result>(): { readonly call: number; readonly promise: Promise<Result> } {
     if (this.#ended !== undefined) throw this.#ended;
     this.#calls += 1;
-    // While somebody waits for an answer the process must not end.
+    // The process must stay alive while a call is open.
     if (this.#waiting.size === 0) this.#worker.ref();
     const waiting = Promise.withResolvers<Result>();
     this.#waiting.set(this.#calls, waiting as unknown as PromiseWithResolvers<never>);
@@ -70,7 +70,7 @@ export class Thread<Message> {
     this.#worker.postMessage(message, transfer);
   }
 
-  /** The answer of a call; one that waits no more is left out. */
+  /** The answer of a call; ignored if the call is no longer open. */
   resolve(call: number, result: unknown): void {
     this.#take(call)?.resolve(result as never);
   }
@@ -79,7 +79,7 @@ export class Thread<Message> {
     this.#take(call)?.reject(error);
   }
 
-  /** Every open call is refused, and so is every further one. */
+  /** Fails every open call and every further one. */
   refuseAll(error: PinakesError): void {
     this.#ended ??= error;
     for (const { reject } of this.#waiting.values()) reject(error);
@@ -87,7 +87,7 @@ export class Thread<Message> {
     this.#worker.unref();
   }
 
-  /** Stops it where it is. */
+  /** Terminates it immediately. */
   async terminate(): Promise<void> {
     await this.#worker.terminate();
   }

@@ -1,4 +1,4 @@
-/** UUID v7: ids that sort by the time they were made at. */
+/** UUID v7: ids that sort by creation time. */
 import { randomBytes } from "node:crypto";
 
 export function timeOrderedId(now: number): string {

@@ -14,14 +14,14 @@ const kinds = {
 };
 
 describe.each(Object.entries(kinds))("tokens that are %s", (_, make) => {
-  it("open for what they belong to, and for nothing else", () => {
+  it("open only with their own binding", () => {
     const token = make().seal("acme, notes", { after: "n7", at: [1, null] });
     expect(make().open("acme, notes", token)).toEqual({ payload: { after: "n7", at: [1, null] } });
     expect(make().open("acme, other", token)).toBeUndefined();
     expect(make(randomBytes(32)).open("acme, notes", token)).toBeUndefined();
   });
 
-  it("are refused when they were changed, cut, padded or are too long", () => {
+  it("are rejected when they were changed, cut, padded or are too long", () => {
     const token = make().seal("acme", "n7");
     for (let at = 0; at < token.length; at += 1) {
       const other = token[at] === "A" ? "B" : "A";
@@ -34,7 +34,7 @@ describe.each(Object.entries(kinds))("tokens that are %s", (_, make) => {
   });
 });
 
-it("the wire forms stay: clients keep cursors over an update", () => {
+it("keep their wire format: clients keep cursors across an update", () => {
   expect(kinds.signed().seal("pinakes query cursor\0", { a: 1 })).toBe("IPVnhFTyz6C2oEmci97yjXsiYSI6MX0");
   expect(kinds.sealed().seal("cursor\0acme\0", { a: 1 })).toBe("TUPNLh8TPa-OROcjTJNb3Ianl7_fPFA");
 });

@@ -1,9 +1,9 @@
 /**
- * Cursors and tokens that clients keep and give back: opaque, and bound to what they belong to, so that one that was changed, or belongs
- * to another tenant, list or query, is refused.
+ * Cursors and tokens that clients keep and return: opaque, and bound to a context, so that one that was changed, or belongs to another
+ * tenant, list or query, is rejected.
  *
- * - `SignedTokens`: the payload as it is, with a MAC before it.
- * - `SealedTokens`: encrypted too, where a position would tell one tenant how much the others write. The construction is that of SIV: the
+ * - `SignedTokens`: the plain payload with a MAC before it.
+ * - `SealedTokens`: encrypted too, where a position would tell one tenant how much the others write. The construction is SIV: the
  *   MAC of the payload is the IV of its encryption, so no nonce has to be unique.
  * - `encryptToken`, `decryptToken`: AES-256-GCM with a random nonce.
  */
@@ -13,19 +13,19 @@ const macBytes = 16;
 const nonceBytes = 12;
 const gcm = "aes-256-gcm";
 
-/** HMAC-SHA-256 of the parts, one after the other. */
+/** HMAC-SHA-256 of the concatenated parts. */
 export function macOf(key: Uint8Array | string, ...parts: readonly (Uint8Array | string)[]): Buffer {
   const mac = createHmac("sha256", key);
   for (const part of parts) mac.update(part);
   return mac.digest();
 }
 
-/** Takes the same time wherever they differ. */
+/** Constant time. */
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** 22 characters that stand for a text, such as the query that a cursor belongs to. */
+/** A fingerprint of 22 characters, for example of the query that a cursor belongs to. */
 export function shortHash(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, 22);
 }
@@ -34,7 +34,7 @@ export interface TokenOptions {
   readonly charsMax: number;
 }
 
-/** `binding` names everything that the payload belongs to; `open` returns undefined for what `seal` did not make for it. */
+/** `binding` names everything the payload belongs to; `open` returns undefined for anything that `seal` did not create for it. */
 export class SignedTokens {
   readonly #key: Uint8Array;
   readonly #charsMax: number;
@@ -106,7 +106,7 @@ export function decryptToken(
   try {
     return parse(Buffer.concat([opening.update(bytes.subarray(head)), opening.final()]));
   } catch {
-    return undefined; // The tag does not fit: it was changed, or belongs elsewhere.
+    return undefined; // The tag does not match: the token was changed, or has another binding.
   }
 }
 
@@ -117,7 +117,7 @@ function shortMac(key: Uint8Array, binding: string, body: Uint8Array): Buffer {
 function decode(token: string, charsMax: number, headBytes: number): Buffer | undefined {
   if (typeof token !== "string" || token.length > charsMax) return undefined;
   const bytes = Buffer.from(token, "base64url");
-  // The decoder skips what it does not know; a token is taken only as it was given.
+  // The base64 decoder ignores invalid characters; a token is accepted only in its exact form.
   return bytes.length > headBytes && bytes.toString("base64url") === token ? bytes : undefined;
 }
 

@@ -11,7 +11,7 @@ export type OpenEmbedder = () => Embedder | Promise<Embedder>;
 
 const manyTexts = 1_000;
 
-/** `open` gives an embedder; the suite closes it. */
+/** `open` returns an embedder; the suite closes it. */
 export function embedderSuite(name: string, open: OpenEmbedder): void {
   describe(`embedder: ${name}`, () => {
     let embedder: Embedder;
@@ -86,7 +86,7 @@ function texts(current: () => Embedder): void {
     for (const vector of found) expect(vector).toHaveLength(current().model.dims);
   });
 
-  it("two texts that differ only past the model's limit have different vectors, or are refused", async () => {
+  it("two texts that differ only past the model's limit have different vectors, or are rejected", async () => {
     const { tokensMax, dims, metric } = current().model;
     const tokenizer = await current().tokenizer();
     const count = (text: string) => tokenizer.words(text).tokens.reduce((sum, tokens) => sum + tokens, 0);
@@ -117,7 +117,7 @@ function texts(current: () => Embedder): void {
     expect(tokens.every((count) => count > 0)).toBe(true);
   });
 
-  it("any text in Unicode will do, even half a character", async () => {
+  it("any Unicode text works, even half of a surrogate pair", async () => {
     const some = [
       "Grüße aus Zürich",
       "日本語の文章",
@@ -139,7 +139,7 @@ function texts(current: () => Embedder): void {
     expect(found[manyTexts - 1]).toEqual(last);
   });
 
-  it("calls at the same time do not mix", async () => {
+  it("concurrent calls do not interfere", async () => {
     const some = ["red", "green", "blue", "black"];
     const apart = await Promise.all(
       some.map((text, i) => current().embed([text], { kind: i % 2 === 0 ? "document" : "query" })),
@@ -152,7 +152,7 @@ function texts(current: () => Embedder): void {
 }
 
 function lifetime(current: () => Embedder, open: OpenEmbedder): void {
-  it("a call that was given up before it began, or while it runs, ends with the reason", async () => {
+  it("a call that was aborted before or during its work fails with the abort reason", async () => {
     const reason = new Error("changed my mind");
     await expect(current().embed(["never"], { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     const controller = new AbortController();
@@ -165,7 +165,7 @@ function lifetime(current: () => Embedder, open: OpenEmbedder): void {
     expect(await current().embed(["still works"])).toHaveLength(1);
   });
 
-  it("once closed it refuses, at once and for good, and may be closed again", async () => {
+  it("once closed it rejects calls at once and for good, and closing is idempotent", async () => {
     const other = await open();
     await other.embed(["before"]);
     const call = other.embed(Array.from({ length: manyTexts }, (_, i) => `cut off ${i}`));
@@ -177,7 +177,7 @@ function lifetime(current: () => Embedder, open: OpenEmbedder): void {
   });
 }
 
-/** Undefined: refused, as the contract allows for a text that is too long. */
+/** Undefined: rejected, as the contract allows for a text that is too long. */
 async function vectorOrRefusal(
   embedder: Embedder,
   text: string,

@@ -1,4 +1,4 @@
-/** What a driver's author needs to prove a driver: the conformance suites, run with vitest. */
+/** The conformance suites for authors of drivers, run with vitest. */
 export { itemStoreSuite, type ItemStoreHarness, type Skip } from "./item-store-suite.ts";
 export { objectStoreSuite, type ObjectStoreSuiteOptions } from "./object-store-suite.ts";
 export { queueSuite, type QueueHarness, type QueueSkip } from "./queue-suite.ts";

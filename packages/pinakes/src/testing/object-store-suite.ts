@@ -14,11 +14,11 @@ import { tenancy } from "./object-store/tenancy.ts";
 
 export interface ObjectStoreSuiteOptions {
   readonly skip?: readonly ObjectSkip[];
-  /** Durable stores: the same data again, after the store was closed. */
+  /** Durable stores: reopens the same data after the store was closed. */
   readonly reopen?: OpenObjects;
 }
 
-/** `open` gives a fresh, empty store; the suite closes it. */
+/** `open` returns a fresh, empty store; the suite closes it. */
 export function objectStoreSuite(name: string, open: OpenObjects, options: ObjectStoreSuiteOptions = {}): void {
   describe(`object store: ${name}`, () => {
     const fixture = new ObjectFixture(name, open, options);

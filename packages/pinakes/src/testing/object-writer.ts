@@ -1,6 +1,6 @@
 /**
- * A process to be killed: puts objects into a folder for ever and prints each key once it is acknowledged. What an object holds
- * follows from its key (`expectedContent`), so a survivor can be checked by anyone.
+ * A process for crash tests: puts objects into a folder endlessly and prints each key once it is acknowledged. An object's content
+ * follows from its key (`expectedContent`), so survivors can be verified.
  *
  *   node object-writer.ts <dir> <first number>
  *   node object-writer.ts <dir> stuck          stops in the middle of a put and says so

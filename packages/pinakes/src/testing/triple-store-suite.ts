@@ -18,7 +18,7 @@ import { tenancy } from "./triple-store/tenancy.ts";
 
 export type { TripleSuiteOptions } from "./triple-store/fixture.ts";
 
-/** `open` gives a store over the same data each time, empty of the suite's tenants at first; the suite closes it. */
+/** `open` returns a store over the same data each time, without data of the suite's tenants at first; the suite closes it. */
 export function tripleStoreSuite(
   name: string,
   open: () => Promise<TripleStore>,

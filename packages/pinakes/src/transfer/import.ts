@@ -15,10 +15,11 @@ import { isoTime } from "../knowledge/records/times.ts";
 import { optionalText } from "./attributes.ts";
 import {
   catalogDocumentKeys,
-  catalogObjectKey,
   exportedCatalogDocument,
   itemToCatalogDocument,
+  type CatalogDocumentKeys,
 } from "./catalog-items.ts";
+import { CatalogObjects, type CatalogObject } from "./catalog-object.ts";
 import type { PlainItem } from "./dynamo-json.ts";
 import type { TransferReader } from "./files.ts";
 import { DocumentImport } from "./import-documents.ts";
@@ -29,7 +30,6 @@ import { documentKeys, exportedDocument, itemToDocument, lisaObjectKey } from ".
 import { defaultNames } from "./names.ts";
 import { ObjectIndex } from "./object-index.ts";
 import { isItemsFault, ReportBuilder, type ImportReport } from "./report.ts";
-import { readSidecarBody, sidecarProblem } from "./sidecar.ts";
 
 export interface ImportOptions {
   /** Validates everything and writes nothing. Name conflicts and exceeded limits appear only in a real run. */
@@ -39,6 +39,11 @@ export interface ImportOptions {
   readonly signal?: AbortSignal | undefined;
   /** Stored in every created record, to find them when the import is undone. */
   readonly mark?: string | undefined;
+}
+
+interface Line {
+  readonly file: string;
+  readonly line: number;
 }
 
 const rounds: readonly (readonly ItemKind[])[] = [
@@ -79,7 +84,10 @@ class ImportRun {
   readonly #records: RecordImport;
   readonly #documents: DocumentImport;
   readonly #report = new ReportBuilder();
+  /** Documents whose record names no object that exists: it is searched for among those that no record names. */
+  readonly #toSearch: { readonly plain: PlainItem; readonly at: Line }[] = [];
   #objects!: ObjectIndex;
+  #catalogObjects!: CatalogObjects;
 
   constructor(tools: ImportTools, queue: IngestQueue, reader: TransferReader) {
     this.#tools = tools;
@@ -90,6 +98,7 @@ class ImportRun {
 
   async run(signal: AbortSignal | undefined): Promise<ImportReport> {
     this.#objects = await ObjectIndex.read(this.#reader);
+    this.#catalogObjects = new CatalogObjects(this.#objects, this.#reader);
     if (this.#objects.tables.length === 0)
       throw invalid(
         "There is no table to import: items must be in tables/<name>.jsonl, or in .jsonl files at the top.",
@@ -97,6 +106,11 @@ class ImportRun {
     for (const [round, kinds] of rounds.entries()) {
       for (const file of this.#objects.tables) await this.#table(file, kinds, round === 0, signal);
     }
+    const searched = this.#toSearch.splice(0);
+    for (const { plain, at } of searched)
+      await this.#counted("catalog_document", at, () =>
+        this.#catalogDocument(plain, (keys, name) => this.#catalogObjects.searched(keys, name)),
+      );
     for (const file of this.#objects.unused())
       this.#report.warning({ file, line: 0, reason: "No item refers to this object; it was not imported." });
     return this.#report.report(this.#tools.dryRun);
@@ -121,23 +135,30 @@ class ImportRun {
     }
   }
 
-  async #item(kind: ItemKind, parsed: PlainItem, at: { readonly file: string; readonly line: number }): Promise<void> {
+  async #item(kind: ItemKind, plain: PlainItem, at: Line): Promise<void> {
+    await this.#counted(kind, at, async () => {
+      if (kind === "store") return this.#records.store(plain);
+      if (kind === "collection") return this.#records.collection(plain);
+      if (kind === "catalog") return this.#records.catalog(plain);
+      if (kind === "document") return this.#document(plain);
+      const made = await this.#catalogDocument(plain, (keys, name) => this.#catalogObjects.named(keys, name));
+      if (made === undefined) this.#toSearch.push({ plain, at });
+      return made;
+    });
+  }
+
+  /** Undefined: it is not decided yet. */
+  async #counted(kind: ItemKind, at: Line, make: () => Promise<Made | undefined>): Promise<void> {
     try {
-      const { outcome, warnings } = await this.#import(kind, parsed);
-      this.#report.count(kind, outcome);
-      for (const reason of warnings) this.#report.warning({ ...at, reason });
+      const made = await make();
+      if (made === undefined) return;
+      this.#report.count(kind, made.outcome);
+      for (const reason of made.warnings) this.#report.warning({ ...at, reason });
     } catch (error) {
       if (!isItemsFault(error)) throw error;
       this.#report.count(kind, "refused");
       this.#report.problem({ ...at, reason: error.detail });
     }
-  }
-
-  #import(kind: ItemKind, parsed: PlainItem): Promise<Made> {
-    if (kind === "store") return this.#records.store(parsed);
-    if (kind === "collection") return this.#records.collection(parsed);
-    if (kind === "catalog") return this.#records.catalog(parsed);
-    return kind === "document" ? this.#document(parsed) : this.#catalogDocument(parsed);
   }
 
   async #document(plain: PlainItem): Promise<Made> {
@@ -167,48 +188,41 @@ class ImportRun {
       imported: kept(plain, this.#tools.stamp),
     };
     const exported = (known: Parameters<typeof exportedDocument>[0]) => exportedDocument(known, { bucket, chunking });
-    return this.#counted(await this.#documents.import({ target, draft, exported, body: this.#body(path) }));
+    return this.#outcome(await this.#documents.import({ target, draft, exported, body: this.#body(path) }));
   }
 
-  async #catalogDocument(plain: PlainItem): Promise<Made> {
+  /** Undefined where `find` is: its object must be searched for first. */
+  async #catalogDocument(
+    plain: PlainItem,
+    find: (keys: CatalogDocumentKeys, filename: string) => Promise<CatalogObject | undefined>,
+  ): Promise<Made | undefined> {
     const { item } = plain;
-    const { catalogId, documentId, owner, s3Key } = catalogDocumentKeys(item);
-    const document_id = checkId(documentId, "document_id");
+    const keys = catalogDocumentKeys(item);
+    const { catalogId, owner } = keys;
+    const document_id = checkId(keys.documentId, "document_id");
     const { size_bytes, ...fields } = itemToCatalogDocument(item);
     const target = await this.#records.target(personalRepositoryId(owner), checkId(catalogId, "catalog_id"));
-    const path = this.#objects.byKey(
-      s3Key,
-      catalogObjectKey(owner, { collection_id: catalogId, document_id, name: fields.name }),
-    );
-    if (path !== undefined)
-      await this.#checkSidecar(path, { user_id: owner, catalog_id: catalogId, document_id, filename: fields.name });
+    const object = await find(keys, fields.name);
+    if (object === undefined) return undefined;
     const draft = { ...fields, document_id, imported: kept(plain, this.#tools.stamp) };
     const done = await this.#documents.import({
       target,
       draft,
       exported: (known) => exportedCatalogDocument(known, owner),
-      body: this.#body(path),
+      body: this.#body(object.path),
     });
     const wrong = done.sizeBytes !== undefined && done.sizeBytes !== size_bytes;
-    return this.#counted(
-      done,
-      wrong ? [`file_size_bytes: the item says ${size_bytes}, the object has ${done.sizeBytes} bytes.`] : [],
-    );
-  }
-
-  /** Bytes whose sidecar names another user are refused. */
-  async #checkSidecar(path: string, expected: Parameters<typeof sidecarProblem>[1]): Promise<void> {
-    const sidecar = this.#objects.sidecarOf(path);
-    if (sidecar === undefined) return;
-    const problem = sidecarProblem(await readSidecarBody(this.#reader.open(sidecar)), expected);
-    if (problem !== undefined) throw invalid(`"${sidecar}": ${problem}.`);
+    return this.#outcome(done, [
+      ...object.warnings,
+      ...(wrong ? [`file_size_bytes: the item says ${size_bytes}, the object has ${done.sizeBytes} bytes.`] : []),
+    ]);
   }
 
   #body(path: string | undefined): (() => AsyncIterable<Uint8Array>) | undefined {
     return path === undefined ? undefined : () => this.#reader.open(path);
   }
 
-  #counted(
+  #outcome(
     { outcome, withoutBytes }: { outcome: Made["outcome"]; withoutBytes: boolean },
     warnings: readonly string[] = [],
   ): Made {

@@ -14,6 +14,8 @@ export class ObjectIndex {
   /** Without the bucket; undefined if two buckets have the key. */
   readonly #keys = new Map<string, string | undefined>();
   readonly #used = new Set<string>();
+  /** By the folder of their key; made when it is asked for. */
+  #folders: Map<string, string[]> | undefined;
 
   static async read(reader: TransferReader, filesMax: number = transferLimits.filesMax): Promise<ObjectIndex> {
     const index = new ObjectIndex();
@@ -45,6 +47,19 @@ export class ObjectIndex {
     return undefined;
   }
 
+  use(path: string): void {
+    this.#used.add(path);
+  }
+
+  /** Objects whose key is in this folder and that no item named so far. The folder ends with "/". */
+  unusedIn(folder: string): readonly string[] {
+    this.#folders ??= Map.groupBy(this.#plainPaths(), (path) => {
+      const key = this.#keys.get(keyOf(path)) === path ? keyOf(path) : path;
+      return key.slice(0, key.lastIndexOf("/") + 1);
+    });
+    return (this.#folders.get(folder) ?? []).filter((path) => !this.#used.has(path));
+  }
+
   sidecarOf(path: string): string | undefined {
     return this.#paths.has(path + sidecarSuffix) ? path + sidecarSuffix : undefined;
   }
@@ -57,9 +72,13 @@ export class ObjectIndex {
     }
   }
 
+  *#plainPaths(): Generator<string> {
+    for (const path of this.#paths) if (!path.endsWith(sidecarSuffix)) yield path;
+  }
+
   #add(path: string): void {
     this.#paths.add(path);
-    const key = path.slice(path.indexOf("/") + 1);
+    const key = keyOf(path);
     this.#keys.set(key, this.#keys.has(key) ? undefined : path);
   }
 
@@ -67,4 +86,9 @@ export class ObjectIndex {
     if (path !== undefined) this.#used.add(path);
     return path;
   }
+}
+
+/** Without the bucket. */
+function keyOf(path: string): string {
+  return path.slice(path.indexOf("/") + 1);
 }

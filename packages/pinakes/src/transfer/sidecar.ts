@@ -12,10 +12,12 @@ export interface Sidecar {
   readonly filename: string;
 }
 
-const attributes = ["user_id", "catalog_id", "document_id", "filename"] as const;
+export const sidecarAttributes = ["user_id", "catalog_id", "document_id", "filename"] as const;
 
 export function writeSidecar(sidecar: Sidecar): string {
-  const typed = attributes.map((name) => [name, { value: { type: "STRING", stringValue: sidecar[name] } }] as const);
+  const typed = sidecarAttributes.map(
+    (name) => [name, { value: { type: "STRING", stringValue: sidecar[name] } }] as const,
+  );
   return `${JSON.stringify({ metadataAttributes: Object.fromEntries(typed) }, null, 2)}\n`;
 }
 
@@ -25,15 +27,17 @@ export function readSidecar(text: string): Partial<Sidecar> {
   const said = isJsonObject(value) ? value["metadataAttributes"] : undefined;
   if (!isJsonObject(said)) throw invalid("A sidecar must be an object with metadataAttributes.");
   return Object.fromEntries(
-    attributes.flatMap((name) =>
+    sidecarAttributes.flatMap((name) =>
       said[name] === undefined || said[name] === null ? [] : [[name, plain(said[name], name)]],
     ),
   );
 }
 
-/** Describes a difference between the sidecar and the item, if any. */
-export function sidecarProblem(said: Partial<Sidecar>, expected: Sidecar): string | undefined {
-  const wrong = attributes.find((name) => said[name] !== undefined && said[name] !== expected[name]);
+/** Names what the sidecar says differently from what is expected, if anything. */
+export function sidecarProblem(said: Partial<Sidecar>, expected: Partial<Sidecar>): string | undefined {
+  const wrong = sidecarAttributes.find(
+    (name) => said[name] !== undefined && expected[name] !== undefined && said[name] !== expected[name],
+  );
   return wrong === undefined
     ? undefined
     : `the sidecar has ${wrong} ${show(said[wrong])}, the item ${show(expected[wrong])}`;

@@ -1,4 +1,4 @@
-/** A `TripleStore` of any `TripleEngine`: scope, validation, canonical terms, cursors and steps, the same on every engine. */
+/** A `TripleStore` over any `TripleEngine`: scope, validation, canonical terms, cursors and steps, the same on every engine. */
 import { invalid, PinakesError, show } from "../domain/errors.ts";
 import type { Quad, TermText } from "../domain/rdf.ts";
 import { requireScope, type Scope } from "../domain/scope.ts";
@@ -67,7 +67,7 @@ class EngineTripleStore implements port.TripleStore {
     const shape = patternShape(checked);
     const after = options.cursor === undefined ? undefined : openCursor(shape, options.cursor);
     const found = this.#engine.match(key, { pattern: checked, after, limit, charsMax: tripleLimits.pageCharsMax });
-    // An engine that answers at once costs no turn of the event loop.
+    // Does not cost a turn of the event loop if the engine answers synchronously.
     const { quads: kept, next, examined } = found instanceof Promise ? await found : found;
     const quads = quadsOf(kept);
     return next === undefined ? { quads, examined } : { quads, examined, cursor: makeCursor(shape, next) };
@@ -180,7 +180,7 @@ class EngineTripleStore implements port.TripleStore {
   #tenant(scope: Scope): string {
     const tenant = requireScope(scope);
     if (this.#closed)
-      throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
+      throw new PinakesError("UNAVAILABLE", "This store is closed; open it again.", { retryable: false });
     return tenant;
   }
 
@@ -218,7 +218,7 @@ function checkQuad(quad: Quad): Quad {
   };
 }
 
-/** A term where it can never stand, such as a literal as a subject, is no mistake in a pattern: nothing matches it. */
+/** A term in an impossible position, such as a literal as a subject, is valid in a pattern: it matches nothing. */
 function checkPattern(pattern: port.QuadPattern): port.QuadPattern {
   if (typeof pattern !== "object" || pattern === null)
     throw invalid(`A pattern is an object with any of s, p, o and g; got ${show(pattern)}.`);

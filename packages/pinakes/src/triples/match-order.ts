@@ -1,6 +1,6 @@
 /**
- * Which order of an index answers a pattern: the one where everything that is bound comes first. Three orders are enough for a graph, and
- * three with the graph in front for one that is named.
+ * Which index order answers a pattern: one that has all bound positions first. Three orders suffice within a graph, and three with the
+ * graph in front for a named graph.
  */
 import { defaultGraph } from "../domain/rdf.ts";
 import type { QuadPattern } from "../ports/triple-store.ts";
@@ -8,7 +8,7 @@ import type { QuadPattern } from "../ports/triple-store.ts";
 export type Position = "s" | "p" | "o" | "g";
 
 export interface MatchOrder {
-  /** The three places in the index's order. */
+  /** Subject, predicate and object in the index's order. */
   readonly places: readonly [Position, Position, Position];
   /** How many of them the pattern binds: always the first ones. */
   readonly bound: number;
@@ -18,7 +18,7 @@ const spo = ["s", "p", "o"] as const;
 const pos = ["p", "o", "s"] as const;
 const osp = ["o", "s", "p"] as const;
 
-/** By what is bound of s (1), p (2) and o (4). */
+/** By which of s (1), p (2) and o (4) are bound. */
 const orders: readonly MatchOrder[] = [
   { places: spo, bound: 0 },
   { places: spo, bound: 1 },
@@ -34,7 +34,7 @@ export function matchOrder({ s, p, o }: QuadPattern): MatchOrder {
   return orders[(s === undefined ? 0 : 1) + (p === undefined ? 0 : 2) + (o === undefined ? 0 : 4)] as MatchOrder;
 }
 
-/** What a cursor is bound to: a place in one order says nothing in another. */
+/** What a cursor is bound to: a position in one order means nothing in another. */
 export function patternShape({ s, p, o, g }: QuadPattern): string {
   const graph = g === undefined ? "*" : g === defaultGraph ? "d" : "g";
   return `${s === undefined ? "-" : "s"}${p === undefined ? "-" : "p"}${o === undefined ? "-" : "o"}${graph}`;

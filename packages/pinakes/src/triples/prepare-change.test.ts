@@ -22,7 +22,7 @@ function quadsOf({ terms }: PreparedChange, places: Uint32Array): Quad[] {
 }
 
 describe("a prepared change", () => {
-  it("has each term once, the graph without a name first, however a term was written", () => {
+  it("has each term once, the default graph first, whatever the notation of a term", () => {
     const plain = { ...quad(0), o: '"x"' };
     const typed = { ...quad(0), o: `"x"^^<${xsd}string>` };
     for (const insert of [
@@ -37,7 +37,7 @@ describe("a prepared change", () => {
     }
   });
 
-  it("is one while the engine can do it at once, and past that several, removals first, each with its own terms only", () => {
+  it("is one change if the engine supports its size, otherwise several, removals first, each with only its own terms", () => {
     const insert = Array.from({ length: 7 }, (_, i) => quad(i));
     const remove = Array.from({ length: 3 }, (_, i) => quad(i + 100));
     const source = { source: "doc", part: 1 };
@@ -60,7 +60,7 @@ describe("a prepared change", () => {
     expect(() => prepareChange({ insert, remove, atomic: true }, 9)).toThrow("one transaction");
   });
 
-  it("refuses what is wrong anywhere in it before the first piece goes out", () => {
+  it("rejects any error in it before the first piece is returned", () => {
     const insert = [...Array.from({ length: 5 }, (_, i) => quad(i)), { ...quad(9), p: literal("p") }];
     expect(() => prepareChange({ insert }, 2)).toThrow("A predicate is an IRI");
   });

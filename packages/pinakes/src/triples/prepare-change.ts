@@ -1,4 +1,4 @@
-/** A change as engines take it: each distinct term once, checked once, and quads as numbers. */
+/** A change as engines take it: each distinct term once, validated once, and quads as numbers. */
 import { invalid, PinakesError, show } from "../domain/errors.ts";
 import { defaultGraph, type Quad, type TermText } from "../domain/rdf.ts";
 import type { QuadChange, Support } from "../ports/triple-store.ts";
@@ -7,7 +7,7 @@ import { canonicalTerm, checkPlace, wordsOf } from "./terms.ts";
 import type { PreparedChange } from "./triple-engine.ts";
 import { tripleLimits } from "./triple-limits.ts";
 
-/** The changes that make up one write, in order: removals first, each within what the engine takes at once. */
+/** The changes that make up one write, in order: removals first, each within what the engine accepts at once. */
 export function prepareChange(
   change: QuadChange,
   atomicQuadsMax: number,
@@ -30,7 +30,7 @@ export function prepareChange(
       `This engine changes at most ${atomicQuadsMax} quads in one transaction, this write ${quads}; leave out "atomic" or write less.`,
     );
   const whole = new Collector();
-  // All of it is checked before any of it is written.
+  // All of it is validated before any of it is written.
   const removals = whole.add(remove);
   const inserts = whole.add(insert);
   if (quads <= writeQuadsMax) return [{ terms: whole.terms, remove: removals, insert: inserts, source }];
@@ -71,7 +71,7 @@ export function checkSource(source: string): string {
 
 class Collector {
   readonly terms: TermText[] = [defaultGraph];
-  /** By the text as it was given and by the canonical one, both as callers write them: a term may be written in two ways. */
+  /** By the text as given and by the canonical one, both as callers write them: a term may be written in two ways. */
   readonly #numbers = new Map<TermText, number>();
   #chars = 0;
 

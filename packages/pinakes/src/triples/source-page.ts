@@ -1,6 +1,6 @@
 /**
- * A page of what a source supports: quads with their parts, of the rows that an engine reads, one for each quad and part. A quad ends where
- * the next one begins, so at least one row more is read than is told, and at most a step's.
+ * A page of what a source supports: quads with their parts, from the rows that an engine reads, one per quad and part. A quad ends where
+ * the next one begins, so it reads at least one row more than it returns, and at most a step more.
  */
 import type { Quad } from "../domain/rdf.ts";
 import type { SupportedQuad } from "../ports/triple-store.ts";
@@ -24,7 +24,7 @@ export async function sourcePage(read: Read, limit: number, begin: string | unde
     const step = await read({ after, limit: told.wanted });
     examined += step.examined;
     for (const { quad, part, place } of step.rows) {
-      // Where the page ended with the last row of the step before, that row's place is where the next page begins.
+      // If the page ended with the last row of the previous step, the next page begins after that row.
       if (!told.take(quad, part)) return { quads: told.quads, next: after, examined };
       after = place;
     }
@@ -43,18 +43,18 @@ class ToldQuads {
     this.#limit = limit;
   }
 
-  /** Engines may have them in the order of texts. */
+  /** Engines may order them as texts. */
   get quads(): readonly SupportedQuad[] {
     return this.#quads.map(({ quad, parts }) => ({ quad, parts: parts.toSorted((a, b) => a - b) }));
   }
 
-  /** How many rows to read next: never many more than can be told. */
+  /** How many rows to read next: never many more than can be returned. */
   get wanted(): number {
     const quads = this.#limit - this.#quads.length + 1;
     return Math.min(sourceStepRowsMax, Math.max(sourceStepRowsMin, quads), sourcePageSupportsMax - this.#supports + 1);
   }
 
-  /** False where the page is full: the row is the next page's. */
+  /** False if the page is full: the row belongs to the next page. */
   take(quad: Quad, part: number): boolean {
     if (this.#supports === sourcePageSupportsMax) return false;
     const last = this.#quads.at(-1);

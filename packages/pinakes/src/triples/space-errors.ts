@@ -1,4 +1,4 @@
-/** What every engine answers where a space is not open. */
+/** What every engine answers if a space is not open. */
 import { invalid, PinakesError, show } from "../domain/errors.ts";
 import type { SpaceInfo } from "../ports/triple-store.ts";
 
@@ -11,25 +11,25 @@ export function requireWritable(space: string, status: SpaceStatus | undefined):
   requireNotClosed(space, status);
 }
 
-/** Before a read, and before opening: a space that never was is nothing to complain about. */
+/** Before a read, and before opening: a space that never existed is fine. */
 export function requireNotClosed(space: string, status: SpaceStatus | undefined): void {
   if (status === "fenced")
     throw new PinakesError(
       "CONFLICT",
-      `The space ${show(space)} is fenced: nothing reads or writes it until it is unfenced.`,
+      `The space ${show(space)} is fenced: it cannot be read or written until it is unfenced.`,
     );
   if (status === "purged")
     throw new PinakesError(
       "CONFLICT",
-      `The space ${show(space)} was purged, and its name is not used again; open another one.`,
+      `The space ${show(space)} was purged, and its name cannot be reused; open another one.`,
     );
 }
 
-/** What `unfence` asks for. */
+/** The precondition of `unfence`. */
 export function requireRestorable(space: string, status: SpaceStatus | undefined): void {
   if (status !== "fenced") requireWritable(space, status);
 }
 
 export function badCursor(): PinakesError {
-  return invalid("The cursor is not one of this query's pages; begin again without it.");
+  return invalid("The cursor does not belong to this query; start again without it.");
 }

@@ -1,8 +1,8 @@
 /**
  * What is accepted as a term, and its one canonical text: equal terms must have equal texts before any engine sees them.
  *
- * A literal may hold U+0000, which PostgreSQL cannot keep. So engines get and give it as U+10FFFF and "0", and U+10FFFF itself, which is no
- * character and hardly ever met, as U+10FFFF and "1" (RFC 0010). Nobody outside sees that.
+ * A literal may contain U+0000, which PostgreSQL cannot store. So engines store it as U+10FFFF and "0", and U+10FFFF itself, a noncharacter
+ * that hardly ever occurs, as U+10FFFF and "1" (RFC 0010). This is invisible outside.
  */
 import { invalid, PinakesError, show } from "../domain/errors.ts";
 import {
@@ -18,13 +18,13 @@ import type { Position } from "./match-order.ts";
 import { tripleLimits } from "./triple-limits.ts";
 
 /** N-Triples' IRIREF, not empty. */
-// oxlint-disable-next-line no-control-regex -- control characters are what an IRI cannot hold
+// oxlint-disable-next-line no-control-regex -- an IRI cannot contain control characters
 const iriPattern = /^<[^\u0000-\u0020<>"{}|^`\\]+>$/;
-/** As wide as the grammars, and ":" and all letters, which earlier versions took. */
+/** As wide as the grammars, plus ":" and all letters, which earlier versions accepted. */
 const labelRest = `${blankLabelRest}\\p{L}\\p{N}\\p{M}:`;
 const blankPattern = new RegExp(`^_:[${blankLabelStart}\\p{L}\\p{N}:](?:[${labelRest}.]*[${labelRest}])?$`, "u");
 
-/** Throws for what is no term; the languages of literals come back in lower case, and plain words without their datatype. */
+/** Throws for an invalid term; language tags become lower case, and plain strings lose their datatype. */
 export function canonicalTerm(given: TermText): TermText {
   if (typeof given !== "string")
     throw invalid(`A term is a text such as <iri>, _:label or "words"; got ${show(given)}.`);
@@ -37,7 +37,7 @@ export function canonicalTerm(given: TermText): TermText {
   if (text.startsWith('"')) return canonicalLiteral(text);
   if (iriPattern.test(text) || (text.startsWith("_:") && blankPattern.test(text))) {
     if (text.isWellFormed()) return text;
-    throw invalid(`A term is well-formed Unicode; ${show(text)} holds half a character.`);
+    throw invalid(`A term is well-formed Unicode; ${show(text)} contains half of a surrogate pair.`);
   }
   throw invalid(
     `${show(text)} is no term: write <iri> without spaces or quotes, _:label, or "words" with @language or ^^<datatype> behind.`,
@@ -47,14 +47,14 @@ export function canonicalTerm(given: TermText): TermText {
 function canonicalLiteral(text: TermText): TermText {
   const end = text.lastIndexOf('"');
   if (end === 0) throw invalid(`${show(text)} is no literal: it has no closing quote.`);
-  // Of half a character another term would come back.
-  if (!text.isWellFormed()) throw invalid(`The words of a literal are well-formed Unicode; change ${show(text)}.`);
+  // Half of a surrogate pair would return as another term.
+  if (!text.isWellFormed()) throw invalid(`A literal's text is well-formed Unicode; change ${show(text)}.`);
   if (end === text.length - 1) return text;
   const rest = text.slice(end + 1);
   if (rest.startsWith("@") && isLanguage(rest.slice(1))) return `${text.slice(0, end + 1)}${rest.toLowerCase()}`;
   if (rest.startsWith("^^") && iriPattern.test(rest.slice(2)))
     return literal(text.slice(1, end), { datatype: rest.slice(3, -1) });
-  throw invalid(`${show(text)} is no literal: behind its last quote comes nothing, @language or ^^<datatype>.`);
+  throw invalid(`${show(text)} is no literal: only @language or ^^<datatype> may follow its last quote.`);
 }
 
 const mark = "\u{10FFFF}";
@@ -64,7 +64,7 @@ function storedWords(text: TermText): TermText {
   return text.replaceAll(mark, `${mark}1`).replaceAll("\0", `${mark}0`);
 }
 
-/** As callers know it, from the text that an engine kept. */
+/** As callers know it, from the text that an engine stored. */
 export function wordsOf(text: TermText): TermText {
   return text.includes(mark)
     ? text.replaceAll(/\u{10FFFF}([01])/gu, (_, digit) => (digit === "0" ? "\0" : mark))
@@ -76,7 +76,7 @@ export function quadsOf(quads: readonly Quad[]): readonly Quad[] {
   return quads.some(({ o }) => o.includes(mark)) ? quads.map((quad) => ({ ...quad, o: wordsOf(quad.o) })) : quads;
 }
 
-/** Whether a canonical term may stand there: subjects and graphs are no literals, predicates only IRIs. */
+/** Whether a canonical term is valid in that position: subjects and graphs are no literals, predicates only IRIs. */
 export function checkPlace(place: Position, text: TermText): void {
   const first = text.charCodeAt(0);
   if (first === 0x3c || place === "o") return;
@@ -85,7 +85,7 @@ export function checkPlace(place: Position, text: TermText): void {
     throw invalid(`${place === "s" ? "A subject" : "A graph's name"} is an IRI or a blank node; got ${show(text)}.`);
 }
 
-/** Canonical and fit for its place. Only a graph may be empty: the one without a name. */
+/** Canonical, and valid in its position. Only a graph may be empty: the default graph. */
 export function placedTerm(place: Position, text: TermText): TermText {
   if (place === "g" && text === defaultGraph) return text;
   const term = canonicalTerm(text);

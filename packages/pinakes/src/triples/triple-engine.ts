@@ -1,10 +1,10 @@
 /**
  * What differs between engines: each implements this, and create-triple-store.ts makes a `TripleStore` of it.
  *
- * An engine is given what was checked: a real tenant, a space's name, terms in their canonical text, limits within their bounds. Every
- * method that changes something is one transaction, in which it looks at the status of the space first (space-errors.ts).
+ * An engine gets validated input: a real tenant, a space's name, terms in their canonical text, limits within their bounds. Every method
+ * that changes something is one transaction, which checks the status of the space first (space-errors.ts).
  *
- * Reads of a space that was never opened find nothing; of one that is fenced or purged they throw. Only `usage` and `spaces` look at any.
+ * Reads of a space that was never opened find nothing; of a fenced or purged one they throw. Only `usage` and `spaces` work on any.
  */
 import type { Quad, TermText } from "../domain/rdf.ts";
 import type {
@@ -18,13 +18,13 @@ import type {
 
 export interface TripleEngine {
   readonly capabilities: TripleStoreCapabilities;
-  /** Quads that one `write` takes, where that is more than one transaction of the engine changes. Absent: `atomicQuadsMax`. */
+  /** Quads that one `write` accepts, where that is more than one transaction of the engine changes. Absent: `atomicQuadsMax`. */
   readonly writeQuadsMax?: number;
 
   open(space: SpaceKey): Promise<void>;
   /** At most `writeQuadsMax` quads, in one transaction up to `capabilities.atomicQuadsMax` of them. Removes first, then inserts. */
   write(space: SpaceKey, change: PreparedChange): Promise<QuadChanges>;
-  /** Takes away up to `limit` support rows of a source, and the quads that were left without any. */
+  /** Removes up to `limit` support rows of a source, and the quads left without any. */
   removeSource(
     space: SpaceKey,
     source: string,
@@ -34,11 +34,11 @@ export interface TripleEngine {
   count(space: SpaceKey, pattern: QuadPattern, max: number | undefined): Promise<number>;
   /** In any order; at most `limit` for each quad. */
   supports(space: SpaceKey, quads: readonly Quad[], limit: number): Promise<readonly (readonly Support[])[]>;
-  /** Whether each quad is there without needing its supports. */
+  /** Whether each quad exists without needing its supports. */
   asserted(space: SpaceKey, quads: readonly Quad[]): Promise<readonly boolean[]>;
   /** False only for a term that no quad of the space uses. */
   mayUse(space: SpaceKey, terms: readonly TermText[]): Promise<readonly boolean[]>;
-  /** Supports of a source behind a place, those of one quad next to each other; at most `limit` are looked at. */
+  /** Supports of a source after a position, those of one quad next to each other; examines at most `limit`. */
   ofSource(space: SpaceKey, request: SourceRequest): Promise<SourceResult>;
   graphs(
     space: SpaceKey,
@@ -47,16 +47,16 @@ export interface TripleEngine {
   ): Promise<{ readonly graphs: readonly TermText[]; readonly next?: string | undefined }>;
   usage(space: SpaceKey): Promise<SpaceUsage>;
 
-  /** Names greater than `after`, in the order of their characters' codes. */
+  /** Names greater than `after`, ordered by code unit. */
   spaces(
     tenant: string,
     after: string,
     limit: number,
   ): Promise<{ readonly spaces: readonly SpaceInfo[]; readonly done: boolean }>;
-  /** Also of one that never was: it is then registered, fenced. One that was purged stays so. */
+  /** Also one that never existed: it is then registered, fenced. A purged one stays purged. */
   fence(space: SpaceKey): Promise<void>;
   unfence(space: SpaceKey): Promise<void>;
-  /** Marks the space as purged, whatever it was, and removes up to `limit` quads, supports and terms. */
+  /** Marks the space as purged, whatever its status, and removes up to `limit` quads, supports and terms. */
   purge(space: SpaceKey, limit: number): Promise<{ readonly deleted: number; readonly done: boolean }>;
 
   close(): Promise<void>;
@@ -71,7 +71,7 @@ export interface SpaceKey {
 export interface PreparedChange {
   /** Distinct. The first is `defaultGraph`, and no other is empty. */
   readonly terms: readonly TermText[];
-  /** Four places in `terms` for each quad: s, p, o, g. A quad may be there twice. */
+  /** Four indexes into `terms` for each quad: s, p, o, g. A quad may occur twice. */
   readonly insert: Uint32Array;
   readonly remove: Uint32Array;
   readonly source: Support | undefined;
@@ -79,24 +79,24 @@ export interface PreparedChange {
 
 export interface MatchRequest {
   readonly pattern: QuadPattern;
-  /** A place that the engine told as `next` for a pattern of the same shape; anything else throws `badCursor()`. */
+  /** A position that the engine returned as `next` for a pattern of the same shape; anything else throws `badCursor()`. */
   readonly after: string | undefined;
   readonly limit: number;
-  /** The page ends early, but never empty, when its terms hold so many characters. */
+  /** The page ends early, but never empty, once its terms have this many characters. */
   readonly charsMax: number;
 }
 
 export interface SourceRequest {
   readonly source: string;
-  /** A place that the engine told; anything else throws `badCursor()`. */
+  /** A position that the engine returned; anything else throws `badCursor()`. */
   readonly after: string | undefined;
   readonly limit: number;
 }
 
 export interface SourceResult {
-  /** Without those whose quad went between two reads of one call. */
+  /** Without those whose quad was removed between two reads of one call. */
   readonly rows: readonly SourceRow[];
-  /** Behind the last that was looked at; absent at the end. */
+  /** After the last examined one; absent at the end. */
   readonly next: string | undefined;
   readonly examined: number;
 }
@@ -104,7 +104,7 @@ export interface SourceResult {
 export interface SourceRow {
   readonly quad: Quad;
   readonly part: number;
-  /** Behind it. A place among the supports of this source only, so it cannot lead to those of another. */
+  /** After it. A position among the supports of this source only, so it cannot lead to those of another. */
   readonly place: string;
 }
 

@@ -1,4 +1,4 @@
-/** The limits of the triple stores that no caller gives, at each and one past it. Those that callers give are in the conformance suite. */
+/** The internal limits of the triple stores, at each and one past it. Those that callers set are in the conformance suite. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Quad } from "../domain/rdf.ts";
 import { systemScope } from "../domain/scope.ts";
@@ -29,7 +29,7 @@ async function filled(
   await store.write(scope, space, { insert, ...(source === undefined ? {} : { source }) });
 }
 
-it("pageQuadsDefault: so many are on a page when nobody says how many", async () => {
+it("pageQuadsDefault: the size of a page without a limit", async () => {
   const { pageQuadsDefault } = tripleLimits;
   await filled("pages", quads(pageQuadsDefault));
   const at = await store.match(scope, "pages", {});
@@ -39,7 +39,7 @@ it("pageQuadsDefault: so many are on a page when nobody says how many", async ()
   expect([past.quads.length, typeof past.cursor]).toEqual([pageQuadsDefault, "string"]);
 });
 
-it("pageCharsMax: a page of long words ends early, with a cursor, and the next goes on", async () => {
+it("pageCharsMax: a page of long terms ends early, with a cursor, and the next continues", async () => {
   const { pageCharsMax, termBytesMax } = tripleLimits;
   const words = "x".repeat(termBytesMax - 100);
   const count = Math.ceil(pageCharsMax / words.length) + 20;
@@ -59,7 +59,7 @@ it("pageCharsMax: a page of long words ends early, with a cursor, and the next g
   expect([first.quads.length + second.quads.length, second.cursor]).toEqual([count, undefined]);
 });
 
-it("supportsOfQuadMax: so many supports of a quad are told, at most", async () => {
+it("supportsOfQuadMax: the maximum number of supports returned per quad", async () => {
   const { supportsOfQuadMax } = tripleLimits;
   await store.open(scope, "supports");
   const support = (part: number) =>
@@ -70,7 +70,7 @@ it("supportsOfQuadMax: so many supports of a quad are told, at most", async () =
   expect((await store.supports(scope, "supports", [quad(1)]))[0]).toHaveLength(supportsOfQuadMax);
 });
 
-/** An engine that is only asked to take away, and notes how much at once. */
+/** An engine that only removes, and records how much at once. */
 function steps(rows: number): { readonly store: TripleStore; readonly asked: number[] } {
   const asked: number[] = [];
   let left = rows;
@@ -88,7 +88,7 @@ function steps(rows: number): { readonly store: TripleStore; readonly asked: num
   return { store: createTripleStore(engine as unknown as TripleEngine), asked };
 }
 
-it("removeSourceRowsMax: a source goes in steps of so many rows, all of it in one call", async () => {
+it("removeSourceRowsMax: a source is removed in steps of this many rows, all of it in one call", async () => {
   const { removeSourceRowsMax } = tripleLimits;
   const at = steps(removeSourceRowsMax);
   expect(await at.store.removeSource(scope, "a", "doc")).toEqual({ inserted: 0, removed: removeSourceRowsMax });
@@ -98,7 +98,7 @@ it("removeSourceRowsMax: a source goes in steps of so many rows, all of it in on
   expect(past.asked).toEqual([removeSourceRowsMax, removeSourceRowsMax]);
 });
 
-/** An engine whose only source supports a quad for each `parts`, with so many of them; it notes how much is read at once. */
+/** An engine whose only source supports a quad for each `parts`, with that many parts; it records how much is read at once. */
 function sourceOf(parts: readonly number[]): { readonly store: TripleStore; readonly asked: number[] } {
   const asked: number[] = [];
   const all = parts.flatMap((count, n) => Array.from({ length: count }, (_, part) => ({ quad: quad(n), part })));
@@ -114,7 +114,7 @@ function sourceOf(parts: readonly number[]): { readonly store: TripleStore; read
   return { store: createTripleStore(engine as unknown as TripleEngine), asked };
 }
 
-it("sourcePageSupportsMax: a page of a source tells so many supports, and the parts of a quad that has more go on on the next", async () => {
+it("sourcePageSupportsMax: a page of a source has this many supports, and a quad with more parts continues on the next", async () => {
   const { sourcePageSupportsMax } = tripleLimits;
   const at = await sourceOf([1, sourcePageSupportsMax - 1]).store.ofSource(scope, "a", "doc");
   expect([at.quads.map(({ parts }) => parts.length), at.cursor, at.examined]).toEqual([
@@ -138,11 +138,11 @@ it("sourcePageSupportsMax: a page of a source tells so many supports, and the pa
   ]);
 });
 
-it("sourceStepRowsMax, sourceStepRowsMin: a page of a source is read in steps of so many rows at most, and so many at least", async () => {
+it("sourceStepRowsMax, sourceStepRowsMin: a page of a source is read in steps between these two sizes", async () => {
   const { sourceStepRowsMax, sourceStepRowsMin } = tripleLimits;
   const ones = (count: number) => sourceOf(Array.from({ length: count }, () => 1));
   const large = ones(sourceStepRowsMax + 10);
-  // With the row that tells whether there is more, this fits into one step, and one quad more does not.
+  // With the row that tells whether there is more, this fits into one step; one quad more does not.
   await large.store.ofSource(scope, "a", "doc", { limit: sourceStepRowsMax - 1 });
   expect(large.asked.splice(0)).toEqual([sourceStepRowsMax]);
   await large.store.ofSource(scope, "a", "doc", { limit: sourceStepRowsMax });
@@ -159,7 +159,7 @@ it("sourceStepRowsMax, sourceStepRowsMin: a page of a source is read in steps of
   }
 });
 
-it("purgeRowsDefault: one call of a purge removes so many rows when nobody says how many, and says whether there are more", async () => {
+it("purgeRowsDefault: one call of a purge removes this many rows without a limit, and says whether there are more", async () => {
   const { purgeRowsDefault } = tripleLimits;
   expect(await steps(purgeRowsDefault).store.purge(scope, "a")).toEqual({ deleted: purgeRowsDefault, done: true });
   expect(await steps(purgeRowsDefault + 1).store.purge(scope, "a")).toEqual({ deleted: purgeRowsDefault, done: false });

@@ -1,4 +1,4 @@
-/** Every limit of the triple stores, with its unit last. The conformance suite stands at each and one past it. */
+/** Every limit of the triple stores; each name ends with its unit. The conformance suite checks each limit and one past it. */
 export const tripleLimits = Object.freeze({
   spaceNameCharsMax: 128,
   /** Of a term's text in UTF-8, brackets and quotes included. */
@@ -11,23 +11,23 @@ export const tripleLimits = Object.freeze({
   writeCharsMax: 33_554_432,
   pageQuadsDefault: 1_000,
   pageQuadsMax: 10_000,
-  /** A page ends early, with a cursor, when it holds so many characters. */
+  /** A page ends early, with a cursor, once its terms have this many characters. */
   pageCharsMax: 16_777_216,
   pageGraphsMax: 1_000,
   pageSpacesMax: 1_000,
   /** Of one call of `supports` or `asserted`. */
   supportsQuadsMax: 1_000,
   mayUseTermsMax: 1_000,
-  /** So many supports of one quad are told, at most. */
+  /** Maximum number of supports returned per quad. */
   supportsOfQuadMax: 1_000,
   /** Of all quads on a page of `ofSource` together. */
   sourcePageSupportsMax: 10_000,
-  /** What one step of `ofSource` reads: the texts of so many quads are in memory at once. */
+  /** Maximum rows that one step of `ofSource` reads: the texts of this many quads are in memory at once. */
   sourceStepRowsMax: 500,
-  /** What it reads at least, to find the end of the last quad's parts: so many may be looked at in vain. */
+  /** Minimum rows it reads, to find the end of the last quad's parts: up to this many may be read for nothing. */
   sourceStepRowsMin: 64,
   purgeRowsDefault: 10_000,
   purgeRowsMax: 100_000,
-  /** What one step of removeSource looks at. */
+  /** Rows that one step of removeSource examines. */
   removeSourceRowsMax: 10_000,
 });

@@ -16,5 +16,6 @@ export type { FsckReport } from "./maintenance/fsck.ts";
 export type { RepairResult } from "./maintenance/repair.ts";
 export type { RestoreResult } from "./maintenance/restore.ts";
 export type { PurgeResult as VectorPurgeResult } from "./maintenance/remove.ts";
+export { analyzerFor, type Analyzer } from "./text/analyzer.ts";
 export type { Metric } from "./row.ts";
 export type { VectorPolicy } from "./store/dependencies.ts";

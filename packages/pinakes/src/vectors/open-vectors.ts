@@ -1,4 +1,4 @@
-/** Joins the pieces of the vector store over an item store and an object store. */
+/** Wires the vector store over an item store and an object store. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { hostname, totalmem } from "node:os";
 import { join } from "node:path";
@@ -25,11 +25,11 @@ export interface OpenVectorsOptions {
   readonly system: SystemScope;
   readonly clock?: Clock;
   readonly log?: (line: string) => void;
-  /** Where files of a distant bucket are kept; none when absent. */
+  /** A cache folder for files of a remote bucket; none when absent. */
   readonly cacheDir?: string | undefined;
   readonly diskBytesMax?: number;
   readonly memoryBytesMax?: number;
-  /** Search threads; as many as processors by default. */
+  /** Search threads; by default as many as processors. */
   readonly threads?: number;
   readonly policy?: Partial<VectorPolicy>;
 }
@@ -38,7 +38,7 @@ export interface OpenedVectors {
   readonly vectors: Vectors;
   /** One round of background work. */
   sweep(signal?: AbortSignal): Promise<void>;
-  /** Called when an append or redrive of this process has left something to do. */
+  /** Called when an append or redrive of this process has left work to do. */
   onWake(listener: () => void): void;
   close(): Promise<void>;
 }

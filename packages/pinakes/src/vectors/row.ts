@@ -1,4 +1,4 @@
-/** One row as callers give it and as a merge hands it on. */
+/** One row as callers give it and as a merge passes it on. */
 import type { VectorMetric as Metric } from "@pinakes/client";
 import type { JsonObject } from "../domain/json.ts";
 
@@ -10,14 +10,14 @@ export type Op = keyof typeof opCodes;
 export interface Row {
   readonly id: string;
   readonly op: Op;
-  /** As the caller gave it, not normalised; present for a put. */
+  /** As given by the caller, not normalised; present for a put. */
   readonly vector?: Float32Array;
   readonly text?: string;
-  /** A put: the row's metadata. A patch: what changes; null clears a key. */
+  /** A put: the row's metadata. A patch: the changes; null clears a key. */
   readonly metadata?: JsonObject;
 }
 
-/** A row as it is read from a file. */
+/** A row as read from a file. */
 export interface Put extends Row {
   readonly op: "put";
   readonly vector: Float32Array;

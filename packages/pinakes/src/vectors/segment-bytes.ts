@@ -1,11 +1,11 @@
 /**
- * A segment file in memory: its header and its named sections, each aligned to 64 bytes (RFC 0001, "Files"). The bytes may lie in a
+ * A segment file in memory: its header and its named sections, each aligned to 64 bytes (RFC 0001, "Files"). The bytes may be in a
  * SharedArrayBuffer (the memory of a WebAssembly instance), at any offset that is a multiple of 64.
  */
 import { PinakesError } from "../domain/errors.ts";
 import type { Metric } from "./row.ts";
 
-/** What the parts of a segment know of themselves, beside their sections. */
+/** What the parts of a segment record besides their sections. */
 export interface SegmentHeader {
   readonly format: 1;
   readonly kind: "delta" | "segment";
@@ -14,7 +14,7 @@ export interface SegmentHeader {
   readonly dims: number;
   readonly metric: Metric;
   readonly language: string;
-  /** Lists and their calibration, where the rows are grouped into lists. */
+  /** Lists and their calibration, if the rows are grouped into lists. */
   readonly ivf?: IvfHeader;
   /** Metadata fields in the order of their sections, with the types seen. */
   readonly fields: readonly FieldHeader[];

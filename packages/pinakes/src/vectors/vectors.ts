@@ -1,4 +1,4 @@
-/** The vector store: what callers see. Each method finds the collection's place and hands over to the file that does it. */
+/** The vector store: the public API. Each method resolves the collection and delegates to the module that implements it. */
 import type { VectorVersion as VersionSummary } from "@pinakes/client";
 import { hasCode, invalid, show } from "../domain/errors.ts";
 import type { Filter } from "../domain/filter.ts";
@@ -55,7 +55,7 @@ export interface VectorsDependencies {
   readonly work: VectorWork;
   readonly compactor: Compactor;
   readonly metrics: () => WorkerMetrics;
-  /** Tells the background that there is something to do. */
+  /** Wakes the background work. */
   readonly wake: () => void;
 }
 
@@ -74,17 +74,19 @@ export class Vectors {
     this.#appender = new Appender(pieces.work);
   }
 
-  /** The id is this life of the collection: once deleted it is never used again. Creating it again with the same settings is fine. */
+  /**
+   * The id is this incarnation of the collection: once deleted it is never reused. Creating it again with the same settings is idempotent.
+   */
   async create(scope: Scope, collection: string, settings: NewCollection): Promise<void> {
     await createCollection(this.#site(scope, collection), checkSettings(settings));
   }
 
-  /** The collections of the tenant, also deleted ones that can be had back. May be as late as the engine's indexes are. */
+  /** The collections of the tenant, including deleted ones that can be restored. May be as late as the engine's indexes are. */
   async list(scope: Scope, options: { limit?: number; cursor?: string | undefined } = {}): Promise<CollectionPage> {
     return listCollections(this.#pieces.deps, scope, options);
   }
 
-  /** Upserts, patches and deletes rows, all or nothing. Acknowledged means durable, and seen by every read that begins afterwards. */
+  /** Upserts, patches and deletes rows, all or nothing. Acknowledged means durable, and visible to every read that begins afterwards. */
   async append(scope: Scope, collection: string, input: AppendInput): Promise<AppendResult> {
     const result = await this.#appender.append(this.#site(scope, collection), input);
     this.#pieces.wake();
@@ -96,13 +98,13 @@ export class Vectors {
     return queryView(this.#pieces, view, checkQuery(input, view.manifest.settings.dims));
   }
 
-  /** How many rows there are and how many hold each word of a text: for queries of other collections, as `elsewhere`. */
+  /** How many rows there are and how many contain each word of a text: for queries of other collections, as `elsewhere`. */
   async countTerms(scope: Scope, collection: string, text: string, options: ReadOptions = {}): Promise<TermCounts> {
     const view = await this.#pieces.reader.view(this.#site(scope, collection), options);
     return countTermsOfView(this.#pieces, view, checkText(text));
   }
 
-  /** In the order of the ids; undefined where there is none. */
+  /** In the order of the ids; undefined for an absent one. */
   async get(
     scope: Scope,
     collection: string,
@@ -138,7 +140,7 @@ export class Vectors {
     return collectionStats(this.#site(scope, collection));
   }
 
-  /** How it was made; undefined where there is none. One read, whatever is in it. */
+  /** Its settings; undefined if there is none. One read, whatever its size. */
   async settings(scope: Scope, collection: string): Promise<CollectionSettings | undefined> {
     const site = this.#site(scope, collection);
     try {
@@ -206,7 +208,7 @@ export class Vectors {
     return restoreVersion(this.#site(scope, collection), to);
   }
 
-  /** At once for everybody; the bytes go at `purgeAt` (epoch milliseconds), until when `undelete` brings all of it back. */
+  /** Effective at once; the bytes are removed at `purgeAt` (epoch milliseconds), until when `undelete` restores everything. */
   async delete(scope: Scope, collection: string, options: { purgeAt: number }): Promise<void> {
     if (!Number.isFinite(options?.purgeAt))
       throw invalid(`purgeAt: must be a time in epoch milliseconds, got ${show(options?.purgeAt)}.`);
@@ -228,7 +230,7 @@ export class Vectors {
     return result;
   }
 
-  /** How much is still there, whatever its state: for who must know that a purge left nothing. */
+  /** How much still exists, whatever its state: to verify that a purge is complete. */
   async remains(scope: Scope, collection: string): Promise<Remains> {
     return remainsOf(this.#site(scope, collection));
   }

@@ -1,6 +1,6 @@
 /**
- * The background work of a process: compacts, collects garbage and purges whatever the registry of work has, of all tenants. Woken
- * by the appends of this process; those of others, and whatever was missed, are found by a sweep.
+ * The background work of a process: compacts, collects garbage and purges everything in the work registry, of all tenants. Woken by the
+ * appends of this process; a sweep finds those of others, and anything missed.
  */
 import { hasCode } from "../domain/errors.ts";
 import type { Compactor } from "./compact/compactor.ts";
@@ -27,7 +27,7 @@ export interface WorkerMetrics {
   lastSweepAt?: number;
   /** What was due at the last sweep. */
   due: number;
-  /** Over all collections that the last sweep found with something to compact, as it found them. */
+  /** Over all collections that the last sweep found with something to compact. */
   pending: PendingWork;
   lastError?: string;
 }
@@ -74,7 +74,7 @@ export class VectorWorker {
     this.#purged = purged;
   }
 
-  /** One round over all that is due. What fails is told and tried again next time; it holds up nothing else. */
+  /** One round over everything due. Failures are logged and retried next time; they block nothing else. */
   async sweep(signal?: AbortSignal): Promise<void> {
     let due = 0;
     let pending = nothingPending;
@@ -122,7 +122,7 @@ export class VectorWorker {
       else await this.#purge(site);
     } catch (error) {
       if (!hasCode(error, "NOT_FOUND") || entry.kind === "purge") throw error;
-      // Gone: its work is the purge's. One in the trash keeps its entries, so that it goes on where it was when it is undeleted.
+      // Gone: the purge does the rest. One in the trash keeps its entries, so that work resumes when it is undeleted.
       const status = (await site.fence())?.status;
       if (status === undefined || status === "purging" || status === "deleted") await this.#work.remove(entry);
     }
@@ -146,11 +146,11 @@ export class VectorWorker {
 
   async #collect(site: CollectionSite, entry: RegisteredVectorWork): Promise<void> {
     const result = await collectGarbage(site);
-    if (result.outcome === "busy") return; // The entry stays: tried again at the next sweep.
+    if (result.outcome === "busy") return; // The entry stays: retried at the next sweep.
     this.metrics.collections += 1;
     this.metrics.objectsCollected += result.objects;
     this.metrics.lastCollectedAt = this.#parts.clock.now();
-    // At least some time apart, so that a busy collection is not listed at every sweep.
+    // At a minimum interval, so that a busy collection is not listed at every sweep.
     const next =
       result.nextAt === undefined
         ? undefined
@@ -166,7 +166,7 @@ export class VectorWorker {
       (fence.status === "purging" ||
         fence.status === "deleted" ||
         (fence.status === "trashed" && (fence.purgeAt ?? 0) <= this.#parts.clock.now()));
-    // Undeleted, or just about to be deleted: nobody can tell, so the entry stays. Undeleting removes it.
+    // Undeleted, or just about to be deleted: unknown, so the entry stays. Undeleting removes it.
     if (!wanted) return;
     await purgeCollection(site, this.#work);
     await this.#purged(site);

@@ -84,7 +84,9 @@ it("two folders with one PostgreSQL: refused; if forced, repairs only mark; with
     expect(hits.length).toBeGreaterThan(0);
     // Beside a running process, without configured objects.
     await expect(open(wrong)).rejects.toThrow(/has no store id/);
-    await expect(open({ dir: wrong.dir, items: wrong.items })).rejects.toThrow(/objects: say where the objects are/);
+    await expect(open({ dir: wrong.dir, items: wrong.items })).rejects.toThrow(
+      /objects: set the location of the objects/,
+    );
   }
   await expect(open(wrong)).rejects.toThrow(/has no store id/);
   await storeIds(parseStores(wrong, names), { bind: true });

@@ -1,4 +1,4 @@
-/** What the writing process leaves behind, and the check that nothing acknowledged is missing and no batch is half there. */
+/** Runs the writing process, and checks that nothing acknowledged is missing and no batch is partial. */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -42,7 +42,7 @@ export async function writeUntil(
   return last;
 }
 
-/** Every acknowledged link is there; head, count, links and feed agree with each other in every chain. */
+/** Every acknowledged link exists; head, count, links and feed agree with each other in every chain. */
 export async function verifyChains(store: ItemStore, acknowledged: ReadonlyMap<number, number>): Promise<void> {
   await store.openContainer(chains);
   const fed = await feedIds(store);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe("kill -9 on PostgreSQL", () => {
-  it("R-AGT-55 R-LISA-57 no acknowledged write is missing and no batch is half there when the writing process is killed", async () => {
+  it("R-AGT-55 R-LISA-57 no acknowledged write is missing and no batch is partial when the writing process is killed", async () => {
     const acknowledged = new Map<number, number>();
     for (const acks of [1, 40, 333]) {
       for (const [writer, n] of await writeUntil(["postgres", server.url, "crash"], acks, (child) =>

@@ -65,7 +65,9 @@ describe("every answer", () => {
     for (const [path, item] of Object.entries(paths)) {
       const filled = path.replaceAll(/\{\w+\}/g, "x");
       const reply = await server.call("TRACE" in item ? "COPY" : "PROPFIND", filled, { key });
-      expect([reply.status, reply.json["code"]], path).toEqual([405, "INVALID"]);
+      // The facade for OpenAI's clients has errors of its own form.
+      const { code } = (reply.json["error"] as Json | undefined) ?? reply.json;
+      expect([reply.status, code], path).toEqual([405, path.startsWith("/openai/") ? "invalid_value" : "INVALID"]);
       const allowed = reply.headers.get("allow")?.split(", ") ?? [];
       for (const method of Object.keys(item)) expect(allowed, path).toContain(method.toUpperCase());
       expect((await server.call("OPTIONS", filled)).headers.get("allow"), path).toBe(reply.headers.get("allow"));
@@ -234,7 +236,7 @@ describe("keys", () => {
     const secret = made.json["key"] as string;
     const listed = await server.call("GET", "/v1/keys?limit=100", { key });
     expect((listed.json["items"] as Json[]).map(({ key_id }) => key_id)).toContain(made.json["key_id"]);
-    expect(listed.text).not.toContain(secret.split("_")[2]);
+    expect(listed.text).not.toContain(secret.split("_").slice(2).join("_"));
     expect((await server.call("GET", "/v1/me", { key: secret })).json).toMatchObject({
       user_id: "new",
       groups: ["g"],

@@ -25,7 +25,7 @@ async function refusedEverywhere(key: string | undefined): Promise<void> {
         expect(reply.headers.get("www-authenticate"), what).toBe('Bearer realm="pinakes"');
         leaks.expectNothing(reply, sent, what);
         if (call.how.kind !== "signin") details.add(detailOf(reply));
-        if (call.how.kind !== "signin" && call.id !== "manageCollections") wordings.add(reply.text);
+        if (call.how.kind !== "signin" && !hasOwnErrors(call)) wordings.add(reply.text);
         refused += 1;
       }
     }
@@ -35,9 +35,14 @@ async function refusedEverywhere(key: string | undefined): Promise<void> {
   expect([...details]).toEqual([expect.stringMatching(/.{10,}/)]);
 }
 
-/** The facade of the librarian has errors of its own form. */
+/** Facades have errors of their own form. */
+function hasOwnErrors({ id, tag }: Call): boolean {
+  return id === "manageCollections" || tag === "catalogs" || tag === "openai";
+}
+
 function detailOf({ json }: Reply): unknown {
-  return json["detail"] ?? (json["error"] as Json | undefined)?.["message"];
+  const [content] = (json["content"] ?? []) as readonly Json[];
+  return json["detail"] ?? (json["error"] as Json | undefined)?.["message"] ?? content?.["text"];
 }
 
 describe("credentials", () => {
@@ -79,10 +84,19 @@ describe("credentials", () => {
       method !== "GET" && how.changes !== false && !publicOperations.has(id);
     // As somebody who is not there, an admin finds nothing: that is another test.
     // The targets have no operation on them, and no triple of that name: reading those is shown in test/librarian and test/graph-retrieval.
-    const elsewhere = new Set(["endSession", "getOperation", "tripleProvenance"]);
-    const reads = ({ method, how, id }: Call) =>
+    // Files are their owner's alone: test/openai.
+    const elsewhere = new Set([
+      "endSession",
+      "getOperation",
+      "tripleProvenance",
+      "getOpenAIFile",
+      "getOpenAIFileContent",
+    ]);
+    const reads = ({ method, how, id, tag }: Call) =>
       how.kind !== "stream" &&
       !elsewhere.has(id) &&
+      // A catalog is its owner's alone.
+      (tag !== "catalogs" || how.kind === "free") &&
       how.adminsOnly !== true &&
       how.kind !== "odd" &&
       (method === "GET" || how.changes === false);

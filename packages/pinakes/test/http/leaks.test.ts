@@ -34,6 +34,7 @@ describe("the walk", () => {
       "listPassages",
       "listDocuments",
       "search",
+      "answer",
       "searchCollection",
       "queryVectors",
     ];
@@ -230,10 +231,14 @@ describe("the same workspace", () => {
 
 /** What is open to the workspace is in these lists, so they are not empty. */
 const ofEverybody = new Set(["listRepositories", "listAllCollections"]);
-const notTheCommons = ({ id }: Call): boolean => !ofEverybody.has(id);
+/** Conversations are their workspace's, as all state of agents is. */
+const notTheCommons = ({ id, path }: Call): boolean => !ofEverybody.has(id) && !path.includes("{conversation}");
 const ofRepository = ({ path, id, how }: Call): boolean =>
   path.includes("{rid}") ||
   path.includes("{jid}") ||
+  path.includes("{store}") ||
+  path.includes("{file}") ||
+  path.includes("{upload}") ||
   id === "verifyCitations" ||
   id === "explainAccess" ||
   (id === "search" && how.kind === "thing");

@@ -231,7 +231,7 @@ it("who waits longer than the limit for a place is 429", async () => {
   const refused = await impatient.call("POST", "/v1/search", { key, body: { query: "otters" } });
   expect(refused).toMatchObject({
     status: 429,
-    json: { detail: expect.stringContaining("The searches before this one take long") as string },
+    json: { detail: expect.stringContaining("The searches ahead of this one take long") as string },
   });
   place.leave();
   expect((await impatient.call("POST", "/v1/search", { key, body: { query: "otters" } })).status).toBe(200);

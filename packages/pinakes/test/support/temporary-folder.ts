@@ -1,4 +1,4 @@
-/** A folder of its own for the tests of a file or of a describe block; it is removed after them. To be called where tests are declared. */
+/** A temporary folder for the tests of a file or of a describe block; removed after them. Call it where tests are declared. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,15 +1,15 @@
-/** A port whose every call a test can count, fail, hold, or end the process at: see `Calls`. */
+/** A port whose every call a test can count, fail, hold, or let the process die at: see `Calls`. */
 import type { Calls } from "../vectors/support/calls.ts";
 
 export interface Watching {
   readonly calls: Calls;
-  /** What the call is named in `calls`; undefined: it does not count. */
+  /** The call's name in `calls`; undefined: it does not count. */
   readonly nameOf: (method: string, given: readonly unknown[]) => string | undefined;
   /** Absent: every call counts, from the first on. */
   readonly gate?: { readonly on: boolean };
 }
 
-/** Declaring a container is no call that matters; and what gives rows one by one is walked, not awaited: what it reads from is watched. */
+/** Declaring a container is not watched; a call that returns rows one by one is iterated, not awaited: its source is watched. */
 const unwatched = new Set(["openContainer", "rows"]);
 
 export function watchedBy<Port extends object>(port: Port, { calls, nameOf, gate }: Watching): Port {
@@ -26,7 +26,7 @@ export function watchedBy<Port extends object>(port: Port, { calls, nameOf, gate
   });
 }
 
-/** Named by the store, the method, and what it is about: a container, a key, a space. */
+/** Named by the store, the method, and its subject: a container, a key, a space. */
 export function watched<Port extends object>(
   label: string,
   port: Port,

@@ -1,4 +1,4 @@
-/** For tests in which nothing is parsed or embedded; whoever tries is told. */
+/** For tests in which nothing is parsed or embedded; any attempt throws. */
 import { PinakesError } from "../../src/domain/errors.ts";
 import type { KnowledgeDependencies } from "../../src/knowledge/index.ts";
 

@@ -1,4 +1,4 @@
-/** What must hold in every file of triples: its orders hold the same quads, its counters are right, and no row is without its other half. */
+/** Invariants of every file of triples: its orders hold the same quads, its counters are right, and no row lacks its counterpart. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "vitest";

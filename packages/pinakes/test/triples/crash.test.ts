@@ -11,7 +11,7 @@ import { quadsAfter, scope, spaceOf, writers } from "./history.ts";
 
 const dir = temporaryFolder("triples-crash");
 
-/** Lets the writers go on from their next steps, kills them after so many acknowledgements, and tells the last of each. */
+/** Lets the writers continue with their next steps, kills them after this many acknowledgements, and returns the last of each. */
 async function writeUntilKilled(next: readonly number[], acks: number): Promise<Map<number, number>> {
   const script = fileURLToPath(new URL("./writer-process.ts", import.meta.url));
   const child = spawn(process.execPath, [script, dir, ...next.map(String)], { stdio: ["ignore", "pipe", "inherit"] });
@@ -51,7 +51,7 @@ function lastStep(writer: number, quads: readonly Quad[]): number {
 }
 
 describe("kill -9 while triples are written", () => {
-  it("R-TG-72 every acknowledged write is there, none is half there, the orders agree and the counters are exact, round after round", async () => {
+  it("R-TG-72 every acknowledged write exists, none exists in part, the orders agree and the counters are exact, round after round", async () => {
     const next = Array.from({ length: writers }, () => 0);
     for (const acks of [1, 30, 150, 400]) {
       const acknowledged = await writeUntilKilled(next, acks);
@@ -65,7 +65,7 @@ describe("kill -9 while triples are written", () => {
           const expected = own.flatMap((writer) => {
             const step = lastStep(writer, quads);
             const told = acknowledged.get(writer) ?? (next[writer] as number) - 1;
-            // At most the one write that was under way is there besides.
+            // At most the one write in flight exists besides.
             expect([told, told + 1]).toContain(step);
             next[writer] = step + 1;
             return quadsAfter(writer, step);

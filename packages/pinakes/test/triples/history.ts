@@ -1,4 +1,4 @@
-/** What a writer that is killed does, step by step, so that its checker knows what must be there. */
+/** The steps of a writer that is killed, so that its checker knows what must exist. */
 import { defaultGraph, iri, literal, type Quad } from "../../src/domain/rdf.ts";
 import { tenantScope } from "../../src/domain/scope.ts";
 import type { QuadChange } from "../../src/ports/triple-store.ts";
@@ -8,7 +8,7 @@ export const writers = 4;
 export const spaceOf = (writer: number): string => `space-${writer % 2}`;
 
 const rowsPerStep = 12;
-/** A step takes away what the step so many before it has written. */
+/** A step removes what the step this many before it has written. */
 const kept = 5;
 
 /** The rows of a step share terms with those of others, and have some of their own. */
@@ -30,7 +30,7 @@ export function changeOf(writer: number, step: number): QuadChange {
   };
 }
 
-/** What a writer has in its space after `step`; nothing before its first. */
+/** A writer's quads after `step`; nothing before its first. */
 export function quadsAfter(writer: number, step: number): Quad[] {
   return Array.from({ length: kept }, (_, i) => step - i)
     .filter((at) => at >= 0)

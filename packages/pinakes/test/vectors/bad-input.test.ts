@@ -1,4 +1,4 @@
-/** What is refused, and how: the code, the field by its name, and each limit at its value and one past it. */
+/** What is rejected, and how: the code, the field by its name, and each limit at its value and one past it. */
 import { describe, expect, it } from "vitest";
 import type { Filter } from "../../src/domain/filter.ts";
 import { vectorLimits } from "../../src/vectors/limits.ts";
@@ -17,7 +17,7 @@ async function fresh(dims = 2): Promise<Process> {
 
 const limits = vectorLimits;
 
-describe("vectors: what an append refuses", () => {
+describe("vectors: what an append rejects", () => {
   const good = { id: "a", vector: [1, 1] };
   const nan = Number.NaN;
   const refused: Record<string, [input: unknown, code: string, says: string]> = {
@@ -69,7 +69,7 @@ describe("vectors: what an append refuses", () => {
     "a delta id with a slash": [{ deltaId: "a/b", delete: ["a"] }, "INVALID", "deltaId"],
     "a delta id that is a number": [{ deltaId: 1, delete: ["a"] }, "INVALID", "deltaId"],
   };
-  it("every kind of wrong row, with its place in the message, and nothing is written", async () => {
+  it("every kind of invalid row, with its location in the message, and nothing is written", async () => {
     const { vectors, machine } = await fresh();
     const keys = await machine.keys();
     for (const [what, [input, code, says]] of Object.entries(refused)) {
@@ -102,7 +102,7 @@ describe("vectors: what an append refuses", () => {
       for (const [, score] of await scores(vector)) expect(score).toBe(0);
   });
 
-  it("R-CMP-03 duplicates are told and the last one counts; an id that was used with other content is 409", async () => {
+  it("R-CMP-03 duplicates are reported and the last one wins; an id that was used with other content is 409", async () => {
     const { vectors } = await fresh();
     const sent = await vectors.append(scope, "c", {
       deltaId: "d",
@@ -235,7 +235,7 @@ describe("vectors: limits, at the value and one past it", () => {
     expect(await codeOf(vectors.countTerms(scope, "c", `${longest}x`))).toBe("INVALID");
   });
 
-  it("R-CMP-07 pending deltas: the last one below the limit is taken, the next is told to wait, and is taken once they are compacted", async () => {
+  it("R-CMP-07 pending deltas: the last one below the limit is accepted, the next is asked to wait, and accepted after compaction", async () => {
     const process = await fresh();
     const { vectors } = process;
     const append = (i: number) => vectors.append(scope, "c", { upsert: [{ id: `r${i}`, vector: [1, 1] }] });
@@ -256,7 +256,7 @@ describe("vectors: limits, at the value and one past it", () => {
     expect(await vectors.count(scope, "c")).toBe(limits.pendingDeltasMax + 1);
   });
 
-  it("R-CMP-07 pending bytes: one below the limit is taken, the limit is not", async () => {
+  it("R-CMP-07 pending bytes: one below the limit is accepted, the limit is not", async () => {
     const { machine, vectors } = await fresh();
     const setBytes = (value: number) =>
       machine.items.write(scope, vectorsContainer.name, ["c"], {
@@ -273,7 +273,7 @@ describe("vectors: limits, at the value and one past it", () => {
   });
 });
 
-describe("vectors: what a read refuses", () => {
+describe("vectors: what a read rejects", () => {
   it("queries", async () => {
     const { vectors } = await fresh();
     await vectors.append(scope, "c", { upsert: [{ id: "a", vector: [1, 1], text: "x" }] });
@@ -311,7 +311,7 @@ describe("vectors: what a read refuses", () => {
   it("filters: a field that no row has and a type that the field never has are named, in deltas and in segments", async () => {
     const { vectors } = await fresh();
     const empty = await vectors.query(scope, "c", { vector: [1, 1], filter: { year: 1 } });
-    expect(empty.hits, "nothing can be known of an empty collection").toEqual([]);
+    expect(empty.hits, "an empty collection has no known fields").toEqual([]);
     await vectors.append(scope, "c", {
       upsert: [{ id: "a", vector: [1, 1], metadata: { year: 1936, lang: "en", place: { city: "Kiel" } } }],
     });

@@ -1,4 +1,4 @@
-/** An S3 that answers 500, 503 SlowDown or not at all: a real server behind a proxy that spoils answers. */
+/** An S3 that answers 500, 503 SlowDown or not at all: a real server behind a proxy that corrupts answers. */
 import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -66,9 +66,9 @@ afterAll(async () => {
 
 const isPut = (folder: string) => (method: string, path: string) => method === "PUT" && path.includes(`/${folder}/`);
 
-describe("vectors: an S3 in trouble", () => {
+describe("vectors: an S3 with failures", () => {
   for (const kind of ["500", "503", "cut", "cut after", "silent"] as const) {
-    it(`rows 13, 31: R-CMP-09 ${kind}: an append and a fold say UNAVAILABLE, count nothing, and go through when it is over`, async () => {
+    it(`rows 13, 31: R-CMP-09 ${kind}: an append and a fold fail with UNAVAILABLE, count nothing, and succeed afterwards`, async () => {
       const { vectors } = opened;
       const id = `c-${kind.replace(" ", "-")}`;
       await vectors.create(scope, id, { dims: 2, metric: "dot" });

@@ -1,4 +1,4 @@
-/** The contract of the vector store on real stores, in the combinations that people run. */
+/** The contract of the vector store on real stores, in common combinations. */
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -1,4 +1,4 @@
-/** The cache on disk: it may be lost, damaged or full, and costs a fetch at most. What a cold open fetches. */
+/** The cache on disk: it may be lost, corrupt or full, and costs a fetch at most. What a cold open fetches. */
 import { readFile, readdir, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -48,7 +48,7 @@ describe("vectors: the cache on disk", () => {
     expect(second.rows).toEqual(first.rows);
   });
 
-  it("row 29: R-CMP-27 a file that is damaged at any place, cut short, empty or too long is fetched again, and whole afterwards", async () => {
+  it("row 29: R-CMP-27 a file that is corrupt at any position, truncated, empty or too long is fetched again, and intact afterwards", async () => {
     const machine = await filled();
     const dir = folder();
     const { rows, files } = await cached(machine, dir);
@@ -86,7 +86,7 @@ describe("vectors: the cache on disk", () => {
     }
   });
 
-  it("row 30: a full disk (ENOSPC) or a folder that cannot be written fails no read; it is told, and tried again", async () => {
+  it("row 30: a full disk (ENOSPC) or a folder that cannot be written fails no read; it is logged, and retried", async () => {
     const machine = await filled();
     const dir = folder();
     const { rows, files } = await cached(machine, dir);
@@ -140,7 +140,7 @@ describe("vectors: a cold open", () => {
     expect(waves.count).toBeLessThanOrEqual(2);
   });
 
-  it("R-CMP-27 the same for segments that come in several pieces", async () => {
+  it("R-CMP-27 the same for segments that come in several chunks", async () => {
     const machine = await Machine.open();
     const process = machine.process();
     const dims = 4_096;

@@ -1,4 +1,4 @@
-/** Rows of the fault matrix about deltas that cannot be read, and what is done with them when they are dead. */
+/** Rows of the fault matrix about deltas that cannot be read, and what happens when they are dead. */
 import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { vectorLimits } from "../../src/vectors/limits.ts";
@@ -35,7 +35,7 @@ describe("vectors: deltas that cannot be read", () => {
     },
   };
   for (const [what, damage] of Object.entries(damages)) {
-    it(`row 12: R-CMP-09 a delta that is ${what} is dead after five tries, with its reason; what comes after it advances, also elsewhere`, async () => {
+    it(`row 12: R-CMP-09 a delta that is ${what} is dead after five attempts, with its reason; later ones advance, also elsewhere`, async () => {
       const { machine, process } = await fresh();
       await process.vectors.append(scope, "c", { upsert: [put("before", 1)] });
       await process.vectors.compact(scope, "c");
@@ -65,7 +65,7 @@ describe("vectors: deltas that cannot be read", () => {
     });
   }
 
-  it("row 13: R-CMP-09 trouble of the store (500, 503, timeouts) never counts, however often; busy neither", async () => {
+  it("row 13: R-CMP-09 errors of the store (500, 503, timeouts) never count, however often; busy neither", async () => {
     const { machine, process } = await fresh();
     await process.vectors.append(scope, "c", { upsert: [put("a", 1)] });
     const errors = ["UNAVAILABLE", "THROTTLED"] as const;
@@ -85,7 +85,7 @@ describe("vectors: deltas that cannot be read", () => {
 });
 
 describe("vectors: dead letters", () => {
-  it("R-CMP-10 they are listed and inspected, redriven with their old place in the order, and discarded for good", async () => {
+  it("R-CMP-10 they are listed and inspected, redriven at their old position in the order, and discarded for good", async () => {
     const machine = await Machine.open();
     const process = machine.process();
     const { vectors } = process;
@@ -116,7 +116,7 @@ describe("vectors: dead letters", () => {
     await expectClean(process);
   });
 
-  it("R-CMP-10 one that was discarded is gone, and one that is still damaged stays dead", async () => {
+  it("R-CMP-10 a discarded one is gone, and one that is still corrupt stays dead", async () => {
     const machine = await Machine.open();
     const process = machine.process();
     const seq = await deadDelta(process, { upsert: [put("lost", 7)] });
@@ -134,7 +134,7 @@ describe("vectors: dead letters", () => {
     expect(await machine.keys(key)).toEqual([]);
   });
 
-  it("row 23: R-CMP-24 a tombstone stays in the segments, also through merges, while an older dead delta could bring the row back", async () => {
+  it("row 23: R-CMP-24 a tombstone is kept in the segments, also through merges, while an older dead delta could resurrect the row", async () => {
     const machine = await Machine.open();
     const process = machine.process();
     const { vectors } = process;
@@ -152,7 +152,7 @@ describe("vectors: dead letters", () => {
     await vectors.compact(scope, "c");
     expect((await vectors.get(scope, "c", ["gone", "kept"])).map((found) => found?.id)).toEqual([undefined, "kept"]);
     await vectors.compact(scope, "c", { all: true });
-    expect(await rows(), "with no dead delta left the tombstone goes").toBe(await vectors.count(scope, "c"));
+    expect(await rows(), "without dead deltas the tombstone is removed").toBe(await vectors.count(scope, "c"));
     await recover(machine);
     await expectClean(process);
   });

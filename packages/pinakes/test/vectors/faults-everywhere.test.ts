@@ -21,7 +21,7 @@ import {
 } from "./support/scenarios.ts";
 import { expectClean, recover, rowsOf } from "./support/state.ts";
 
-/** The process ends at that call. Another one finishes. */
+/** The process dies at that call. Another one finishes. */
 async function crashes(scenario: Scenario): Promise<void> {
   await everyFault(scenario, ["crash-before", "crash-after"], async (number, kind) => {
     const { machine, process } = await prepared(scenario);
@@ -31,7 +31,7 @@ async function crashes(scenario: Scenario): Promise<void> {
   });
 }
 
-/** The call fails, or its answer is lost: a 500, a 503, a timeout. The process goes on, and tries again. */
+/** The call fails, or its answer is lost: a 500, a 503, a timeout. The process continues, and retries. */
 async function errors(scenario: Scenario): Promise<void> {
   await everyFault(scenario, ["error-before", "error-after"], async (number, kind) => {
     const { machine, process } = await prepared(scenario);
@@ -44,13 +44,13 @@ async function errors(scenario: Scenario): Promise<void> {
 }
 
 describe("vectors: a fault at every call", () => {
-  it("rows 1–5, 8: R-CMP-02 an append that ends at any call is there as a whole or not at all; sent again it is there once", () =>
+  it("rows 1–5, 8: R-CMP-02 an append that dies at any call exists as a whole or not at all; sent again it exists once", () =>
     crashes(appendScenario));
-  it("rows 3, 5: R-CMP-03 an append whose call fails or whose answer is lost, at any call, is there once after it was sent again", () =>
+  it("rows 3, 5: R-CMP-03 an append whose call fails or whose answer is lost, at any call, exists once after it was sent again", () =>
     errors(appendScenario));
-  it("rows 14, 17, 18: R-CMP-19 a fold killed at any call is finished by the next run, with the same rows and nothing left over", () =>
+  it("rows 14, 17, 18: R-CMP-19 a fold killed at any call is finished by the next run, with the same rows and no leftovers", () =>
     crashes(foldScenario));
-  it("rows 14, 17, 18: R-CMP-19 the same for the very first fold, after which the registry of work is all that is known", () =>
+  it("rows 14, 17, 18: R-CMP-19 the same for the very first fold, after which only the work registry knows of the collection", () =>
     crashes(firstFoldScenario));
   it("rows 13, 16, 30: R-CMP-21 a fold whose call fails or whose answer is lost, at any call, ends in the same state", () =>
     errors(foldScenario));
@@ -58,15 +58,15 @@ describe("vectors: a fault at every call", () => {
     crashes(mergeScenario));
   it("rows 13, 16, 30: R-CMP-21 a merge whose call fails or whose answer is lost, at any call, ends in the same state", () =>
     errors(mergeScenario));
-  it("row 20: R-CMP-31 a collection of garbage killed at any call loses nothing, and the next one leaves no orphan", () =>
+  it("row 20: R-CMP-31 a garbage collection killed at any call loses nothing, and the next one leaves no orphan", () =>
     crashes(collectScenario));
-  it("row 20: R-CMP-31 a collection of garbage whose call fails or whose answer is lost loses nothing", () =>
+  it("row 20: R-CMP-31 a garbage collection whose call fails or whose answer is lost loses nothing", () =>
     errors(collectScenario));
-  it("row 25: R-CMP-30 a restore that ends at any call has happened or not, and can be asked for again", () =>
+  it("row 25: R-CMP-30 a restore that dies at any call has happened or not, and can be repeated", () =>
     crashes(restoreScenario));
   it("row 25: R-CMP-30 a restore whose call fails or whose answer is lost has happened or not", () =>
     errors(restoreScenario));
-  it("row 23: R-CMP-10 a redrive that ends at any call has happened or not, and newer rows stay", () =>
+  it("row 23: R-CMP-10 a redrive that dies at any call has happened or not, and newer rows stay", () =>
     crashes(redriveScenario));
   it("row 23: R-CMP-10 a redrive whose call fails or whose answer is lost has happened or not, and newer rows stay", () =>
     errors(redriveScenario));
@@ -75,7 +75,7 @@ describe("vectors: a fault at every call", () => {
 describe("vectors: a repair with a fault at every call", () => {
   for (const scenario of [repairScenario, pendingRepairScenario]) {
     const kinds: readonly FaultKind[] = ["crash-before", "crash-after", "error-before", "error-after"];
-    it(`row 26: R-CMP-33 ${scenario.name}, stopped or failing at any call, can be begun again`, () =>
+    it(`row 26: R-CMP-33 ${scenario.name}, stopped or failing at any call, can be restarted`, () =>
       everyFault(scenario, kinds, async (number, kind) => {
         const { machine, process } = await prepared(scenario);
         process.calls.add({ at: number, kind });

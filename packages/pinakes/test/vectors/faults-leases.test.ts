@@ -1,4 +1,4 @@
-/** Rows of the fault matrix about leases: many at once, taking over, heartbeats that come late. */
+/** Rows of the fault matrix about leases: concurrent owners, takeovers, late heartbeats. */
 import { describe, expect, it } from "vitest";
 import { type Delta } from "../../src/vectors/store/records.ts";
 import { Machine, scope } from "./support/machine.ts";
@@ -19,7 +19,7 @@ describe("vectors: leases", () => {
     for await (const delta of process.site().all<Delta>("delta.")) expect(delta.failures).toBe(0);
   });
 
-  it("row 18: R-CMP-12 after an owner ended another takes over when the ttl has passed, not before; a heartbeat puts it off", async () => {
+  it("row 18: R-CMP-12 after an owner died another takes over when the ttl has passed, not before; a heartbeat postpones it", async () => {
     const machine = await Machine.open();
     await foldScenario.prepare(machine.process());
     const owner = machine.process();
@@ -42,7 +42,7 @@ describe("vectors: leases", () => {
     expect(await other.vectors.compact(scope, "c")).toMatchObject({ outcome: "done", folds: 1 });
   });
 
-  it("rows 10, 11: R-CMP-13 a heartbeat or a release of one whose lease was taken over changes nothing, and it stops", async () => {
+  it("rows 10, 11: R-CMP-13 a heartbeat or a release of a superseded owner changes nothing, and it stops", async () => {
     const machine = await Machine.open();
     await foldScenario.prepare(machine.process());
     const zombie = machine.process();
@@ -75,7 +75,7 @@ describe("vectors: leases", () => {
     expect(await rowsOf(owner.vectors)).toEqual(foldScenario.expected);
   });
 
-  it("row 10: R-CMP-13 a heartbeat that the store did not take ends nothing by itself: the epoch decides at the publish", async () => {
+  it("row 10: R-CMP-13 a heartbeat that the store rejected ends nothing by itself: the epoch decides at the publish", async () => {
     const machine = await Machine.open();
     await foldScenario.prepare(machine.process());
     const process = machine.process();

@@ -1,4 +1,4 @@
-/** Rows of the fault matrix about publishing: builders that err, answers that are lost, the mirror, deltas that come again. */
+/** Rows of the fault matrix about publishing: faulty builders, lost answers, the mirror, repeated deltas. */
 import { describe, expect, it } from "vitest";
 import { Machine, hourMs, scope } from "./support/machine.ts";
 import { foldScenario, mergeScenario, put } from "./support/scenarios.ts";
@@ -13,7 +13,7 @@ describe("vectors: publishing", () => {
       ["cut short", (bytes: Uint8Array) => bytes.slice(0, -7)],
       ["swapped for another file", () => new Uint8Array(200)],
     ] as const) {
-      it(`row 15: R-CMP-18 bytes of ${folder} that were ${what} on their way into the store are noticed before anything refers to them`, async () => {
+      it(`row 15: R-CMP-18 bytes of ${folder} that were ${what} on their way into the store are detected before anything refers to them`, async () => {
         const machine = await Machine.open();
         await foldScenario.prepare(machine.process());
         const process = machine.process();
@@ -36,7 +36,7 @@ describe("vectors: publishing", () => {
     }
   }
 
-  it("row 15: R-CMP-18 a builder that drops, repeats or mixes up rows is noticed by counts and sums before it is published", async () => {
+  it("row 15: R-CMP-18 a builder that drops, repeats or mixes up rows is detected by counts and sums before it is published", async () => {
     for (const prepare of [foldScenario.prepare, mergeScenario.prepare]) {
       for (const wrong of [
         (list: number[]) => list.slice(1),
@@ -71,7 +71,7 @@ describe("vectors: publishing", () => {
     expect(process.calls.names.filter(published).length).toBe(history.length - version - 1);
   });
 
-  it("row 16: R-CMP-21 a publish that failed before it arrived is not taken for done: the run says so, the next one does it", async () => {
+  it("row 16: R-CMP-21 a publish that failed before it arrived does not count as done: the run says so, the next one does it", async () => {
     const machine = await Machine.open();
     await foldScenario.prepare(machine.process());
     const process = machine.process();
@@ -101,7 +101,7 @@ describe("vectors: publishing", () => {
     expect(await mirror()).toMatchObject({ commitId, version });
   });
 
-  it("R-CMP-20 deltas that were applied are not applied again: by a second run, a repeat of the sender, or one who knows only an old head", async () => {
+  it("R-CMP-20 deltas that were applied are not applied again: by a second run, a repeat of the sender, or a compactor with an old head", async () => {
     const machine = await Machine.open({ appliedDeltaMs: hourMs });
     await foldScenario.prepare(machine.process());
     const process = machine.process();

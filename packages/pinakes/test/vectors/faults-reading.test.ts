@@ -1,4 +1,4 @@
-/** Rows of the fault matrix about readers and the collection of garbage. */
+/** Rows of the fault matrix about readers and garbage collection. */
 import { describe, expect, it } from "vitest";
 import { defaultPolicy } from "../../src/vectors/store/dependencies.ts";
 import { fresh, versions } from "./support/fresh.ts";
@@ -8,8 +8,8 @@ import { codeOf, expectClean, recover, rowsOf } from "./support/state.ts";
 
 const dayMs = 24 * hourMs;
 
-describe("vectors: readers and the collection of garbage", () => {
-  it("row 19: R-CMP-28 a reader that stands at any call, while others compact and collect, gives one whole state and never fails within the retention", async () => {
+describe("vectors: readers and garbage collection", () => {
+  it("row 19: R-CMP-28 a reader that stalls at any call, while others compact and collect, returns one whole state and never fails within the retention", async () => {
     const { process: counted } = await fresh();
     await versions(counted, 3);
     const reader = counted.machine.process();
@@ -39,7 +39,7 @@ describe("vectors: readers and the collection of garbage", () => {
     }
   });
 
-  it("R-CMP-28 an earlier version is read to its end while it is superseded and collected around, as long as it is retained", async () => {
+  it("R-CMP-28 an earlier version is read to its end while it is superseded and garbage is collected, as long as it is retained", async () => {
     const { machine, process } = await fresh({ retentionMs: 7 * dayMs });
     await versions(process, 2);
     const { version } = await process.vectors.stats(scope, "c");
@@ -54,7 +54,7 @@ describe("vectors: readers and the collection of garbage", () => {
     expect(await codeOf(rowsOf(machine.process().vectors, "c", { asOf: { version } }))).toBe("NOT_FOUND");
   });
 
-  it("R-CMP-31 a dry run tells what would go and removes nothing; the real one removes just that, and nothing that lives", async () => {
+  it("R-CMP-31 a dry run reports what would be deleted and removes nothing; the real one removes exactly that, and nothing live", async () => {
     const { machine, process } = await fresh();
     await versions(process, 3);
     await process.vectors.append(scope, "c", { upsert: [put("pending", 1)] });
@@ -75,7 +75,7 @@ describe("vectors: readers and the collection of garbage", () => {
     expect(await process.vectors.count(scope, "c")).toBe(5);
   });
 
-  it("row 30: R-CMP-31 a bucket that is full refuses an append and a fold cleanly; with room again both go on", async () => {
+  it("row 30: R-CMP-31 a full bucket rejects an append and a fold cleanly; with space again both continue", async () => {
     const machine = await Machine.open();
     await foldScenario.prepare(machine.process());
     const process = machine.process();

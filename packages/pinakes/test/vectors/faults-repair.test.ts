@@ -10,7 +10,7 @@ import { codeOf, expectClean, recover, refusalOf, rowsOf } from "./support/state
 
 const dayMs = 24 * hourMs;
 
-/** The items of all tenants' vectors, as a backup of the database has them. */
+/** The items of all tenants' vectors, as in a backup of the database. */
 async function backup({ items }: Machine): Promise<() => Promise<void>> {
   const read = async (): Promise<readonly JsonObject[]> =>
     (await items.query(scope, vectorsContainer.name, { equals: { collection: "c" }, limit: 500 })).items.map(
@@ -25,7 +25,7 @@ async function backup({ items }: Machine): Promise<() => Promise<void>> {
 }
 
 describe("vectors: checking and repairing", () => {
-  it("row 27: R-CMP-33 whatever object of a collection is lost or damaged, the check names just that, and reads of it fail closed", async () => {
+  it("row 27: R-CMP-33 whatever object of a collection is lost or corrupt, the check names exactly that, and reads of it fail closed", async () => {
     const machine = await Machine.open({ retentionMs: 7 * dayMs });
     const process = machine.process();
     await deadDelta(process, { upsert: [put("dead", 1)] });
@@ -74,7 +74,7 @@ describe("vectors: checking and repairing", () => {
     expect((await process.vectors.fsck(scope, "c")).findings).toEqual([]);
   });
 
-  it("row 26: R-CMP-33 items restored from an older backup are noticed, writes are refused until a repair, and nothing of the bucket is lost", async () => {
+  it("row 26: R-CMP-33 items restored from an older backup are detected, writes are rejected until a repair, and nothing of the bucket is lost", async () => {
     const machine = await Machine.open();
     const process = machine.process();
     await foldScenario.prepare(process);
@@ -107,7 +107,7 @@ describe("vectors: checking and repairing", () => {
     await expectClean(next);
   });
 
-  it("row 26: R-CMP-33 after the loss of all items a repair has every version's rows; deltas that no version has are told, and come back on request", async () => {
+  it("row 26: R-CMP-33 after the loss of all items a repair has every version's rows; deltas without a version are reported, and restored on request", async () => {
     for (const recoverDeltas of [false, true]) {
       const machine = await Machine.open();
       const process = machine.process();
@@ -132,7 +132,7 @@ describe("vectors: checking and repairing", () => {
     }
   });
 
-  it("row 26: R-CMP-33 a repair takes no version that was prepared and refused, and loses no delta that only such a one had applied", async () => {
+  it("row 26: R-CMP-33 a repair uses no version that was prepared and rejected, and loses no delta that only such a one had applied", async () => {
     for (const lose of [false, true]) {
       const machine = await Machine.open();
       await foldScenario.prepare(machine.process());
@@ -178,7 +178,7 @@ describe("vectors: checking and repairing", () => {
     }
   });
 
-  it("row 26: R-CMP-33 what a restore or a repair made is what the next repair finds, right after it", async () => {
+  it("row 26: R-CMP-33 the next repair finds the result of a restore or a repair, right after it", async () => {
     const machine = await Machine.open({ retentionMs: 7 * dayMs });
     const process = machine.process();
     await foldScenario.prepare(process);
@@ -197,7 +197,7 @@ describe("vectors: checking and repairing", () => {
     }
   });
 
-  it("row 26: R-CMP-33 without its mirror, or with one that is behind, the newest version is found all the same", async () => {
+  it("row 26: R-CMP-33 the newest version is found without its mirror, or with a stale one", async () => {
     for (const mirror of ["missing", "behind"]) {
       const machine = await Machine.open({ retentionMs: 7 * dayMs });
       const process = machine.process();
@@ -213,7 +213,7 @@ describe("vectors: checking and repairing", () => {
     }
   });
 
-  it("R-CMP-33 a bucket without any whole version is told, not guessed at", async () => {
+  it("R-CMP-33 a bucket without any complete version is reported, not guessed at", async () => {
     const { machine, process } = await fresh();
     await versions(process, 2);
     await loseItems(machine);

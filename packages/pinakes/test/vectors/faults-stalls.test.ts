@@ -1,6 +1,6 @@
 /**
- * The fault matrix, continued: a process that stands still at any of its calls for longer than a lease while others work, and then
- * goes on; two faults in a row; a collection that is deleted meanwhile.
+ * The fault matrix, continued: a process that stalls at any of its calls for longer than a lease while others work, and then continues; two
+ * faults in a row; a collection that is deleted meanwhile.
  */
 import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
@@ -48,7 +48,7 @@ async function othersWork(other: Process): Promise<void> {
   await other.vectors.collect(scope, "c");
 }
 
-/** Others take over, publish nothing, and collect: what the first one has put is gone. */
+/** Others take over, publish nothing, and collect: the first one's objects are removed. */
 async function othersOnlyCollect(other: Process): Promise<void> {
   const signal = AbortSignal.abort();
   await other.vectors.compact(scope, "c", { signal });
@@ -72,20 +72,20 @@ async function stallsEverywhere(scenario: Scenario): Promise<void> {
   });
 }
 
-describe("vectors: a process that stands still at any call", () => {
-  it("rows 2, 4, 7: an append that was overtaken by a collection of garbage puts its object again and is there once", () =>
+describe("vectors: a process that stalls at any call", () => {
+  it("rows 2, 4, 7: an append that was overtaken by a garbage collection puts its object again and exists once", () =>
     stallsEverywhere(appendScenario));
   it("rows 9, 11, 22: R-CMP-12 a fold that was overtaken never publishes over its successor", () =>
     stallsEverywhere(foldScenario));
   it("rows 9, 11, 22: R-CMP-12 a merge that was overtaken never publishes over its successor", () =>
     stallsEverywhere(mergeScenario));
   for (const scenario of [foldScenario, mergeScenario]) {
-    it(`rows 9, 22: R-CMP-12 a ${scenario.name} whose lease and objects others took, though they published nothing, publishes nothing either`, () =>
+    it(`rows 9, 22: R-CMP-12 a ${scenario.name} whose lease and objects were taken, without another publish, publishes nothing either`, () =>
       everyCall(scenario, async (number) =>
         expectRecovered(scenario, await stall(scenario, number, othersOnlyCollect)),
       ));
   }
-  it("row 21: R-CMP-31 a collection of garbage that was overtaken by a compactor deletes nothing that lives", () =>
+  it("row 21: R-CMP-31 a garbage collection that was overtaken by a compactor deletes nothing live", () =>
     stallsEverywhere(collectScenario));
   it("row 23: R-CMP-10 a redrive that was overtaken overrides nothing newer", () => stallsEverywhere(redriveScenario));
 
@@ -100,7 +100,7 @@ describe("vectors: a process that stands still at any call", () => {
     });
   });
 
-  it("row 28: a clock that is an hour early or late changes nothing: the lease runs out by the observer's own, the epoch decides", async () => {
+  it("row 28: a clock that is an hour early or late changes nothing: the lease expires by the observer's own, the epoch decides", async () => {
     for (const skewMs of [-hourMs, hourMs]) {
       const { machine } = await prepared(foldScenario);
       const skewed = machine.process({ skewMs });
@@ -181,7 +181,7 @@ describe("vectors: deleted meanwhile", () => {
     redriveScenario,
     restoreScenario,
   ]) {
-    it(`row 24: R-CMP-32 purged at any call of ${scenario.name}: it is refused, and nothing of it is left after the second sweep`, () =>
+    it(`row 24: R-CMP-32 purged at any call of ${scenario.name}: it is rejected, and nothing of it is left after the second sweep`, () =>
       everyCall(scenario, async (number) => {
         const machine = await stall(scenario, number, async (other) => void (await other.vectors.purge(scope, "c")));
         await expectGone(machine);
@@ -210,7 +210,7 @@ describe("vectors: deleted meanwhile", () => {
           process.calls.add({ at: number, kind });
           const outcome = await process.outcome((own) => own.vectors.purge(scope, "c"));
           const next = machine.process();
-          // Before anything was written down nobody knows of the wish; then whoever asked asks again.
+          // Before anything was written the request is unknown; then the caller repeats it.
           if ((await machine.work()).every((entry) => !entry.startsWith("purge"))) await next.vectors.purge(scope, "c");
           await next.worker.sweep();
           if ((await next.site().fence())?.status === "active") {
@@ -223,7 +223,7 @@ describe("vectors: deleted meanwhile", () => {
     }
   });
 
-  it("R-CMP-32 a delete and an undelete that end at any call have happened or not, and can be repeated", async () => {
+  it("R-CMP-32 a delete and an undelete that die at any call have happened or not, and can be repeated", async () => {
     for (const kind of ["crash-before", "crash-after", "error-before", "error-after"] as const) {
       for (let number = 0; number < 9; number += 1) {
         await at(`delete and undelete, ${kind} call ${number}`, async () => {
@@ -239,14 +239,14 @@ describe("vectors: deleted meanwhile", () => {
           if (fence?.status === "trashed") await next.vectors.undelete(scope, "c");
           await expectRecovered(foldScenario, machine);
           machine.now += 200 * hourMs;
-          await recover(machine, next); // A wish to purge that is left over finds the collection active, and goes.
+          await recover(machine, next); // A leftover request to purge finds the collection active, and is removed.
           expect(await rowsOf(next.vectors)).toEqual(foldScenario.expected);
         });
       }
     }
   });
 
-  it("row 1: creating a collection can end at any call and be repeated", async () => {
+  it("row 1: creating a collection can die at any call and be repeated", async () => {
     for (const kind of ["crash-before", "crash-after", "error-before", "error-after"] as const) {
       for (let number = 0; number < 2; number += 1) {
         const machine = await Machine.open();

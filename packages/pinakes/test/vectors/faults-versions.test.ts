@@ -9,7 +9,7 @@ import { codeOf, expectClean, recover, rowsOf } from "./support/state.ts";
 const dayMs = 24 * hourMs;
 
 describe("vectors: earlier versions", () => {
-  it("R-CMP-30 every version of the last 7 days is read by number and by time, as it was; 35 days where that is the policy", async () => {
+  it("R-CMP-30 every version of the last 7 days is read by number and by time, as it was; 35 days with that policy", async () => {
     for (const [days, policy] of [
       [7, { retentionMs: defaultPolicy.retentionMs }],
       [35, { retentionMs: 35 * dayMs }],
@@ -46,7 +46,7 @@ describe("vectors: earlier versions", () => {
     }
   });
 
-  it("row 25: R-CMP-30 a restore is a new version; what came after is discarded, its tokens are refused, and later writes go on", async () => {
+  it("row 25: R-CMP-30 a restore is a new version; later writes are discarded, their tokens are rejected, and new writes work", async () => {
     const { machine, process } = await fresh({ retentionMs: 7 * dayMs });
     const { vectors } = process;
     const early = await vectors.append(scope, "c", { upsert: [put("a", 1)] });
@@ -78,8 +78,8 @@ describe("vectors: earlier versions", () => {
   });
 });
 
-describe("vectors: restoring again and again", () => {
-  it("row 25: R-CMP-30 a write that any restore took away stays away, and its token stays refused", async () => {
+describe("vectors: repeated restores", () => {
+  it("row 25: R-CMP-30 a write that any restore discarded stays discarded, and its token stays rejected", async () => {
     const { process } = await fresh({ retentionMs: 7 * dayMs });
     const { vectors } = process;
     await vectors.append(scope, "c", { upsert: [put("a", 1)] });
@@ -98,7 +98,7 @@ describe("vectors: restoring again and again", () => {
 });
 
 describe("vectors: deleting", () => {
-  it("R-CMP-32 a deleted collection is gone for everybody at once, is had back whole, and is purged when its time has come", async () => {
+  it("R-CMP-32 a deleted collection is gone for all callers at once, is restored completely, and is purged when due", async () => {
     const machine = await Machine.open();
     const process = machine.process();
     await foldScenario.prepare(process);

@@ -1,4 +1,4 @@
-/** Rows of the fault matrix about writing: repeats, halves of uploads, writers that meet, names. */
+/** Rows of the fault matrix about writing: repeats, partial uploads, conflicting writers, names. */
 import { describe, expect, it } from "vitest";
 import { openVectors } from "../../src/vectors/open-vectors.ts";
 import { fresh } from "./support/fresh.ts";
@@ -29,7 +29,7 @@ describe("vectors: writing", () => {
     expect(await process.vectors.stats(scope, "c")).toMatchObject({ lastSeq: 2, pendingDeltas: 0 });
   });
 
-  it("row 6: R-CMP-03 the same id with other content is refused with 409, before and after it was folded, and in one batch", async () => {
+  it("row 6: R-CMP-03 the same id with other content is rejected with 409, before and after it was folded, and in one batch", async () => {
     const { process } = await fresh();
     await process.vectors.append(scope, "c", { deltaId: "d1", upsert: [put("a", 1)] });
     expect(await refusalOf(process.vectors.append(scope, "c", { deltaId: "d1", upsert: [put("a", 2)] }))).toMatchObject(
@@ -46,7 +46,7 @@ describe("vectors: writing", () => {
     await expectClean(process);
   });
 
-  it("row 3: R-CMP-02 an object that arrived in part is never shown: not before its commit, and not after the bytes were cut", async () => {
+  it("row 3: R-CMP-02 an object that arrived in part is never visible: not before its commit, and not after it was truncated", async () => {
     const { machine, process } = await fresh();
     process.calls.add({ at: (name) => name.startsWith("put vectors/c/deltas/"), kind: "error-after" });
     expect(await codeOf(process.vectors.append(scope, "c", { upsert: [put("a", 1)] }))).toBe("UNAVAILABLE");
@@ -80,7 +80,7 @@ describe("vectors: writing", () => {
     expect(await rowsOf(machine.process().vectors)).toEqual([row("same", newest)]);
   });
 
-  it("row 4: R-CMP-02 an object that a collection took before its commit is put again under another name", async () => {
+  it("row 4: R-CMP-02 an object that a garbage collection removed before its commit is put again under another name", async () => {
     const { machine, process } = await fresh();
     const gate = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();

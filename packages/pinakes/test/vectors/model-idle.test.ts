@@ -1,4 +1,4 @@
-/** What collections cost that nobody uses, and that one which is stuck holds up no other. */
+/** The cost of idle collections, and that a stuck collection does not block others. */
 import { describe, expect, it } from "vitest";
 import { vectorWork } from "../../src/vectors/log/vector-work.ts";
 import { Machine, hourMs, scope, system } from "./support/machine.ts";
@@ -8,7 +8,7 @@ import { recover, rowsOf } from "./support/state.ts";
 const collections = 10_000;
 
 describe("vectors: idle collections", () => {
-  it("row 33: R-CMP-29 of 10,000 collections a sweep looks at those with work to do, and a process holds nothing of the others", async () => {
+  it("row 33: R-CMP-29 of 10,000 collections a sweep reads those with work to do, and a process holds nothing of the others", async () => {
     const machine = await Machine.open();
     const writer = machine.process();
     for (let i = 0; i < collections; i += 1) await writer.vectors.create(scope, `c${i}`, { dims: 3 });
@@ -51,12 +51,12 @@ describe("vectors: idle collections", () => {
     expect(process.vectors.metrics().cacheBytes).toBeGreaterThan(0);
     const gets = process.calls.count("get ");
     for (let i = 395; i < 400; i += 1) await process.vectors.count(scope, `c${i}`);
-    expect(process.calls.count("get "), "the last ones are still there").toBe(gets);
+    expect(process.calls.count("get "), "the last ones are still cached").toBe(gets);
     await process.vectors.count(scope, "c0");
     expect(process.calls.count("get "), "the first ones are not").toBe(gets + 1);
   });
 
-  it("R-CMP-38 the lag of a collection is told: how many wait, how many bytes, and for how long", async () => {
+  it("R-CMP-38 the lag of a collection is reported: how many deltas wait, how many bytes, and for how long", async () => {
     const machine = await Machine.open();
     const { vectors, worker } = machine.process();
     await vectors.create(scope, "c", { dims: 3 });
@@ -87,8 +87,8 @@ describe("vectors: idle collections", () => {
   });
 });
 
-describe("vectors: one that is stuck", () => {
-  it("R-CMP-08 R-CMP-16 a collection whose compactor hangs or whose bucket fails holds up no other", async () => {
+describe("vectors: a stuck collection", () => {
+  it("R-CMP-08 R-CMP-16 a collection whose compactor hangs or whose bucket fails blocks no other", async () => {
     const machine = await Machine.open();
     const process = machine.process();
     for (const id of ["a", "b", "c"]) {

@@ -36,14 +36,14 @@ function entry({
   };
 }
 
-/** What a merge makes of the chosen: their live rows, in one. */
+/** The result of merging the chosen segments: their live rows, in one. */
 function merged(segments: readonly SegmentEntry[], chosen: readonly number[], rowBytes: number): SegmentEntry[] {
   const rest = segments.filter((_, i) => !chosen.includes(i));
   const rows = chosen.reduce((total, i) => total + liveOf(segments[i] as SegmentEntry), 0);
   return rows === 0 ? rest : [...rest, entry({ rows, rowBytes })];
 }
 
-/** Folds of `rows` rows until there are `total`, with every merge that is worth it after each. */
+/** Folds of `rows` rows until there are `total`, with every worthwhile merge after each. */
 function ingest(
   total: number,
   rows: number,
@@ -135,7 +135,7 @@ describe("vectors: the merge policy", () => {
     );
   });
 
-  it("R-CMP-23 merging comes to an end from any state, and each step is worth it: fewer segments or fewer dead rows", () => {
+  it("R-CMP-23 merging terminates from any state, and each step is worth it: fewer segments or fewer dead rows", () => {
     fc.assert(
       fc.property(segments, fc.boolean(), (start, everything) => {
         let all = [...start];
@@ -154,7 +154,7 @@ describe("vectors: the merge policy", () => {
     );
   });
 
-  it("R-CMP-23 with tombstones that must stay, merging comes to an end, too", async () => {
+  it("R-CMP-23 with tombstones that must stay, merging terminates, too", async () => {
     const machine = await Machine.open({ keepsTombstone: () => true });
     const process = machine.process();
     await process.vectors.create(scope, "c", { dims: 2 });

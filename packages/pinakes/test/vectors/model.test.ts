@@ -6,7 +6,7 @@ import { commands, linesOf, start } from "./support/model-commands.ts";
 import { recover, rowsOf } from "./support/state.ts";
 
 describe("vectors: model", () => {
-  it("R-CMP-06 append, patch, delete, compact, collect, restore, asOf, get, count and query in any order do what a map does", async () => {
+  it("R-CMP-06 append, patch, delete, compact, collect, restore, asOf, get, count and query in any order behave like a map", async () => {
     await fc.assert(
       fc.asyncProperty(commands, async (list) => {
         const { model, real } = await start();

@@ -1,4 +1,4 @@
-/** As simulation.test.ts, for what happens to a collection in its life: retention, restores, dead deltas, deletion. */
+/** As simulation.test.ts, for the lifecycle of a collection: retention, restores, dead deltas, deletion. */
 import { describe, it } from "vitest";
 import { explore } from "./simulation/explore.ts";
 
@@ -14,7 +14,7 @@ describe("simulated schedules", () => {
   );
 
   it(
-    "R-CMP-42 a collection that falls asleep and wakes up is always found by the sweep (quiet)",
+    "R-CMP-42 the sweep always finds a collection that becomes idle and active again (quiet)",
     { timeout },
     async () => {
       await explore("quiet", 0.08, ["stalls", "crashes", "fenced", "publishes"]);
@@ -30,7 +30,7 @@ describe("simulated schedules", () => {
   );
 
   it(
-    "R-CMP-42 R-CMP-24 damaged deltas die and come back, and nothing that was deleted since rises again (dead)",
+    "R-CMP-42 R-CMP-24 corrupt deltas die and are redriven, and nothing deleted since is resurrected (dead)",
     { timeout },
     async () => {
       await explore("dead", 0.08, ["deaths", "redrives", "discards", "merges", "collected"]);

@@ -1,4 +1,4 @@
-/** Would the simulator notice? Each of these protocols lacks one condition (simulation/mutants.ts), and each must be found. */
+/** Tests the simulator itself. Each of these protocols lacks one condition (simulation/mutants.ts), and each must be found. */
 import { describe, it } from "vitest";
 import { hunt } from "./simulation/explore.ts";
 import { mutants } from "./simulation/mutants.ts";
@@ -34,15 +34,15 @@ describe("the simulator finds", () => {
     await hunt(mutants.ownerlessHeartbeat);
   });
 
-  it("R-CMP-42 mutant: a deletion that fences nobody", { timeout }, async () => {
+  it("R-CMP-42 mutant: a deletion without a fence", { timeout }, async () => {
     await hunt(mutants.deletionWithoutFence);
   });
 
-  it("R-CMP-42 mutant: an append that does not look at the fence", { timeout }, async () => {
+  it("R-CMP-42 mutant: an append that does not check the fence", { timeout }, async () => {
     await hunt(mutants.appendWithoutFence);
   });
 
-  it("R-CMP-42 mutant: an announcement that outlives its entry", { timeout }, async () => {
+  it("R-CMP-42 mutant: a registration that outlives its entry", { timeout }, async () => {
     await hunt(mutants.announcementOutlived);
   });
 });

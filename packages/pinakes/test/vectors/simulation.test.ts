@@ -32,7 +32,7 @@ describe("simulated schedules", () => {
   );
 
   it(
-    "R-CMP-42 R-CMP-12 R-CMP-14 R-CMP-15 owners stand still for longer than their lease and go on, with clocks hours apart (stalls)",
+    "R-CMP-42 R-CMP-12 R-CMP-14 R-CMP-15 owners stall for longer than their lease and continue, with clocks hours apart (stalls)",
     { timeout },
     async () => {
       await explore("stalls", 0.16, ["stalls", "fenced", "publishes", "collected"]);
@@ -40,7 +40,7 @@ describe("simulated schedules", () => {
   );
 
   it(
-    "R-CMP-42 R-CMP-20 R-CMP-21 answers are lost, and calls arrive when nobody waits for them any more (answers)",
+    "R-CMP-42 R-CMP-20 R-CMP-21 answers are lost, and calls arrive after their callers have given up (answers)",
     { timeout },
     async () => {
       await explore("answers", 0.12, ["errors", "repeated", "publishes", "collected"]);

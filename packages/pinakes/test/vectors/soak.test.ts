@@ -1,6 +1,6 @@
 /**
- * Real processes that are killed and stopped: at chosen calls, with what must follow; and at random for some seconds, on both stacks
- * (`npm run soak` does that for as long as one likes).
+ * Real processes that are killed and stopped: at chosen calls, with a known outcome; and at random for some seconds, on both stacks (`npm
+ * run soak` does that for any duration).
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ import { runSoak } from "./soak/run-soak.ts";
 import { startStack, type Stack } from "./soak/stack.ts";
 
 const seed = 20_260_101;
-/** What a developer waits for, on each stack; `npm run test:long` asks for more. */
+/** The default duration on each stack; `npm run test:long` asks for more. */
 const soakSeconds = Number(process.env["SOAK_SECONDS"] ?? 8);
 const hourMs = 3_600_000;
 const drafts = [draft(seed, 0, 0), draft(seed, 1, 0), draft(seed, 1, 1), draft(seed, 2, 0), draft(seed, 2, 1)];
@@ -52,7 +52,7 @@ class Paused {
 
   async stop(): Promise<void> {
     this.process.kill("SIGSTOP");
-    // "T": it stands still. Elsewhere than on Linux there is no such file, and the signal is taken on trust.
+    // "T": it is stopped. Without procfs, assume that the signal worked.
     const state = (): string =>
       process.platform === "linux"
         ? (/\) (\w)/.exec(readFileSync(`/proc/${this.process.pid}/stat`, "utf8"))?.[1] ?? "")
@@ -107,7 +107,7 @@ async function prepared(): Promise<StackPlace> {
   return stack.place;
 }
 
-/** The rows are those of the deltas, nothing is damaged, and once everything has been collected nothing is left over. */
+/** The rows are those of the deltas, nothing is corrupt, and after garbage collection nothing is left over. */
 async function expectRight(place: StackPlace, deltas: typeof drafts): Promise<void> {
   const opened = await openPlace(place, {
     skewMs: 2 * hourMs,
@@ -124,21 +124,21 @@ async function expectRight(place: StackPlace, deltas: typeof drafts): Promise<vo
   await opened.close();
 }
 
-/** As the background does it: again and again, until the lease of one that was killed has run out. */
+/** As the background does it: repeatedly, until the lease of a killed process has expired. */
 async function untilDone({ vectors }: OpenedPlace): Promise<void> {
   while ((await vectors.compact(scope, collection)).outcome !== "done") await sleep(10);
 }
 
 interface Overtaken {
   readonly call: string;
-  /** How wrong the clocks of the stopped one and of its successor are. */
+  /** The clock errors of the stopped one and of its successor. */
   readonly skewMs: number;
   readonly successorSkewMs: number;
 }
 
 async function overtake({ call, skewMs, successorSkewMs }: Overtaken): Promise<void> {
   const place = await prepared();
-  // Its own heart beats once in 20 minutes, so that it is not stopped inside of a transaction, which would hold up everybody else.
+  // Its own heartbeat is every 20 minutes, so that it is not stopped inside of a transaction, which would block all others.
   const stalled = new Paused({ place, call, skewMs, leaseMs: hourMs, collect: false });
   expect(await stalled.reached()).toBe(call);
   await stalled.stop();
@@ -173,7 +173,7 @@ describe("a compactor that is stopped", () => {
     "after put deletions",
     "after put manifests",
   ]) {
-    it(`R-CMP-14 stopped (SIGSTOP) ${call} and overtaken, it never publishes when it goes on (SIGCONT)`, async () => {
+    it(`R-CMP-14 stopped (SIGSTOP) ${call} and overtaken, it never publishes when it continues (SIGCONT)`, async () => {
       await overtake({ call, skewMs: 0, successorSkewMs: 0 });
     });
   }
@@ -201,7 +201,7 @@ describe("a compactor that is stopped", () => {
     ["ahead", hourMs],
     ["behind", -hourMs],
   ] as const) {
-    it(`R-CMP-15 with a clock an hour ${name}, and its successor's as much the other way, it is fenced all the same`, async () => {
+    it(`R-CMP-15 with a clock an hour ${name}, and its successor's as much the other way, it is fenced nevertheless`, async () => {
       await overtake({ call: "after put manifests", skewMs, successorSkewMs: -skewMs });
     });
   }

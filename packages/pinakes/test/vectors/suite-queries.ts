@@ -119,7 +119,7 @@ export function queryCases(fixture: Fixture): void {
       }
     });
 
-    it("R-CMP-34 R-CMP-26 keyword search finds the words and nothing that was replaced or deleted; both together agree with each", async () => {
+    it("R-CMP-34 R-CMP-26 keyword search finds the words and nothing that was replaced or deleted; hybrid agrees with both", async () => {
       const { first, second } = fixture;
       const id = await library("cosine");
       for (const reader of [first, second]) {
@@ -147,7 +147,7 @@ export function queryCases(fixture: Fixture): void {
       }
     });
 
-    it("keywords of two collections, each told what the other counts, score as if one held all rows, before and after compaction", async () => {
+    it("keywords of two collections, each given the counts of the other, score as if one held all rows, before and after compaction", async () => {
       const { first, second } = fixture;
       const all = await library("cosine");
       const [few, many] = [fixture.id(), fixture.id()];
@@ -194,7 +194,7 @@ export function queryCases(fixture: Fixture): void {
       }
     });
 
-    it("R-CMP-25 a token of one process is honoured by the other; reads without one are strong; a cached view is used only where asked for", async () => {
+    it("R-CMP-25 the other process honours a token; reads without one are strong; a cached view is used only on request", async () => {
       const { first, second } = fixture;
       const id = fixture.id();
       await first.create(scope, id, { dims: 2 });

@@ -39,7 +39,7 @@ const calls: Record<string, Call> = {
   "dead.redrive": (vectors, who, id) => vectors.dead.redrive(who, id, 1),
   "dead.discard": (vectors, who, id) => vectors.dead.discard(who, id, 1),
 };
-/** What is about no collection of somebody else: tested by themselves. */
+/** Methods that do not concern another tenant's collection: tested separately. */
 const others = ["constructor", "create", "list", "metrics", "dead"];
 
 async function answer(call: Call, vectors: Vectors, who: Scope, id: string): Promise<unknown> {
@@ -77,7 +77,7 @@ export function tenantCases(fixture: Fixture): void {
         for (const [name, call] of Object.entries(calls)) {
           const refused = await answer(call, vectors, stranger, mine);
           expect(refused, name).toEqual(await answer(call, vectors, stranger, missing));
-          // What is left can be asked of one that never was: nothing.
+          // The count of what still exists is 0 for one that never existed.
           if (name === "remains") expect(refused, name).toMatchObject({ value: { status: "absent" } });
           else if (name === "settings") expect(refused, name).toEqual({ value: undefined });
           else expect(refused, name).not.toHaveProperty("value");
@@ -93,7 +93,7 @@ export function tenantCases(fixture: Fixture): void {
       expect((await first.fsck(scope, mine)).ok).toBe(true);
     });
 
-    it("R-CMP-34 without a scope, or with something that only looks like one, every method is refused before anything else", async () => {
+    it("R-CMP-34 without a scope, or with a look-alike, every method is rejected before anything else", async () => {
       const { first } = fixture;
       const id = fixture.id();
       await first.create(scope, id, { dims: 2 });

@@ -7,7 +7,7 @@ const v = (x: number): number[] => [x, 1];
 
 export function writeCases(fixture: Fixture): void {
   describe("writing", () => {
-    it("R-CMP-34 a collection is created once; the same settings again are fine, others are a conflict", async () => {
+    it("R-CMP-34 a collection is created once; the same settings again are idempotent, others are a conflict", async () => {
       const { first, second } = fixture;
       const id = fixture.id();
       await first.create(scope, id, { dims: 2 });
@@ -50,7 +50,7 @@ export function writeCases(fixture: Fixture): void {
       const expected = [
         line("a", v(1), "one", { deep: { y: 2 }, keep: 1, list: [1, null] }),
         line("b", v(20), undefined, { n: 5 }),
-        line("ä/ß 日本", v(4), undefined, {}), // An empty text is none.
+        line("ä/ß 日本", v(4), undefined, {}), // An empty text counts as none.
       ];
       expect(await rowsOf(second, id)).toEqual(expected);
       expect(await second.compact(scope, id)).toMatchObject({ outcome: "done", folds: 1 });
@@ -64,7 +64,7 @@ export function writeCases(fixture: Fixture): void {
       expect((await first.fsck(scope, id)).findings).toEqual([]);
     });
 
-    it("R-CMP-06 in one delta upserts come first, then patches, then deletes; an id that comes up twice is told", async () => {
+    it("R-CMP-06 in one delta upserts come first, then patches, then deletes; a repeated id is reported", async () => {
       const { first } = fixture;
       const id = fixture.id();
       await first.create(scope, id, { dims: 2, metric: "dot" });
@@ -81,7 +81,7 @@ export function writeCases(fixture: Fixture): void {
       expect(await rowsOf(first, id)).toEqual([line("a", v(2), undefined, { m: 1, p: 1 })]);
     });
 
-    it("R-CMP-01 R-CMP-05 many producers in two processes at once: every delta is there once, seqs have no gap and follow the commits", async () => {
+    it("R-CMP-01 R-CMP-05 many producers in two processes at once: every delta exists once, seqs have no gap and follow the commits", async () => {
       const { first, second } = fixture;
       const id = fixture.id();
       await first.create(scope, id, { dims: 2, metric: "dot" });
@@ -145,7 +145,7 @@ export function writeCases(fixture: Fixture): void {
       expect(await first.count(scope, id)).toBe(1);
     });
 
-    it("R-CMP-16 R-CMP-08 collections are compacted side by side, each in the order of its own log", async () => {
+    it("R-CMP-16 R-CMP-08 collections are compacted concurrently, each in the order of its own log", async () => {
       const { first, second } = fixture;
       const ids = [fixture.id(), fixture.id(), fixture.id()];
       for (const id of ids) {
@@ -157,7 +157,7 @@ export function writeCases(fixture: Fixture): void {
       for (const id of ids) expect(await rowsOf(second, id)).toEqual([line("a", v(3))]);
     });
 
-    it("R-CMP-30 R-CMP-38 the history tells every commit; each version is read as it was, and restored as a new one", async () => {
+    it("R-CMP-30 R-CMP-38 the history lists every commit; each version is read as it was, and restored as a new one", async () => {
       const { first, second } = fixture;
       const id = fixture.id();
       await first.create(scope, id, { dims: 2, metric: "dot" });
@@ -192,7 +192,7 @@ export function writeCases(fixture: Fixture): void {
       expect(await first.count(scope, id, { asOf: { version: 3 } })).toBe(3);
     });
 
-    it("R-CMP-31 R-CMP-32 garbage goes, a deleted collection comes back, a purged one leaves nothing", async () => {
+    it("R-CMP-31 R-CMP-32 garbage is removed, a deleted collection is restored, a purged one leaves nothing", async () => {
       const { first, second } = fixture;
       const id = fixture.id();
       await first.create(scope, id, { dims: 2, metric: "dot" });
@@ -210,7 +210,7 @@ export function writeCases(fixture: Fixture): void {
       expect(await codeOf(second.create(scope, id, { dims: 2 }))).toBe("CONFLICT");
     });
 
-    it("the other process's sweep compacts what nobody told it of", async () => {
+    it("the other process's sweep compacts collections without a notification", async () => {
       const { first } = fixture;
       const id = fixture.id();
       await first.create(scope, id, { dims: 2 });

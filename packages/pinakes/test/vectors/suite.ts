@@ -1,6 +1,6 @@
 /**
- * What the vector store promises, on any item store and any object store (R-CMP-34). Runs against the public API only, with two
- * processes-alikes that share nothing but the stores.
+ * The contract of the vector store, on any item store and any object store (R-CMP-34). Uses only the public API, with two simulated
+ * processes that share nothing but the stores.
  */
 import { afterAll, beforeAll, describe } from "vitest";
 import { systemScope } from "../../src/domain/scope.ts";
@@ -17,14 +17,14 @@ export interface Stores {
   readonly objects: ObjectStore;
 }
 
-/** Each call gives the same stores again, as another process would open them. */
+/** Each call returns the same stores again, as another process would open them. */
 export type OpenStores = () => Promise<Stores>;
 
 export interface Fixture {
   readonly first: Vectors;
   readonly second: Vectors;
   readonly sweep: () => Promise<void>;
-  /** A collection's id that no other test uses. */
+  /** A unique id of a collection. */
   id(): string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The torn-read hammer: readers without a pause, while writers set one mark in all rows of a group, and compaction, garbage
- * collection and restores change what lies beneath. Every answer must be of one state, whichever that is.
+ * The torn-read hammer: continuous readers, while writers set one mark in all rows of a group, and compaction, garbage collection and
+ * restores change the files below. Every answer must be of one state, whichever that is.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,11 +30,11 @@ import {
 } from "./soak/drafts.ts";
 
 const seed = 42;
-/** What must have happened before the hammer rests, however long that takes. */
+/** What must have happened before the hammer stops, however long that takes. */
 const least = { reads: 300, folds: 12, merges: 3, collected: 50, sessions: 20 };
 const restoresMin = 6;
 const readersEach = 3;
-/** Writers wait for the compactors: they are not what is hammered here. */
+/** Writers wait for the compactors: they are not under test here. */
 const unfoldedMax = 40;
 
 const dirs: string[] = [];
@@ -98,12 +98,12 @@ class Hammer {
   async #readBack(vectors: Vectors, lane: number, n: number, session: string): Promise<void> {
     try {
       const [row] = await vectors.get(scope, collection, [`lane.${lane}`], { session });
-      // A patch of a row that a restore has taken away leaves it away.
+      // A patch of a row that a restore has removed does not recreate it.
       if (!this.#restores || row !== undefined)
         expect(row?.metadata["n"], `session read of delta ${n} of lane ${lane}`).toBe(n);
       this.figures.sessions += 1;
     } catch (error) {
-      // Taken back by a restore: the caller is told so.
+      // Discarded by a restore: the caller gets an error.
       if (!this.#restores || codeOf(error) !== "CONFLICT") throw error;
     }
   }
@@ -179,7 +179,7 @@ class Hammer {
   async #restore(vectors: Vectors): Promise<void> {
     const random = new Random(seed + 200);
     while (!this.#enough) {
-      // Version 0 has no rows, and with them no group 0, which the checks take for granted.
+      // Version 0 has no rows, so no group 0, which the checks assume.
       const known = (await vectors.history(scope, collection)).filter(({ version }) => version > 0);
       try {
         if (known.length > 0) {
@@ -230,7 +230,7 @@ async function hammer(opened: readonly Pinakes[], restores: boolean): Promise<vo
   }
 }
 
-/** Old versions stay a while where they are restored; elsewhere they go at once. */
+/** With restores old versions are retained for a while; otherwise they are removed at once. */
 function optionsFor(restores: boolean): Pick<OpenOptions, "background" | "vectors"> {
   const policy = {
     leaseMs: 200,
@@ -242,7 +242,7 @@ function optionsFor(restores: boolean): Pick<OpenOptions, "background" | "vector
   return { background: false, vectors: { threads: 2, policy } };
 }
 
-/** The same store with some methods of ours. */
+/** The store with some methods replaced. */
 function replacing<Store extends object>(store: Store, methods: Partial<Store>): Store {
   return new Proxy(store, {
     get: (target, name) => {
@@ -253,7 +253,7 @@ function replacing<Store extends object>(store: Store, methods: Partial<Store>):
   });
 }
 
-/** The same store, whose next query waits until it is told to go on. */
+/** The same store, whose next query waits until it is released. */
 function holding(items: ItemStore): { items: ItemStore; held: Promise<void>; goOn: () => void } {
   const reached = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
@@ -266,7 +266,7 @@ function holding(items: ItemStore): { items: ItemStore; held: Promise<void>; goO
 }
 
 describe("the torn-read hammer", () => {
-  it("R-CMP-17 R-CMP-28 reads that share the opening of a state all go on to the next one when it is overtaken", async () => {
+  it("R-CMP-17 R-CMP-28 reads that share the opening of a state all continue with the next one when it is overtaken", async () => {
     await using pinakes = await open({ dir: folder(), items: "memory:", objects: "memory:", ...optionsFor(false) });
     await pinakes.vectors.create(scope, collection, settings);
     const delta = draft(seed, 0, 0);
@@ -331,7 +331,7 @@ describe("the torn-read hammer", () => {
   }
 });
 
-describe("a compaction beside a writer that never rests", () => {
+describe("a compaction beside a writer that never pauses", () => {
   it("R-CMP-31 ends with what was pending when it began, so that garbage is collected", async () => {
     await using pinakes = await open({ dir: folder(), items: "memory:", objects: "memory:", ...optionsFor(false) });
     let written = 0;
@@ -340,7 +340,7 @@ describe("a compaction beside a writer that never rests", () => {
       await pinakes.vectors.append(scope, collection, draft(seed, 1, written));
       written += 1;
     };
-    // A delta comes in during every fold and every merge.
+    // A delta arrives during every fold and every merge.
     const put: ObjectStore["put"] = async (by, key, ...rest) => {
       if (key.includes("/segments/")) await write();
       return pinakes.objects.put(by, key, ...rest);
@@ -356,7 +356,7 @@ describe("a compaction beside a writer that never rests", () => {
     await write();
     expect(await opened.vectors.compact(scope, collection)).toMatchObject({ outcome: "done", folds: 1 });
     expect((await opened.vectors.stats(scope, collection)).pendingDeltas).toBe(1);
-    // What came in meanwhile is found by the next sweep.
+    // The next sweep finds what arrived meanwhile.
     await opened.sweep();
     expect((await opened.vectors.stats(scope, collection)).appliedSeq).toBe(2);
     expect((await opened.vectors.collect(scope, collection)).outcome).toBe("done");

@@ -1,6 +1,5 @@
-/** The decision in words, and the rule behind it. */
+import type { AccessDecision } from "@pinakes/client";
 import { CircleCheck, CircleX } from "lucide-react";
-import type { AccessDecision } from "../../api/access.ts";
 import { accessStrings } from "../../strings/access.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Facts } from "../../ui/panel.tsx";
@@ -45,7 +44,7 @@ function DocumentWords({
   );
 }
 
-/** The server says "the caller" of whoever is asked about. A user's id stays as it is, also where a sentence begins with it. */
+/** The server writes "the caller" for the evaluated user. User ids keep their case, also at the start of a sentence. */
 function ruleOf(reason: string, user: string): string {
   const sentence = reason.startsWith(s.caller) ? reason : reason.charAt(0).toUpperCase() + reason.slice(1);
   return `${sentence.replaceAll(s.caller, user)}.`;

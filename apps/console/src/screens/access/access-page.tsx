@@ -15,7 +15,7 @@ export function AccessPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const isAdmin = useQuery(meOptions).data?.role === "admin";
-  // Keys and groups are for admins; everybody may ask about oneself.
+  // Keys and groups are for admins; everyone may test their own access.
   const tab = isAdmin ? (search.tab ?? "keys") : "test";
   const admins: readonly Tab<AccessTab>[] = [
     { value: "keys", label: s.tabs.keys, content: tab === "keys" && <KeysTab /> },

@@ -1,4 +1,4 @@
-/** The question is in the address of the page, so that an answer can be shown to somebody else. */
+/** The query is in the URL, so that a result can be shared. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -11,7 +11,7 @@ import { Panel } from "../../ui/panel.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
 import { AccessAnswer } from "./access-answer.tsx";
 import { groupsOf } from "./groups-text.ts";
-import { PlaceFields } from "./place-fields.tsx";
+import { ResourceFields } from "./resource-fields.tsx";
 import type { AccessSearch } from "./routes.ts";
 
 const s = accessStrings.test;
@@ -100,7 +100,7 @@ function Form({ isAdmin, asking, onAgain }: FormProps) {
           <p className="text-xs text-soft">{s.role}</p>
         </>
       )}
-      <PlaceFields
+      <ResourceFields
         repository={draft.repository}
         collection={draft.collection}
         document={draft.document}
@@ -113,7 +113,7 @@ function Form({ isAdmin, asking, onAgain }: FormProps) {
   );
 }
 
-/** Groups without a user are about nobody: they are left out. */
+/** Groups without a user are ignored. */
 function questionOf(
   { user, groups = [], repository, collection, document }: AccessSearch,
   isAdmin: boolean,

@@ -11,7 +11,7 @@ import { namedGroups, type NamedGroup } from "./named-groups.ts";
 
 const s = accessStrings.groups;
 
-/** Of keys and of collections: the server has no list of groups, so what names them is looked through. */
+/** From keys and collections: the server has no list of groups. */
 const lookedAtMax = 1_000;
 
 const columns: readonly Column<NamedGroup>[] = [
@@ -75,7 +75,7 @@ interface Paged {
   readonly fetchNextPage: () => unknown;
 }
 
-/** Asks for page after page, up to the limit. */
+/** Loads all pages up to the limit. */
 function useAll<List extends Paged>(list: List): List {
   const { data, hasNextPage, isFetching, isError, fetchNextPage } = list;
   const wanted = hasNextPage && !isFetching && !isError && (data?.items.length ?? 0) < lookedAtMax;

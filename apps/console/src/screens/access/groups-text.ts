@@ -1,4 +1,4 @@
-/** Groups as people write them: on lines of their own, or with commas between them. */
+/** Groups as text: one per line, or comma-separated. */
 export function groupsOf(text: string): readonly string[] {
   const names = text
     .split(/[\n,]/)

@@ -1,4 +1,4 @@
-import type { Key } from "../../api/keys.ts";
+import type { Key } from "@pinakes/client";
 import { shownName } from "../../lib/shown-name.ts";
 import { accessStrings } from "../../strings/access.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -31,7 +31,7 @@ export function keyColumns(actions: Actions): readonly Column<Key>[] {
       width: "minmax(6rem,1fr)",
       cell: ({ groups }) => <Cut text={groups.join(", ")} />,
     },
-    { id: "may", header: of.may, width: "10.5rem", cell: (key) => <Cut text={mayOf(key)} /> },
+    { id: "may", header: of.permissions, width: "10.5rem", cell: (key) => <Cut text={mayOf(key)} /> },
     { id: "expires", header: of.expires, width: "7rem", cell: ({ expires_at }) => <Ends at={expires_at} /> },
     {
       id: "used",
@@ -55,7 +55,7 @@ function mayOf({ scopes, permissions }: Key): string {
   return [...scopes, ...permissions].join(", ");
 }
 
-/** One that has ended stays in the list for a while. */
+/** Expired keys stay listed for some time. */
 function Ends({ at }: { readonly at: string | null }) {
   if (at === null) return s.never;
   return Date.parse(at) <= Date.now() ? <Badge tone="bad">{s.ended}</Badge> : <Ago at={at} />;

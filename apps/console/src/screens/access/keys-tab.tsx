@@ -1,8 +1,9 @@
+import type { Key } from "@pinakes/client";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { keysKey, keysOptions, revokeKey, type Key } from "../../api/keys.ts";
+import { keysKey, keysOptions, revokeKey } from "../../api/keys.ts";
 import { moreOf } from "../../api/page.ts";
 import { accessStrings } from "../../strings/access.ts";
 import { Button } from "../../ui/button.tsx";

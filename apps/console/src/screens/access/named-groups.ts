@@ -1,6 +1,4 @@
-/** Which groups are named anywhere, and by what. */
-import type { Key } from "../../api/keys.ts";
-import type { Collection, Repository } from "../../api/collections.ts";
+import type { Collection, Key, Repository } from "@pinakes/client";
 
 export interface NamedGroup {
   readonly group: string;

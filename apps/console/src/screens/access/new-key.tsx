@@ -1,8 +1,8 @@
-/** A new key. Its secret is shown once, and then it is nowhere on the page any more. */
+/** A new key. Its secret is shown once and then discarded. */
+import type { CreatedKey, NewKey, Role } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Role } from "../../api/identity.ts";
-import { createKey, keysKey, type MadeKey, type NewKey } from "../../api/keys.ts";
+import { createKey, keysKey } from "../../api/keys.ts";
 import { accessStrings } from "../../strings/access.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -103,7 +103,7 @@ function Fields({ values, onChange }: { readonly values: Values; readonly onChan
   );
 }
 
-function Made({ of: { key }, onClose }: { readonly of: MadeKey; readonly onClose: () => void }) {
+function Made({ of: { key }, onClose }: { readonly of: CreatedKey; readonly onClose: () => void }) {
   return (
     <Dialog open onClose={onClose} title={s.madeTitle} about={s.madeAbout}>
       <div className="flex flex-col gap-4">

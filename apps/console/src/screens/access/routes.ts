@@ -8,7 +8,7 @@ export type AccessTab = (typeof accessTabs)[number];
 
 export interface AccessSearch {
   readonly tab?: AccessTab | undefined;
-  /** The question to the access tester. */
+  /** The query of the access tester. */
   readonly user?: string | undefined;
   readonly groups?: readonly string[] | undefined;
   readonly repository?: string | undefined;

@@ -8,7 +8,7 @@ import { PastAudits } from "./past-audits.tsx";
 import type { AuditSearch } from "./routes.ts";
 import { StartAudit } from "./start-audit.tsx";
 
-/** The newest are what matters; older ones come when they are asked for. */
+/** The newest checks suffice; older ones are loaded on request. */
 const auditsWanted = 10;
 
 const route = getRouteApi("/shell/audit");
@@ -19,7 +19,7 @@ export function AuditPage() {
   const set = (next: AuditSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   const found = useFoundJobs({ kind: "fsck" }, auditsWanted);
   useLiveJobs();
-  // Without a choice the newest one is what a reader wants to see.
+  // Selects the newest by default.
   const shown = job ?? found.items?.[0]?.job_id;
   return (
     <Page title={s.title} about={s.about}>

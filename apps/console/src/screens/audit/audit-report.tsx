@@ -1,7 +1,7 @@
-/** One audit: how far it is, what it looked at, what it found. */
+import type { AuditReport, FindingKind, Job } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
-import { reportOf, type AuditReport, type FindingKind } from "../../api/fsck.ts";
-import { jobDetailOptions, mayAct, type JobRow } from "../../api/jobs.ts";
+import { reportOf } from "../../api/fsck.ts";
+import { jobDetailOptions, mayAct } from "../../api/jobs.ts";
 import { formatMs, formatNumber } from "../../lib/format.ts";
 import { auditStrings } from "../../strings/audit.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -52,7 +52,7 @@ export function AuditReportPanel({ id, kind, onKind }: Props) {
   );
 }
 
-function Report({ job, kind, onKind }: Omit<Props, "id"> & { readonly job: JobRow }) {
+function Report({ job, kind, onKind }: Omit<Props, "id"> & { readonly job: Job }) {
   const report = reportOf(job);
   if (report === undefined)
     return (

@@ -1,14 +1,17 @@
-/** All findings of an audit. They come in one answer, at most 10,000; the table keeps only what is in sight. */
+/** All findings of a check, at most 10,000 in one response. */
+import { type Finding, type FindingKind, findingKinds } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { findingKinds, findingsOptions, type Finding, type FindingKind } from "../../api/fsck.ts";
+import { findingsOptions } from "../../api/fsck.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { auditStrings } from "../../strings/audit.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Select } from "../../ui/field.tsx";
+import { Facts } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
-import { FindingSheet } from "./finding-sheet.tsx";
 
 const s = auditStrings.findings;
 
@@ -64,7 +67,7 @@ const columns: readonly Column<Row>[] = [
     id: "where",
     header: s.columns.where,
     width: "minmax(9rem,1fr)",
-    cell: (finding) => <Cut text={placeOf(finding)} />,
+    cell: (finding) => <Cut text={labelOf(finding)} />,
   },
   { id: "store", header: s.columns.store, width: "7rem", cell: ({ store }) => store },
   { id: "detail", header: s.columns.detail, width: "minmax(11rem,1.5fr)", cell: ({ detail }) => <Cut text={detail} /> },
@@ -76,7 +79,7 @@ const columns: readonly Column<Row>[] = [
   },
 ];
 
-function placeOf({ repository_id, collection_id, document_id, key }: Finding): string {
+function labelOf({ repository_id, collection_id, document_id, key }: Finding): string {
   return [repository_id, collection_id, document_id, key].filter((part) => part !== undefined).join(" / ");
 }
 
@@ -85,5 +88,44 @@ function Cut({ text }: { readonly text: string }) {
     <span className="truncate" title={text}>
       {text}
     </span>
+  );
+}
+
+function FindingSheet({ finding, onClose }: { readonly finding: Finding; readonly onClose: () => void }) {
+  const { kind, store, detail, repaired, repository_id: rid, collection_id: cid, document_id, key } = finding;
+  const known = (name: string, value: string | undefined) =>
+    value === undefined
+      ? []
+      : [
+          [
+            name,
+            <code key={name} className="font-mono text-xs break-all">
+              {value}
+            </code>,
+          ] as const,
+        ];
+  return (
+    <Dialog open onClose={onClose} title={s.kinds[kind]} place="side">
+      <Facts
+        of={[
+          [s.columns.detail, detail],
+          [s.columns.repaired, repaired ? s.yes : s.no],
+          [s.columns.store, store],
+          ...known(s.repository, rid),
+          ...known(s.collection, cid),
+          ...known(s.document, document_id),
+          ...known(s.key, key),
+        ]}
+      />
+      {rid !== undefined && cid !== undefined && (
+        <Link
+          to="/collections/$rid/$cid"
+          params={{ rid, cid }}
+          className="mt-4 inline-block text-sm text-brand hover:underline"
+        >
+          {s.toCollection}
+        </Link>
+      )}
+    </Dialog>
   );
 }

@@ -1,6 +1,6 @@
+import type { Job } from "@pinakes/client";
 import { reportOf } from "../../api/fsck.ts";
-import type { JobRow } from "../../api/jobs.ts";
-import { usePlaceName, type PlaceName } from "../../api/place-names.ts";
+import { useCollectionName, type CollectionName } from "../../api/collection-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { auditStrings } from "../../strings/audit.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
@@ -10,19 +10,19 @@ import { Panel } from "../../ui/panel.tsx";
 import { Empty, Loading } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
 import type { useFoundJobs } from "../jobs/find-jobs.ts";
-import { placeOf } from "../jobs/job-columns.tsx";
+import { labelOf } from "../jobs/job-columns.tsx";
 import { JobProgress } from "../jobs/job-progress.tsx";
 
 const s = auditStrings.past;
 
-const columnsOf = (nameOf: PlaceName): readonly Column<JobRow>[] => [
+const columnsOf = (nameOf: CollectionName): readonly Column<Job>[] => [
   { id: "at", header: s.columns.at, width: "8rem", cell: ({ created_at }) => <Ago at={created_at} /> },
   { id: "status", header: s.columns.status, width: "7rem", cell: ({ status }) => <Status value={status} /> },
   {
     id: "where",
     header: s.columns.where,
     width: "minmax(9rem,1fr)",
-    cell: (job) => <span className="truncate">{placeOf(job, nameOf)}</span>,
+    cell: (job) => <span className="truncate">{labelOf(job, nameOf)}</span>,
   },
   { id: "how", header: s.columns.how, width: "9rem", cell: (job) => <How job={job} /> },
   {
@@ -41,9 +41,9 @@ interface Props {
 }
 
 export function PastAudits({ found: { list, items, looking, seen, more, lookFurther }, onShow }: Props) {
-  const further = lookFurther === undefined ? undefined : <Button onClick={lookFurther}>{s.lookFurther}</Button>;
+  const further = lookFurther === undefined ? undefined : <Button onClick={lookFurther}>{s.searchOlder}</Button>;
   const empty = looking ? (
-    <Loading what={s.looking} />
+    <Loading what={s.searching} />
   ) : (
     <Empty title={s.empty} action={further}>
       {further === undefined ? s.emptyAbout : s.nothingSoFar(formatNumber(seen))}
@@ -53,7 +53,7 @@ export function PastAudits({ found: { list, items, looking, seen, more, lookFurt
     <Panel title={s.title}>
       <DataTable
         label={s.table}
-        columns={columnsOf(usePlaceName())}
+        columns={columnsOf(useCollectionName())}
         items={items}
         rowId={({ job_id }) => job_id}
         onOpen={({ job_id }) => onShow(job_id)}
@@ -67,7 +67,7 @@ export function PastAudits({ found: { list, items, looking, seen, more, lookFurt
   );
 }
 
-function How({ job }: { readonly job: JobRow }) {
+function How({ job }: { readonly job: Job }) {
   const report = reportOf(job);
   if (report === undefined) return null;
   return (

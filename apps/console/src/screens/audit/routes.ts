@@ -1,11 +1,10 @@
+import { type FindingKind, findingKinds } from "@pinakes/client";
 import { createRoute } from "@tanstack/react-router";
-import { findingKinds, type FindingKind } from "../../api/fsck.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
 import { lazyPage } from "../../ui/lazy-page.tsx";
 
 export interface AuditSearch {
-  /** The audit whose report is shown. */
   readonly job?: string | undefined;
   readonly kind?: FindingKind | undefined;
 }

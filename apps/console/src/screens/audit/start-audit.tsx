@@ -1,8 +1,9 @@
+import type { Job } from "@pinakes/client";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { repositoriesOptions, repositoryCollectionsOptions } from "../../api/collections.ts";
 import { startAudit, type NewAudit } from "../../api/fsck.ts";
-import { jobListKey, type JobRow } from "../../api/jobs.ts";
+import { jobListKey } from "../../api/jobs.ts";
 import { putInPages } from "../../api/pages-cache.ts";
 import { auditStrings } from "../../strings/audit.ts";
 import { Button } from "../../ui/button.tsx";
@@ -21,7 +22,7 @@ export function StartAudit({ onStarted }: { readonly onStarted: (jobId: string) 
   const starting = useMutation({
     mutationFn: () => startAudit(input),
     onSuccess: (job) => {
-      putInPages<JobRow>(client, jobListKey, job, ({ job_id }) => job_id);
+      putInPages<Job>(client, jobListKey, job, ({ job_id }) => job_id);
       toast(s.started);
       setAsking(false);
       onStarted(job.job_id);

@@ -1,10 +1,11 @@
-/** A question to this collection alone. The question stands in the address, so that an answer can be shown to somebody else. */
+/** Searches this collection. The query is in the URL, so that results can be shared. */
+import type { Hit } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { CollectionId } from "../../api/collections.ts";
-import { hitName, search, type Hit } from "../../api/search.ts";
+import { hitName, search } from "../../api/search.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";

@@ -1,11 +1,15 @@
+import type { Collection } from "@pinakes/client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, FileX, Pencil, RefreshCw, Search, Trash2 } from "lucide-react";
 import { useState } from "react";
-import type { Collection } from "../../api/collections.ts";
+import { refreshWork } from "../../api/refresh-work.ts";
+import { archiveCollection } from "../../api/collection-changes.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
 import { Menu, type MenuEntry } from "../../ui/menu.tsx";
-import { ArchiveDialog } from "./archive-dialog.tsx";
+import { toast } from "../../ui/toast.tsx";
 import { DeleteDialog } from "./delete-dialog.tsx";
 import { DeleteDocumentsDialog } from "./delete-documents-dialog.tsx";
 import { labSearch } from "./lab-search.ts";
@@ -73,5 +77,37 @@ export function CollectionActions({ collection, onChange }: Props) {
       {asked === "documents" && <DeleteDocumentsDialog collection={collection} onClose={close} onStarted={follow} />}
       {asked === "delete" && <DeleteDialog collection={collection} onClose={close} onStarted={follow} />}
     </>
+  );
+}
+
+function ArchiveDialog({ collection, onClose }: { readonly collection: Collection; readonly onClose: () => void }) {
+  const client = useQueryClient();
+  const { repository_id: rid, collection_id: cid, name, status } = collection;
+  const archived = status === "ARCHIVED";
+  const changing = useMutation({
+    mutationFn: () => archiveCollection({ rid, cid }, archived ? "unarchive" : "archive", collection.etag),
+    onSuccess: () => {
+      toast(archived ? s.unarchived : s.archived);
+      onClose();
+    },
+    // Closes on errors, too: the page shows what has changed.
+    onSettled: () =>
+      Promise.all([
+        refreshWork(client),
+        ...[["collection", rid, cid], ["collections"]].map((queryKey) => client.invalidateQueries({ queryKey })),
+      ]),
+  });
+  return (
+    <Confirm
+      open
+      onClose={onClose}
+      title={archived ? s.unarchiveTitle(name) : s.archiveTitle(name)}
+      action={archived ? s.unarchive : s.archive}
+      onConfirm={() => changing.mutate()}
+      pending={changing.isPending}
+      error={changing.error}
+    >
+      {archived ? s.unarchiveAbout : s.archiveAbout}
+    </Confirm>
   );
 }

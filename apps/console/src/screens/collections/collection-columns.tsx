@@ -1,6 +1,6 @@
+import type { Collection } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
 import { Lock } from "lucide-react";
-import type { Collection } from "../../api/collections.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { shownName } from "../../lib/shown-name.ts";
 import { collectionsStrings } from "../../strings/collections.ts";
@@ -13,10 +13,10 @@ import { IndexingBadge } from "./indexing-badge.tsx";
 
 const s = collectionsStrings.columns;
 
-/** Ids of those that can be sorted are the server's names for it. */
+/** Ids of sortable columns are the API's sort fields. */
 export const collectionColumns: readonly Column<Collection>[] = [
   { id: "name", header: s.name, width: "minmax(8.5rem,1.5fr)", cell: (one) => <Name collection={one} /> },
-  // Early, so that a phone shows them without scrolling.
+  // First, so that phones show it without scrolling.
   {
     id: "indexing",
     header: s.indexing,
@@ -58,7 +58,7 @@ export const collectionColumns: readonly Column<Collection>[] = [
   { id: "by", header: s.by, sortable: false, width: "6rem", cell: ({ created_by }) => <Cut>{created_by}</Cut> },
 ];
 
-/** For the mouse: a link opens in a new tab too. With the keyboard the row itself is opened. */
+/** For the mouse: links open in new tabs. By keyboard, the row is opened. */
 function Name({
   collection: { repository_id: rid, collection_id: cid, name, status, private: hidden },
 }: {

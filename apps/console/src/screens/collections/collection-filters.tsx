@@ -16,7 +16,7 @@ interface Props {
 export function CollectionFilters({ search: { q, tag, repository, status, sort, order }, onChange }: Props) {
   const repositories = useQuery(repositoriesOptions).data?.items ?? [];
   const known = repositories.map(({ repository_id, name }) => ({ value: repository_id, label: name }));
-  // One that came with the address and is on no first page of repositories is a choice all the same.
+  // A repository of the URL that is not on the first page of repositories is an option, too.
   const missing =
     repository !== undefined && known.every(({ value }) => value !== repository)
       ? [{ value: repository, label: repository }]
@@ -66,7 +66,7 @@ export function CollectionFilters({ search: { q, tag, repository, status, sort, 
 
 const sortChoices = Object.entries(orders).map(([value, label]) => ({ value, label }));
 
-/** The server's own order needs no words in the address. */
+/** Omits the default order from the URL. */
 function sortOf(choice: string): Pick<CollectionsSearch, "sort" | "order"> {
   const [name, order] = choice.split(" ");
   const sort = collectionSorts.find((one) => one === name);

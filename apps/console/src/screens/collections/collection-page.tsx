@@ -1,18 +1,22 @@
-/** One collection: what it is on top, its parts below. */
+import type { Collection } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
-import { collectionOptions, type Collection } from "../../api/collections.ts";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { deletedCollectionOptions } from "../../api/collection-changes.ts";
+import { type CollectionId, collectionOptions } from "../../api/collections.ts";
 import { isProblem } from "../../api/problem.ts";
+import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { shownName } from "../../lib/shown-name.ts";
 import { collectionStrings as s } from "../../strings/collection.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
-import { formatBytes, formatNumber } from "../../lib/format.ts";
+import { buttonClass } from "../../ui/button.tsx";
 import { lazyPart } from "../../ui/lazy-part.tsx";
-import { Page } from "../../ui/panel.tsx";
-import { AbsentCollection } from "./absent-collection.tsx";
+import { Page, Panel } from "../../ui/panel.tsx";
+import { ErrorBox, Loading } from "../../ui/states.tsx";
 import { CollectionActions } from "./collection-actions.tsx";
 import { CollectionTabs } from "./collection-tabs.tsx";
 import { FollowedJob } from "./followed-job.tsx";
+import { InTrash } from "./in-trash.tsx";
 import { FailedBadge, IndexingBadge } from "./indexing-badge.tsx";
 import type { CollectionSearch } from "./routes.ts";
 
@@ -26,7 +30,7 @@ export function CollectionPage() {
   const { data, error, refetch } = useQuery(collectionOptions(id));
   const change = (next: Partial<CollectionSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
-  // The last answer may still be in the cache: it is not there any more, whatever was read before.
+  // The cache may still have it although it does not exist any more.
   const collection = isProblem(error, 404) ? undefined : data;
   const followed = search.job !== undefined && (
     <FollowedJob key={search.job} jobId={search.job} collection={id} onHide={() => change({ job: undefined })} />
@@ -71,10 +75,60 @@ function Head({ collection }: { readonly collection: Collection }) {
         {collection.private && <Badge>{s.private}</Badge>}
         <span>{s.in(shownName(repository_name))}</span>
         <span>{s.counts.documents(document_count, formatNumber(document_count))}</span>
-        <span>{s.counts.passages(chunk_count, formatNumber(chunk_count))}</span>
+        <span>{s.counts.chunks(chunk_count, formatNumber(chunk_count))}</span>
         {row_count > 0 && <span>{s.counts.rows(row_count, formatNumber(row_count))}</span>}
         <span>{formatBytes(total_size_bytes)}</span>
       </span>
     </>
+  );
+}
+
+interface Props {
+  readonly id: CollectionId;
+  readonly error: unknown;
+  readonly onRetry: () => void;
+  /** The job that deleted it, if followed. */
+  readonly followed: ReactNode;
+}
+
+function AbsentCollection({ id, error, onRetry, followed }: Props) {
+  const missing = isProblem(error, 404);
+  const deleted = useQuery({ ...deletedCollectionOptions(id), enabled: missing }).data;
+  return (
+    <Page title={deleted?.name ?? id.cid}>
+      {followed}
+      {error === null && <Loading what={s.loading} />}
+      {error !== null && !missing && <ErrorBox error={error} onRetry={onRetry} />}
+      {missing && followed === false && (
+        <Reason id={id} error={error} purgeAt={deleted?.status === "DELETED" ? deleted.purge_at : undefined} />
+      )}
+      {missing && (
+        <div className="flex flex-wrap items-center gap-2">
+          <Link to="/trash" className={buttonClass()}>
+            {s.toTrash}
+          </Link>
+          <Link to="/collections" className={buttonClass()}>
+            {s.toCollections}
+          </Link>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function Reason({
+  id,
+  error,
+  purgeAt,
+}: {
+  readonly id: CollectionId;
+  readonly error: unknown;
+  readonly purgeAt: string | null | undefined;
+}) {
+  if (purgeAt === null || purgeAt === undefined) return <ErrorBox error={error} />;
+  return (
+    <Panel title={s.deleted}>
+      <InTrash until={purgeAt} collection={id} />
+    </Panel>
   );
 }

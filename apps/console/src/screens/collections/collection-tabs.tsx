@@ -1,6 +1,7 @@
-/** Each part is loaded when it is first looked at. */
+/** Tabs are loaded on first use. */
+import type { Collection } from "@pinakes/client";
 import type { ReactNode } from "react";
-import type { Collection, CollectionId } from "../../api/collections.ts";
+import type { CollectionId } from "../../api/collections.ts";
 import { collectionStrings as s } from "../../strings/collection.ts";
 import { lazyPart } from "../../ui/lazy-part.tsx";
 import { Tabs } from "../../ui/tabs.tsx";

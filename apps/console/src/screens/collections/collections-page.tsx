@@ -1,8 +1,8 @@
-/** All collections that the caller may see, whatever repository they are in. */
+import type { Collection } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { collectionsOptions, repositoryCollectionsOptions, type Collection } from "../../api/collections.ts";
+import { collectionsOptions, repositoryCollectionsOptions } from "../../api/collections.ts";
 import { moreOf } from "../../api/page.ts";
 import { collectionsStrings as s } from "../../strings/collections.ts";
 import { Button } from "../../ui/button.tsx";
@@ -33,7 +33,7 @@ export function CollectionsPage() {
   const change = (next: Partial<CollectionsSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   const open = ({ repository_id: rid, collection_id: cid, status }: Collection) => {
-    // One that is on its way out has no page any more, but its removal has.
+    // A collection that is being deleted has no page, but its operation has.
     if (status === "ACTIVE" || status === "ARCHIVED")
       void navigate({ to: "/collections/$rid/$cid", params: { rid, cid }, search: {} });
     else void navigate({ to: "/deletions", search: {} });

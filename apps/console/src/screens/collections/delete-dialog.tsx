@@ -1,9 +1,9 @@
-/** Says what will go and whether it can come back, before anything goes. */
+/** Shows what will be deleted and whether it can be restored. */
+import type { Collection } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { showBegunWork } from "../../api/begun-work.ts";
+import { refreshWork } from "../../api/refresh-work.ts";
 import { deleteCollection } from "../../api/collection-changes.ts";
-import type { Collection } from "../../api/collections.ts";
 import { infoOptions } from "../../api/health.ts";
 import { meOptions } from "../../api/identity.ts";
 import { isProblem } from "../../api/problem.ts";
@@ -31,12 +31,12 @@ export function DeleteDialog({ collection, onClose, onStarted }: Props) {
     mutationFn: () => deleteCollection({ rid, cid }, { purge, ifMatch: etag, allowPartial }),
     onSuccess: ({ job_id }) => {
       onStarted(job_id);
-      // What was read of it is forgotten: the page, which asks once more, then shows what became of it and not what it was.
+      // Clears the cache, so that the page shows the new state.
       void client.resetQueries({ queryKey: ["collection", rid, cid], exact: true });
       void client.invalidateQueries({ queryKey: ["collections"] });
-      void showBegunWork(client);
+      void refreshWork(client);
     },
-    // The page behind then shows what has changed, and a second click is meant for that.
+    // Closes on errors, too: the page shows what has changed.
     onError: () => client.invalidateQueries({ queryKey: ["collection", rid, cid], exact: true }),
   });
   const storeCannot = isProblem(deleting.error, 409) && deleting.error.message.startsWith("store_cannot_delete");
@@ -65,11 +65,11 @@ function WhatGoes({ collection }: { readonly collection: Collection }) {
   const triples =
     usage.data === undefined ? (usage.error === null ? s.counting : s.unknown) : formatNumber(usage.data.triples);
   return (
-    <section aria-label={s.goes} className="rounded-md border p-3">
+    <section aria-label={s.contents} className="rounded-md border p-3">
       <Facts
         of={[
           [s.documents, formatNumber(collection.document_count)],
-          [s.passages, formatNumber(collection.chunk_count)],
+          [s.chunks, formatNumber(collection.chunk_count)],
           [s.bytes, formatBytes(collection.total_size_bytes)],
           [s.triples, triples],
         ]}
@@ -81,7 +81,7 @@ function WhatGoes({ collection }: { readonly collection: Collection }) {
 function How({ purge, onChoose }: { readonly purge: boolean; readonly onChoose: (purge: boolean) => void }) {
   const me = useQuery(meOptions).data;
   const days = useQuery(infoOptions).data?.trash_days;
-  // The server has the last word, as for owners of a collection that nobody else sees.
+  // The server decides, for example for owners of private collections.
   const mayPurge = me !== undefined && (me.role !== "user" || me.permissions.includes("purge"));
   const choices = [
     { value: false, label: s.soft, about: s.softAbout(days), disabled: false },
@@ -89,7 +89,7 @@ function How({ purge, onChoose }: { readonly purge: boolean; readonly onChoose: 
   ];
   return (
     <fieldset className="flex flex-col gap-2">
-      <legend className="mb-1 text-xs font-medium text-soft">{s.how}</legend>
+      <legend className="mb-1 text-xs font-medium text-soft">{s.mode}</legend>
       {choices.map(({ value, label, about, disabled }) => (
         <label
           key={label}

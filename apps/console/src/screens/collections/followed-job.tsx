@@ -1,9 +1,10 @@
-/** Work on the collection, while it is under way and when it is done. Its id stands in the address: a reload goes on with it. */
+/** A job of the collection. Its id is in the URL, so that a reload continues to follow it. */
+import type { Job } from "@pinakes/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { CollectionId } from "../../api/collections.ts";
-import { isUnderWay, jobDetailOptions, type JobRow } from "../../api/jobs.ts";
+import { isUnderWay, jobDetailOptions } from "../../api/jobs.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -56,7 +57,7 @@ function JobState({
   collection,
   onHide,
 }: {
-  readonly job: JobRow;
+  readonly job: Job;
   readonly collection: CollectionId;
   readonly onHide: () => void;
 }) {
@@ -78,7 +79,7 @@ function JobState({
   );
 }
 
-function HowFar({ done, total }: JobRow["progress"]) {
+function HowFar({ done, total }: Job["progress"]) {
   const words = s.progress(formatNumber(done), formatNumber(total));
   return (
     <div className="flex flex-col gap-1">
@@ -88,10 +89,10 @@ function HowFar({ done, total }: JobRow["progress"]) {
   );
 }
 
-/** What the work did to the collection is read when it ends. */
-function useRefreshAtEnd(job: JobRow | undefined, { rid, cid }: CollectionId): void {
+/** Refetches the collection when the job ends. */
+function useRefreshAtEnd(job: Job | undefined, { rid, cid }: CollectionId): void {
   const client = useQueryClient();
-  // Of a collection that is gone there is nothing to read.
+  // A deleted collection cannot be refetched.
   const gone = job?.kind === "delete" || job?.kind === "purge";
   const ended = job !== undefined && !gone && !isUnderWay(job);
   useEffect(() => {

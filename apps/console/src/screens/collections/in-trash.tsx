@@ -1,4 +1,3 @@
-/** A collection that was deleted, and the way back. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { restoreCollection } from "../../api/collection-changes.ts";
 import type { CollectionId } from "../../api/collections.ts";

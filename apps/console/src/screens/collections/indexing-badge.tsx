@@ -1,6 +1,6 @@
-/** How far a collection is indexed. One file that failed among many is no failed collection: it is named, and it is a way to the file. */
+/** Indexing status. Single failed files are counted and linked, without marking the whole collection as failed. */
+import type { Collection } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
-import type { Collection } from "../../api/collections.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { collectionsStrings as s } from "../../strings/collections.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
@@ -16,13 +16,13 @@ interface Props {
     | "row_count"
     | "documents_by_status"
   >;
-  /** In a row that is opened with the keyboard as a whole. */
+  /** Inside a row that is opened by keyboard. */
   readonly inRow?: boolean;
 }
 
 export function IndexingBadge({ collection, inRow = false }: Props) {
   const { document_count, row_count, indexing_status } = collection;
-  // Where there is no document, nothing is pending.
+  // Without documents, nothing is pending.
   if (document_count === 0 && row_count > 0)
     return <span className="text-xs text-soft">{s.rows(formatNumber(row_count), row_count === 1)}</span>;
   if (document_count === 0) return <span className="text-xs text-soft">{s.noDocuments}</span>;

@@ -1,4 +1,4 @@
-/** Where the search lab begins when it is opened from a collection. */
+/** Initial parameters of the search lab for a collection. */
 import { refOf } from "../../api/collection-ref.ts";
 import type { CollectionId } from "../../api/collections.ts";
 

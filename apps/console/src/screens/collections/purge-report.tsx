@@ -1,4 +1,3 @@
-/** How far each store is with removing a collection for good. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { operationDetailOptions } from "../../api/operations.ts";

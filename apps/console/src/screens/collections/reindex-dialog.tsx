@@ -1,7 +1,7 @@
+import type { Collection } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { showBegunWork } from "../../api/begun-work.ts";
+import { refreshWork } from "../../api/refresh-work.ts";
 import { reindexCollection } from "../../api/collection-changes.ts";
-import type { Collection } from "../../api/collections.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -23,7 +23,7 @@ export function ReindexDialog({
   const starting = useMutation({
     mutationFn: () => reindexCollection({ rid, cid }),
     onSuccess: ({ job_id }) => {
-      void showBegunWork(client);
+      void refreshWork(client);
       onStarted(job_id);
     },
   });

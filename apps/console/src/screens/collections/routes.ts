@@ -15,14 +15,14 @@ export interface CollectionsSearch {
   readonly status?: (typeof collectionFilters)[number] | undefined;
   readonly sort?: (typeof collectionSorts)[number] | undefined;
   readonly order?: "asc" | "desc" | undefined;
-  /** The wizard is open. */
+  /** The create dialog is open. */
   readonly new?: true | undefined;
 }
 
 export interface CollectionSearch extends DocumentFilters {
   readonly tab?: (typeof collectionTabs)[number] | undefined;
   readonly edit?: true | undefined;
-  /** Work on the collection that is followed. */
+  /** The followed job. */
   readonly job?: string | undefined;
   readonly ask?: string | undefined;
 }

@@ -1,5 +1,5 @@
+import type { ChunkingStrategy, Collection } from "@pinakes/client";
 import { Pencil } from "lucide-react";
-import type { ChunkingStrategy, Collection } from "../../api/collections.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -71,7 +71,7 @@ function factsOf(collection: Collection): Parameters<typeof Facts>[0]["of"] {
     [s.graph, collection.graph.extract],
     [
       s.access,
-      collection.private ? s.onlyCreator : effective_groups === null ? s.everybody : effective_groups.join(", "),
+      collection.private ? s.onlyCreator : effective_groups === null ? s.everyone : effective_groups.join(", "),
     ],
     [s.yours, collection.access ?? s.none],
     [s.createdBy, collection.created_by],
@@ -80,7 +80,7 @@ function factsOf(collection: Collection): Parameters<typeof Facts>[0]["of"] {
     [s.indexed, last_sync_at === null ? s.never : <Ago key="indexed" at={last_sync_at} />],
     [s.used, last_used_at === null ? s.never : <Ago key="used" at={last_used_at} />],
     [
-      s.life,
+      s.incarnation,
       <code key="life" className="font-mono text-xs">
         {collection.incarnation}
       </code>,

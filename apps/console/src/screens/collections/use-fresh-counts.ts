@@ -1,7 +1,8 @@
-/** While documents are indexed, counts and sizes in lists change all the time: they are asked for again, but not for every document. */
-import { collectionRowId, type Collection } from "../../api/collections.ts";
+/** During indexing, counts and sizes change constantly: lists are refetched, but not for every document. */
+import type { Collection } from "@pinakes/client";
+import { collectionRowId } from "../../api/collections.ts";
 import { useEvents } from "../../api/events.ts";
-import { renewSoon } from "../../app/query-client.ts";
+import { refetchSoon } from "../../app/query-client.ts";
 
 export function useFreshCounts(): void {
   useEvents(({ type, resource: { repository_id, collection_id } }) => {
@@ -10,7 +11,6 @@ export function useFreshCounts(): void {
   });
 }
 
-/** Soon, and once for all that happens until then. */
 export function renewCounts(of: Pick<Collection, "repository_id" | "collection_id">): void {
-  renewSoon(["collections"], [collectionRowId(of)]);
+  refetchSoon(["collections"], [collectionRowId(of)]);
 }

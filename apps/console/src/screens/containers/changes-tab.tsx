@@ -1,8 +1,9 @@
-/** What is written and deleted: as it happens, or all that is still known from the oldest on. */
+/** The change feed: live, or all retained changes from the oldest. */
+import type { ContainerChange } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
-import { changesOptions, changesStream, type ContainerChange } from "../../api/containers.ts";
+import { changesOptions, changesStream } from "../../api/containers.ts";
 import { moreOf } from "../../api/page.ts";
 import { useStream } from "../../api/stream.ts";
 import { formatDateTime } from "../../lib/format.ts";

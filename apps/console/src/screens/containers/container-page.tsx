@@ -1,9 +1,9 @@
-/** One container: its items, queries, indexes and changes. */
+import type { ContainerInfo } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
-import { containerOptions, deleteContainer, type Container } from "../../api/containers.ts";
+import { containerOptions, deleteContainer } from "../../api/containers.ts";
 import { containerStrings as s } from "../../strings/containers.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -38,7 +38,7 @@ export function ContainerPage() {
   return <One key={c} container={container.data} />;
 }
 
-function One({ container }: { readonly container: Container }) {
+function One({ container }: { readonly container: ContainerInfo }) {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
   const [removing, setRemoving] = useState(false);

@@ -1,9 +1,9 @@
-/** All containers of the workspace. */
+import type { ContainerInfo } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { containersOptions, type Container } from "../../api/containers.ts";
+import { containersOptions } from "../../api/containers.ts";
 import { formatSeconds } from "../../lib/format.ts";
 import { containerStrings as s } from "../../strings/containers.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -15,7 +15,7 @@ import { Empty } from "../../ui/states.tsx";
 import { NewContainer } from "./new-container.tsx";
 import { pathsOf } from "./partition-key.ts";
 
-const columns: readonly Column<Container>[] = [
+const columns: readonly Column<ContainerInfo>[] = [
   {
     id: "name",
     header: s.columns.name,

@@ -1,5 +1,5 @@
-/** Columns for documents of any shape: the simple values that the first ones have. */
-import type { Json, JsonObject } from "../../api/containers.ts";
+/** Columns for documents of any shape: the scalar fields of the first ones. */
+import type { JsonObject, JsonValue } from "@pinakes/client";
 import { containerStrings } from "../../strings/containers.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -10,7 +10,7 @@ const looked = 50;
 const moreColumnsMax = 5;
 const charactersMax = 200;
 
-/** The server's own; shown where they mean something to a reader. */
+/** System fields that are not useful in a table. */
 const hidden = new Set(["id", "_etag", "_ts", "workspace_id"]);
 
 export function itemColumns(items: readonly JsonObject[], paths: readonly string[]): readonly Column<JsonObject>[] {
@@ -39,8 +39,8 @@ export function itemColumns(items: readonly JsonObject[], paths: readonly string
   ];
 }
 
-/** Of a query's answer: whatever it selected. */
-export function resultColumns(items: readonly Json[]): readonly Column<{ readonly value: Json }>[] {
+/** Columns for any query result. */
+export function resultColumns(items: readonly JsonValue[]): readonly Column<{ readonly value: JsonValue }>[] {
   const objects = items.filter(isObject);
   const names = [...new Set(objects.slice(0, looked).flatMap((item) => Object.keys(item)))].filter(
     (name) => name === "id" || !hidden.has(name),
@@ -69,7 +69,7 @@ function namesOf(items: readonly JsonObject[]): readonly string[] {
   return [...new Set(simple)].slice(0, moreColumnsMax);
 }
 
-function isList(value: Json | undefined): boolean {
+function isList(value: JsonValue | undefined): boolean {
   return typeof value === "object" && value !== null;
 }
 
@@ -82,7 +82,7 @@ function fieldColumn(name: string): Column<JsonObject> {
   };
 }
 
-function cellText(value: Json | undefined): string {
+function cellText(value: JsonValue | undefined): string {
   if (value === undefined) return "";
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > charactersMax ? `${text.slice(0, charactersMax)} …` : text;

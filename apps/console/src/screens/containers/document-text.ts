@@ -1,9 +1,9 @@
-/** A document as a person edits it. Pure. */
-import type { Json, JsonObject } from "../../api/containers.ts";
+/** A document as editable JSON. Pure. */
+import type { JsonObject, JsonValue } from "@pinakes/client";
 import { containerStrings } from "../../strings/containers.ts";
 import { isObject } from "./partition-key.ts";
 
-/** Set by the server; sending them back changes nothing, and showing them would invite to edit them. */
+/** System fields: read-only, so they are not offered for editing. */
 const systemNames = ["_etag", "_ts"];
 
 export function textOf(document: JsonObject): string {
@@ -21,9 +21,9 @@ export function etagOf(document: JsonObject): string {
 type Parsed = { readonly document: JsonObject } | { readonly error: string };
 
 export function parseDocument(text: string): Parsed {
-  let value: Json;
+  let value: JsonValue;
   try {
-    value = JSON.parse(text) as Json;
+    value = JSON.parse(text) as JsonValue;
   } catch (error) {
     return { error: `${containerStrings.item.notJson} ${error instanceof Error ? error.message : ""}` };
   }

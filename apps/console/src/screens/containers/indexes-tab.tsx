@@ -1,12 +1,13 @@
+import type { IndexState } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
-import { indexesOptions, type IndexState } from "../../api/containers.ts";
+import { indexesOptions } from "../../api/containers.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/states.tsx";
 
 const s = containerStrings.indexes;
-/** While one is built, its progress is asked for again. */
+/** Polled while an index is being built. */
 const againMs = 2_000;
 
 const columns: readonly Column<IndexState>[] = [

@@ -1,6 +1,6 @@
-/** Two versions of one item, side by side, and the reader's choice between them. */
+import type { JsonObject } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { createItem, readItem, type ItemKey, type JsonObject } from "../../api/containers.ts";
+import { createItem, readItem, type ItemKey } from "../../api/containers.ts";
 import { isProblem } from "../../api/problem.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
@@ -55,7 +55,7 @@ export function ItemConflict(props: ItemConflictProps) {
         <Side title={s.mine} document={mine} />
       </div>
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onGoOn}>{s.goOn}</Button>
+        <Button onClick={onGoOn}>{s.continue}</Button>
         <Button onClick={() => onTakeTheirs(data)}>{s.takeTheirs}</Button>
         <Button look="danger" disabled={pending} onClick={() => onOverwrite(mine, etagOf(data))}>
           {s.overwrite}

@@ -1,7 +1,8 @@
-/** Edits one document as JSON and saves it on condition that nobody changed it meanwhile. */
+/** Edits one document as JSON, and saves it with its etag as a precondition. */
+import type { ContainerInfo, JsonObject } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { replaceItem, type Container, type ItemKey, type JsonObject } from "../../api/containers.ts";
+import { replaceItem, type ItemKey } from "../../api/containers.ts";
 import { isProblem } from "../../api/problem.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
@@ -18,7 +19,7 @@ import { RemoveItem } from "./remove-item.tsx";
 const s = containerStrings.item;
 
 interface ItemEditorProps {
-  readonly container: Container;
+  readonly container: ContainerInfo;
   readonly itemKey: ItemKey;
   readonly first: JsonObject;
   readonly onClose: () => void;
@@ -27,7 +28,7 @@ interface ItemEditorProps {
 interface Save {
   readonly document: JsonObject;
   readonly etag: string;
-  /** The text of the editor when it was sent. */
+  /** The submitted text. */
   readonly sent: string;
 }
 
@@ -51,14 +52,14 @@ export function ItemEditor({ container, itemKey, first, onClose }: ItemEditorPro
   useUnsaved(changed);
   const save = useSave(itemKey, (saved, { sent }) => {
     setBase(saved);
-    // What was typed while it was being saved stays.
+    // Keeps input that was typed during the save.
     setText((now) => (now === sent ? textOf(saved) : now));
   });
   const take = (document: JsonObject) => {
     setBase(document);
     setText(textOf(document));
   };
-  // By Ctrl Enter the editor gives its text, which may be newer than the one that is drawn.
+  // On Ctrl+Enter the editor passes its text, which may be newer than the rendered one.
   const submit = (sent: string) => {
     const read = parseDocument(sent);
     if ("document" in read && sent !== textOf(base) && !save.isPending && !container.append_only)

@@ -1,7 +1,8 @@
-/** The open item. Its version is kept from when it was opened, so that nobody's change is overwritten unseen. */
+/** The open item. Keeps the etag from when it was opened, so that no change is overwritten unseen. */
+import type { ContainerInfo } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { itemOptions, type Container, type ItemKey } from "../../api/containers.ts";
+import { itemOptions, type ItemKey } from "../../api/containers.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
@@ -10,7 +11,7 @@ import { ItemEditor } from "./item-editor.tsx";
 const s = containerStrings.item;
 const route = getRouteApi("/shell/containers/$c");
 
-export function ItemSheet({ container }: { readonly container: Container }) {
+export function ItemSheet({ container }: { readonly container: ContainerInfo }) {
   const { item: id, itemPk: pk } = route.useSearch();
   const navigate = route.useNavigate();
   const close = () => void navigate({ search: (old) => ({ ...old, item: undefined, itemPk: undefined }) });
@@ -30,14 +31,14 @@ export function ItemSheet({ container }: { readonly container: Container }) {
 }
 
 interface LoadedProps {
-  readonly container: Container;
+  readonly container: ContainerInfo;
   readonly itemKey: ItemKey;
   readonly onClose: () => void;
 }
 
 function Loaded({ container, itemKey, onClose }: LoadedProps) {
   const item = useQuery(itemOptions(itemKey));
-  // Once it is open, a later reading that fails does not take away what was typed.
+  // A later failed refetch must not discard the edited text.
   if (item.data === undefined)
     return item.error === null ? <Loading /> : <ErrorBox error={item.error} onRetry={() => void item.refetch()} />;
   return <ItemEditor container={container} itemKey={itemKey} first={item.data} onClose={onClose} />;

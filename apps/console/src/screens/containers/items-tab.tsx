@@ -1,9 +1,9 @@
-/** The items of a container, or of one of its partitions, page by page. */
+import type { ContainerInfo, JsonObject } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { sqlOptions, type Container, type JsonObject } from "../../api/containers.ts";
+import { sqlOptions } from "../../api/containers.ts";
 import { moreOf } from "../../api/page.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
@@ -17,7 +17,7 @@ import { isObject, pathsOf, pkOf, readPk } from "./partition-key.ts";
 const s = containerStrings.items;
 const route = getRouteApi("/shell/containers/$c");
 
-export function ItemsTab({ container }: { readonly container: Container }) {
+export function ItemsTab({ container }: { readonly container: ContainerInfo }) {
   const { pk } = route.useSearch();
   const navigate = route.useNavigate();
   const [creating, setCreating] = useState(false);

@@ -1,6 +1,7 @@
+import type { ContainerInfo, JsonObject } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { createItem, type Container, type JsonObject } from "../../api/containers.ts";
+import { createItem } from "../../api/containers.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
 import { CodeEditor } from "../../ui/code-editor.tsx";
@@ -12,7 +13,7 @@ import { pathsOf } from "./partition-key.ts";
 
 const s = containerStrings.item;
 
-export function NewItem({ container, onClose }: { readonly container: Container; readonly onClose: () => void }) {
+export function NewItem({ container, onClose }: { readonly container: ContainerInfo; readonly onClose: () => void }) {
   const client = useQueryClient();
   const paths = pathsOf(container.partition_key);
   const [first] = useState(() => JSON.stringify(emptyDocument(paths), null, 2));
@@ -26,7 +27,7 @@ export function NewItem({ container, onClose }: { readonly container: Container;
       await client.invalidateQueries({ queryKey: ["containers", container.name, "query"] });
     },
   });
-  // By Ctrl Enter the editor gives its text, which may be newer than the one that is drawn.
+  // On Ctrl+Enter the editor passes its text, which may be newer than the rendered one.
   const submit = (now: string) => {
     const read = parseDocument(now);
     if ("document" in read && !create.isPending) create.mutate(read.document);
@@ -54,7 +55,7 @@ export function NewItem({ container, onClose }: { readonly container: Container;
   );
 }
 
-/** With an empty place for each part of the partition key. */
+/** A template with a placeholder for each part of the partition key. */
 function emptyDocument(paths: readonly string[]): JsonObject {
   const document: Record<string, unknown> = { id: "" };
   for (const path of paths) {

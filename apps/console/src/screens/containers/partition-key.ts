@@ -1,41 +1,41 @@
-/** Partition keys: where they stand in a document, and how they stand in an address. Pure. */
-import type { Json, JsonObject, PkValue } from "../../api/containers.ts";
+/** Partition keys in documents and in URLs. Pure. */
+import type { JsonObject, JsonValue, PartitionKeyValue } from "@pinakes/client";
 
 export function pathsOf(partitionKey: string | readonly string[]): readonly string[] {
   return typeof partitionKey === "string" ? [partitionKey] : partitionKey;
 }
 
 /** The value at `/a/b`; undefined when there is none. */
-export function valueAt(document: Json | undefined, path: string): Json | undefined {
+export function valueAt(document: JsonValue | undefined, path: string): JsonValue | undefined {
   return path
     .split("/")
     .filter((name) => name !== "")
-    .reduce<Json | undefined>(
+    .reduce<JsonValue | undefined>(
       (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
       document,
     );
 }
 
-export function isObject(value: Json | undefined): value is JsonObject {
+export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** As the server takes it: a text as it is; numbers, several values, nothing and what begins with "[" as a JSON list. */
-export function pkText(values: readonly PkValue[]): string {
+/** As the API takes it: a string unchanged; numbers, several values, none, and what starts with "[" as a JSON list. */
+export function pkText(values: readonly PartitionKeyValue[]): string {
   const [only] = values;
   return values.length === 1 && typeof only === "string" && only !== "" && !only.startsWith("[")
     ? only
     : JSON.stringify(values);
 }
 
-/** Undefined when the document lacks one of the values. */
+/** Undefined if the document lacks one of the values. */
 export function pkOf(document: JsonObject, paths: readonly string[]): string | undefined {
   const values = paths.map((path) => valueAt(document, path));
   return values.every(isPkValue) ? pkText(values) : undefined;
 }
 
-/** What pkText wrote; null when it is a list that cannot be read. */
-export function readPk(text: string): PkValue | readonly PkValue[] | null {
+/** The inverse of pkText; null for an invalid list. */
+export function readPk(text: string): PartitionKeyValue | readonly PartitionKeyValue[] | null {
   if (!text.startsWith("[")) return text;
   try {
     const value = JSON.parse(text) as unknown;
@@ -45,6 +45,6 @@ export function readPk(text: string): PkValue | readonly PkValue[] | null {
   }
 }
 
-function isPkValue(value: unknown): value is PkValue {
+function isPkValue(value: unknown): value is PartitionKeyValue {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }

@@ -1,4 +1,4 @@
-import type { QueryPlan } from "../../api/containers.ts";
+import type { QueryPlan } from "@pinakes/client";
 import { containerStrings } from "../../strings/containers.ts";
 import { Facts, Panel } from "../../ui/panel.tsx";
 

@@ -1,9 +1,10 @@
-/** A query in SQL, how it is answered, and its answer. What was run stands in the address. */
+/** SQL query, plan and results. The executed query is in the URL. */
+import type { ContainerInfo, JsonValue } from "@pinakes/client";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { useState } from "react";
-import { explainOptions, sqlOptions, type Container, type Json, type SqlQuestion } from "../../api/containers.ts";
+import { explainOptions, sqlOptions, type SqlQuestion } from "../../api/containers.ts";
 import { moreOf } from "../../api/page.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
@@ -19,7 +20,7 @@ import { QueryPlanPanel } from "./query-plan-panel.tsx";
 const s = containerStrings.query;
 const route = getRouteApi("/shell/containers/$c");
 
-export function QueryTab({ container }: { readonly container: Container }) {
+export function QueryTab({ container }: { readonly container: ContainerInfo }) {
   const { sql, sqlPk, plan } = route.useSearch();
   const pk = sqlPk === undefined ? undefined : readPk(sqlPk);
   const question = sql === undefined || pk === null ? undefined : { query: sql, ...(pk === undefined ? {} : { pk }) };
@@ -44,7 +45,7 @@ function QueryBox({ name, badPk }: { readonly name: string; readonly badPk: bool
   const [pk, setPk] = useState(search.sqlPk ?? "");
   const run = async (plan: true | undefined, sql = text) => {
     await navigate({ search: (old) => ({ ...old, sql, sqlPk: pk === "" ? undefined : pk, plan }), replace: true });
-    // The same query again is asked again.
+    // Running the same query again refetches it.
     await client.invalidateQueries({ queryKey: ["containers", name, plan === true ? "explain" : "query"] });
   };
   return (
@@ -87,14 +88,14 @@ function Explained({ name, question }: { readonly name: string; readonly questio
 }
 
 interface Row {
-  readonly value: Json;
+  readonly value: JsonValue;
   readonly number: number;
 }
 
 interface ResultsProps {
-  readonly container: Container;
+  readonly container: ContainerInfo;
   readonly question: SqlQuestion;
-  /** Unless the plan says it already. */
+  /** Unless the plan already shows it. */
   readonly advise: boolean;
 }
 
@@ -106,7 +107,7 @@ function Results({ container, question, advise }: ResultsProps) {
   const open = (row: Row) => {
     const { value } = row;
     const itemPk = isObject(value) ? pkOf(value, pathsOf(container.partition_key)) : undefined;
-    // Only a whole document can be edited; of a part of one just that part is shown.
+    // Only whole documents can be edited; a projection is shown as it is.
     if (
       isObject(value) &&
       typeof value["_etag"] === "string" &&

@@ -1,7 +1,8 @@
-/** Deletes the item that the reader sees. One that changed meanwhile is shown first; confirming again deletes what is there now. */
+/** Deletes the displayed version of an item. After a conflict the current one is shown; confirming again deletes that. */
+import type { JsonObject } from "@pinakes/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { deleteItem, readItem, type ItemKey, type JsonObject } from "../../api/containers.ts";
+import { deleteItem, readItem, type ItemKey } from "../../api/containers.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";

@@ -7,14 +7,13 @@ export const containerTabs = ["items", "query", "indexes", "changes"] as const;
 
 export interface ContainerSearch {
   readonly tab?: (typeof containerTabs)[number] | undefined;
-  /** The partition that is shown. */
   readonly pk?: string | undefined;
-  /** The query that was run, and its partition. */
+  /** The executed query, and its partition. */
   readonly sql?: string | undefined;
   readonly sqlPk?: string | undefined;
   readonly plan?: true | undefined;
   readonly from?: "oldest" | undefined;
-  /** The item that is open. */
+  /** The open item. */
   readonly item?: string | undefined;
   readonly itemPk?: string | undefined;
 }
@@ -42,7 +41,7 @@ export const containerRoutes = [
   }),
 ] as const;
 
-/** A partition key in a JSON list reads as a list when somebody typed the address by hand. */
+/** The router parses a hand-typed JSON list in the URL to an array. */
 function pkParam(value: unknown): string | undefined {
   return Array.isArray(value) ? JSON.stringify(value) : textParam(value);
 }

@@ -1,8 +1,12 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { type Operation, operationStatuses } from "@pinakes/client";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { operationListOptions, operationStatuses } from "../../api/operations.ts";
+import { useEvents } from "../../api/events.ts";
+import { isOperation } from "../../api/jobs.ts";
+import { operationListKey, operationListOptions, readOperation } from "../../api/operations.ts";
 import { moreOf } from "../../api/page.ts";
-import { usePlaceName } from "../../api/place-names.ts";
+import { itemsInPages, replaceInPages } from "../../api/pages-cache.ts";
+import { useCollectionName } from "../../api/collection-names.ts";
 import { deletionStrings as s } from "../../strings/deletions.ts";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Select } from "../../ui/field.tsx";
@@ -13,7 +17,6 @@ import { LagPanel } from "./lag-panel.tsx";
 import { operationColumns } from "./operation-columns.tsx";
 import { OperationSheet } from "./operation-sheet.tsx";
 import type { DeletionSearch } from "./routes.ts";
-import { useLiveOperations } from "./use-live-operations.ts";
 
 const route = getRouteApi("/shell/deletions");
 
@@ -22,7 +25,7 @@ export function DeletionsPage() {
   const navigate = route.useNavigate();
   const set = (next: DeletionSearch) => void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
   const list = useInfiniteQuery(operationListOptions({ status, collection }));
-  const nameOf = usePlaceName();
+  const nameOf = useCollectionName();
   useLiveOperations();
   const narrowed = status !== undefined || collection !== undefined;
   return (
@@ -60,4 +63,21 @@ export function DeletionsPage() {
       {operation !== undefined && <OperationSheet id={operation} onClose={() => set({ operation: undefined })} />}
     </Page>
   );
+}
+
+function useLiveOperations(): void {
+  const client = useQueryClient();
+  const look = async (id: string) => {
+    const known = itemsInPages<Operation>(client, operationListKey).some(({ operation_id }) => operation_id === id);
+    // A new one may not match the filters: the server decides.
+    if (!known) return client.invalidateQueries({ queryKey: operationListKey });
+    try {
+      replaceInPages<Operation>(client, operationListKey, await readOperation(id), ({ operation_id }) => operation_id);
+    } catch {
+      // Deleted or unreachable: the list is refetched after a reconnect.
+    }
+  };
+  useEvents(({ resource: { job_id }, data }) => {
+    if (job_id !== undefined && isOperation(String(data["kind"]))) void look(job_id);
+  });
 }

@@ -1,4 +1,3 @@
-/** How far the workspace's deletes are behind. */
 import { useQuery } from "@tanstack/react-query";
 import { meOptions } from "../../api/identity.ts";
 import { deletionLagOptions } from "../../api/operations.ts";
@@ -13,7 +12,7 @@ const s = deletionStrings.lag;
 export function LagPanel({ onOpen }: { readonly onOpen: (operationId: string) => void }) {
   const isAdmin = useQuery(meOptions).data?.role === "admin";
   const { data, error, refetch } = useQuery(deletionLagOptions(isAdmin));
-  // For admins only: others see their own operations below, which say the same of them.
+  // Admins only: others see their own operations below.
   if (!isAdmin) return null;
   const oldest = data?.oldest ?? null;
   return (
@@ -43,7 +42,7 @@ export function LagPanel({ onOpen }: { readonly onOpen: (operationId: string) =>
               [s.limit, formatSeconds(data.limit_seconds)],
             ]}
           />
-          {/* Not an alert: it has the seconds in it, and would be read out again and again. */}
+          {/* Not an alert: screen readers would announce each change of the seconds. */}
           {data.warning !== null && (
             <p className="rounded-md bg-bad-soft p-3 text-sm break-words text-bad">{data.warning}</p>
           )}

@@ -1,5 +1,5 @@
-import type { OperationRow } from "../../api/operations.ts";
-import type { PlaceName } from "../../api/place-names.ts";
+import type { Operation } from "@pinakes/client";
+import type { CollectionName } from "../../api/collection-names.ts";
 import { formatMs, formatNumber } from "../../lib/format.ts";
 import { deletionStrings as s } from "../../strings/deletions.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
@@ -12,9 +12,9 @@ export function actionOf(action: string): string {
   return s.actions[action] ?? action;
 }
 
-const deletedBy = ({ stores }: OperationRow) => stores.reduce((total, { deleted }) => total + deleted, 0);
+const deletedBy = ({ stores }: Operation) => stores.reduce((total, { deleted }) => total + deleted, 0);
 
-export const operationColumns = (nameOf: PlaceName): readonly Column<OperationRow>[] => [
+export const operationColumns = (nameOf: CollectionName): readonly Column<Operation>[] => [
   {
     id: "collection",
     header: s.columns.collection,
@@ -57,7 +57,7 @@ export const operationColumns = (nameOf: PlaceName): readonly Column<OperationRo
     align: "right",
     cell: ({ stores }) => <RemainingCell of={remainingOf(stores)} />,
   },
-  { id: "begun", header: s.columns.begun, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
+  { id: "started", header: s.columns.started, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
   {
     id: "took",
     header: s.columns.took,

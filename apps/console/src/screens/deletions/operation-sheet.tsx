@@ -1,6 +1,6 @@
-/** The report of an operation: what each store did, what it still has, and why. Live until it is done. */
+import type { Operation } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { operationDetailOptions, operationListKey, retryOperation, type OperationRow } from "../../api/operations.ts";
+import { operationDetailOptions, operationListKey, retryOperation } from "../../api/operations.ts";
 import { replaceInPages } from "../../api/pages-cache.ts";
 import { formatDateTime } from "../../lib/format.ts";
 import { deletionStrings } from "../../strings/deletions.ts";
@@ -33,7 +33,7 @@ export function OperationSheet({ id, onClose }: { readonly id: string; readonly 
   );
 }
 
-function Report({ operation }: { readonly operation: OperationRow }) {
+function Report({ operation }: { readonly operation: Operation }) {
   const { operation_id, status, partial, created_by, created_at, finished_at, incarnation, stores } = operation;
   return (
     <div className="flex flex-col gap-5">
@@ -46,14 +46,14 @@ function Report({ operation }: { readonly operation: OperationRow }) {
             </code>,
           ],
           [
-            s.life,
+            s.incarnation,
             <code key="life" className="font-mono text-xs">
               {incarnation}
             </code>,
           ],
           [s.status, <Status key="status" value={status} />],
           [s.by, created_by],
-          [s.begun, formatDateTime(created_at)],
+          [s.started, formatDateTime(created_at)],
           ...(finished_at === null ? [] : [[s.finished, formatDateTime(finished_at)] as const]),
         ]}
       />
@@ -67,13 +67,13 @@ function Report({ operation }: { readonly operation: OperationRow }) {
   );
 }
 
-function Retry({ operation: { operation_id, status } }: { readonly operation: OperationRow }) {
+function Retry({ operation: { operation_id, status } }: { readonly operation: Operation }) {
   const client = useQueryClient();
   const retrying = useMutation({
     mutationFn: () => retryOperation(operation_id),
     onSuccess: (now) => {
       client.setQueryData(operationDetailOptions(operation_id).queryKey, now);
-      replaceInPages<OperationRow>(client, operationListKey, now, (row) => row.operation_id);
+      replaceInPages<Operation>(client, operationListKey, now, (row) => row.operation_id);
       toast(s.retried);
     },
     onSettled: () => client.invalidateQueries({ queryKey: ["operations"] }),

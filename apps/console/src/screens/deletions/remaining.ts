@@ -1,9 +1,9 @@
-/** What stores still have. One that did not count yet may have anything: it is shown as unknown, never as a zero. */
-import type { StoreReport } from "../../api/operations.ts";
+/** Remaining units of stores. A store that has not counted yet is unknown, never zero. */
+import type { StoreProgress } from "@pinakes/client";
 import { formatNumber } from "../../lib/format.ts";
 
-/** Null where a store did not count: a sum of the others would look as if it were all. */
-export function remainingOf(stores: readonly Pick<StoreReport, "remaining">[]): number | null {
+/** Null if a store has not counted: a partial sum would be misleading. */
+export function remainingOf(stores: readonly Pick<StoreProgress, "remaining">[]): number | null {
   let sum = 0;
   for (const { remaining } of stores) {
     if (remaining === null) return null;

@@ -1,5 +1,5 @@
+import { type OperationStatus, operationStatuses } from "@pinakes/client";
 import { createRoute } from "@tanstack/react-router";
-import { operationStatuses, type OperationStatus } from "../../api/operations.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
 import { lazyPage } from "../../ui/lazy-page.tsx";
@@ -7,7 +7,7 @@ import { lazyPage } from "../../ui/lazy-page.tsx";
 export interface DeletionSearch {
   readonly status?: OperationStatus | undefined;
   readonly collection?: string | undefined;
-  /** The operation whose report is open. */
+  /** The open operation. */
   readonly operation?: string | undefined;
 }
 

@@ -1,17 +1,15 @@
-/** What each store did of a delete or an archiving, what it still has, and why. */
-import type { StoreReport } from "../../api/operations.ts";
+import type { StoreProgress } from "@pinakes/client";
 import { formatMs, formatNumber } from "../../lib/format.ts";
 import { deletionStrings } from "../../strings/deletions.ts";
 import { Status } from "../../ui/badge.tsx";
-import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Facts } from "../../ui/panel.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { RemainingCell } from "./remaining-cell.tsx";
-import { StoreUnits } from "./store-units.tsx";
 
 const s = deletionStrings.detail;
 
-const columns: readonly Column<StoreReport>[] = [
+const columns: readonly Column<StoreProgress>[] = [
   {
     id: "store",
     header: s.columns.store,
@@ -42,7 +40,7 @@ const columns: readonly Column<StoreReport>[] = [
   },
   {
     id: "tries",
-    header: s.columns.tries,
+    header: s.columns.attempts,
     width: "4rem",
     align: "right",
     cell: ({ attempts }) => formatNumber(attempts),
@@ -56,8 +54,8 @@ const columns: readonly Column<StoreReport>[] = [
 ];
 
 interface StoreTableProps {
-  /** Undefined while they are read. */
-  readonly stores: readonly StoreReport[] | undefined;
+  /** Undefined while loading. */
+  readonly stores: readonly StoreProgress[] | undefined;
   readonly error?: unknown;
   readonly onRetry?: () => void;
 }
@@ -83,5 +81,16 @@ export function StoreTable({ stores, error, onRetry }: StoreTableProps) {
         </section>
       )}
     </>
+  );
+}
+
+function StoreUnits({ stores }: { readonly stores: readonly StoreProgress[] }) {
+  const units = stores.flatMap(({ store, unit }) => (unit === undefined ? [] : [[store, unit] as const]));
+  if (units.length === 0) return null;
+  return (
+    <section className="flex flex-col gap-2">
+      <h3 className="text-sm font-semibold">{deletionStrings.detail.units}</h3>
+      <Facts of={units} />
+    </section>
   );
 }

@@ -1,6 +1,6 @@
+import type { Document } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
 import { Download, RefreshCw, Trash2 } from "lucide-react";
-import type { Document } from "../../api/documents.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { shownName } from "../../lib/shown-name.ts";
 import { documentStrings } from "../../strings/documents.ts";
@@ -27,8 +27,8 @@ export function documentColumns(actions: Actions): readonly Column<Document>[] {
     },
     { id: "size", header: s.size, width: "6rem", align: "right", cell: ({ size_bytes }) => formatBytes(size_bytes) },
     {
-      id: "passages",
-      header: s.passages,
+      id: "chunks",
+      header: s.chunks,
       width: "6rem",
       align: "right",
       cell: ({ chunk_count }) => formatNumber(chunk_count),
@@ -61,7 +61,7 @@ function Name({
   );
 }
 
-/** A reason is long: here its beginning, as a whole on the document's page. */
+/** The start of the error; the document's page shows all of it. */
 function StatusCell({ document: { status, error, progress } }: { readonly document: Document }) {
   const more =
     status === "failed"
@@ -84,7 +84,7 @@ function StatusCell({ document: { status, error, progress } }: { readonly docume
 function RowMenu({ document, actions }: { readonly document: Document; readonly actions: Actions }) {
   const { actions: words } = documentStrings;
   return (
-    // A click in the menu is not a click on the row.
+    // A click in the menu must not open the row.
     <div
       onClick={(event) => event.stopPropagation()}
       onKeyDown={(event) => event.stopPropagation()}

@@ -1,4 +1,4 @@
-/** Which documents of a collection are listed: in the address of the collection's page. */
+/** Filters of the document list, in the URL of the collection's page. */
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
 
@@ -11,7 +11,7 @@ export interface DocumentFilters {
   readonly order?: "asc" | undefined;
 }
 
-/** For `validateSearch` of the page that shows the list. */
+/** For `validateSearch`. */
 export function documentFilters(search: Readonly<Record<string, unknown>>): DocumentFilters {
   return {
     name: textParam(search["name"]),

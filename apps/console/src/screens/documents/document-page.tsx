@@ -1,9 +1,9 @@
-/** One document: its text beside its passages, and all that belongs to it. */
+import type { Document } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Download, RefreshCw, Trash2 } from "lucide-react";
 import { collectionOptions } from "../../api/collections.ts";
-import { documentOptions, type Document, type DocumentId } from "../../api/documents.ts";
+import { documentOptions, type DocumentId } from "../../api/documents.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -45,12 +45,7 @@ function Loaded({ id, document }: { readonly id: DocumentId; readonly document: 
         <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <Status value={status} />
           <span>
-            {s.facts(
-              file_type,
-              formatBytes(size_bytes),
-              s.passageCount(chunk_count, formatNumber(chunk_count)),
-              version,
-            )}
+            {s.facts(file_type, formatBytes(size_bytes), s.chunkCount(chunk_count, formatNumber(chunk_count)), version)}
           </span>
           <CollectionLink id={id} />
         </span>

@@ -1,17 +1,18 @@
+import type { Document } from "@pinakes/client";
 import { getRouteApi } from "@tanstack/react-router";
-import type { Document, DocumentId } from "../../api/documents.ts";
+import type { DocumentId } from "../../api/documents.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Empty } from "../../ui/states.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { FailedText } from "./failed-text.tsx";
 import { MetadataTab } from "./metadata-tab.tsx";
-import { PassagesTab } from "./passages-tab.tsx";
+import { ChunksTab } from "./chunks-tab.tsx";
 import { TextTab } from "./text-tab.tsx";
 import { TriplesTab } from "./triples-tab.tsx";
-import { usePlace } from "./use-place.ts";
+import { useSelection } from "./use-selection.ts";
 import { VersionsTab } from "./versions-tab.tsx";
 
-const { page: s, passages: words } = documentStrings;
+const { page: s, chunks: words } = documentStrings;
 const route = getRouteApi("/shell/collections/$rid/$cid/documents/$did");
 
 interface DocumentTabsProps {
@@ -22,7 +23,7 @@ interface DocumentTabsProps {
 export function DocumentTabs({ id, document }: DocumentTabsProps) {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
-  // Nothing was indexed yet: there is no text to show and nothing to ask for.
+  // Not indexed yet: no text to load.
   const live = document.live_version !== null;
   const none =
     document.status === "failed" ? (
@@ -42,7 +43,7 @@ export function DocumentTabs({ id, document }: DocumentTabsProps) {
           value: "text",
           label: s.text,
           content: live ? (
-            <WithPlace id={id} document={document} tab="text" />
+            <WithSelection id={id} document={document} tab="text" />
           ) : document.status === "failed" ? (
             <FailedText id={id} document={document} />
           ) : (
@@ -50,9 +51,9 @@ export function DocumentTabs({ id, document }: DocumentTabsProps) {
           ),
         },
         {
-          value: "passages",
-          label: s.passages,
-          content: live ? <WithPlace id={id} document={document} tab="passages" /> : none,
+          value: "chunks",
+          label: s.chunks,
+          content: live ? <WithSelection id={id} document={document} tab="chunks" /> : none,
         },
         { value: "triples", label: s.triples, content: live ? <TriplesTab id={id} document={document} /> : none },
         { value: "versions", label: s.versions, content: <VersionsTab id={id} document={document} /> },
@@ -62,7 +63,11 @@ export function DocumentTabs({ id, document }: DocumentTabsProps) {
   );
 }
 
-function WithPlace({ id, document, tab }: DocumentTabsProps & { readonly tab: "text" | "passages" }) {
-  const place = usePlace(id, document);
-  return tab === "text" ? <TextTab id={id} document={document} place={place} /> : <PassagesTab place={place} />;
+function WithSelection({ id, document, tab }: DocumentTabsProps & { readonly tab: "text" | "chunks" }) {
+  const selection = useSelection(id, document);
+  return tab === "text" ? (
+    <TextTab id={id} document={document} selection={selection} />
+  ) : (
+    <ChunksTab selection={selection} />
+  );
 }

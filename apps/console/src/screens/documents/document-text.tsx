@@ -1,8 +1,9 @@
-/** The text as it was read from the file. It may be long, so it comes in windows, beginning with the one that holds the chosen place. */
+/** The extracted text. Loaded in windows, starting with the one that contains the selected position. */
+import type { Document, DocumentText } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { textOptions, textWindowChars, type TextWindow } from "../../api/document-parts.ts";
-import type { Document, DocumentId } from "../../api/documents.ts";
+import { textOptions, textWindowChars } from "../../api/document-parts.ts";
+import type { DocumentId } from "../../api/documents.ts";
 import { moreOf } from "../../api/page.ts";
 import { cx } from "../../lib/class-names.ts";
 import { formatNumber } from "../../lib/format.ts";
@@ -13,26 +14,26 @@ import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
 import { bestPlaceOf } from "../search/excerpt.ts";
 import { partsOf } from "../search/found-words.ts";
 import { piecesOf, type Piece, type Span } from "./text-marks.ts";
-import type { Place } from "./use-place.ts";
+import type { Selection } from "./use-selection.ts";
 
 const s = documentStrings.text;
-/** About as much of a passage as is in sight at once. */
+/** Characters of a chunk that are visible without scrolling. */
 const seenChars = 400;
 
 interface DocumentTextProps {
   readonly id: DocumentId;
   readonly document: Document;
-  readonly place: Place;
+  readonly selection: Selection;
 }
 
-export function DocumentText({ id, document, place }: DocumentTextProps) {
-  const { span } = place;
+export function DocumentText({ id, document, selection }: DocumentTextProps) {
+  const { span } = selection;
   const [first, setFirst] = useState(() => windowOf(span));
   const text = useInfiniteQuery(textOptions(id, document, first));
   const windows = text.data?.pages;
   const [from, to] = [windows?.[0]?.start ?? 0, windows?.at(-1)?.end ?? 0];
   const length = windows?.[0]?.length ?? 0;
-  // A place that is not in the windows that are here: begin anew with the one that holds it, or at the beginning when none does.
+  // A position outside the loaded windows: restart with the window that contains it, or with the first one.
   const wanted = span === undefined || (windows !== undefined && span.start >= length) ? 0 : windowOf(span);
   const elsewhere = span !== undefined && (span.start < from || span.start >= to);
   if (windows !== undefined && elsewhere && wanted !== first) setFirst(wanted);
@@ -56,7 +57,7 @@ export function DocumentText({ id, document, place }: DocumentTextProps) {
         </p>
       )}
       <div className="overflow-hidden rounded-lg border bg-panel">
-        <Scroller place={place} windows={windows} text={text} />
+        <Scroller selection={selection} windows={windows} text={text} />
         {text.error !== null && !isFetching && (
           <div className="border-t p-2">
             <ErrorBox error={text.error} />
@@ -67,28 +68,28 @@ export function DocumentText({ id, document, place }: DocumentTextProps) {
           <p>{s.marked}</p>
         </div>
       </div>
-      <GoToPage windows={windows} onGo={place.chooseSpan} />
+      <GoToPage windows={windows} onGo={selection.chooseSpan} />
     </>
   );
 }
 
-type TextQuery = ReturnType<typeof useInfiniteQuery<TextWindow>>;
+type TextQuery = ReturnType<typeof useInfiniteQuery<DocumentText>>;
 
 interface ScrollerProps {
-  readonly place: Place;
-  readonly windows: readonly TextWindow[];
+  readonly selection: Selection;
+  readonly windows: readonly DocumentText[];
   readonly text: Pick<TextQuery, "hasNextPage" | "hasPreviousPage" | "isFetching"> & {
     readonly fetchNextPage: () => unknown;
     readonly fetchPreviousPage: () => unknown;
   };
 }
 
-function Scroller({ place: { span, passages, words }, windows, text }: ScrollerProps) {
+function Scroller({ selection: { span, chunks, words }, windows, text }: ScrollerProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const mark = useRef<HTMLElement>(null);
   const whole = windows.map((one) => one.text).join("");
   const from = windows[0]?.start ?? 0;
-  const pieces = piecesOf(whole, from, passages.items ?? [], span);
+  const pieces = piecesOf(whole, from, chunks.items ?? [], span);
   const at = pieces.findIndex(({ chosen }) => chosen);
   const shown = at >= 0;
   useEffect(() => {
@@ -123,8 +124,8 @@ function Scroller({ place: { span, passages, words }, windows, text }: ScrollerP
 }
 
 /**
- * Only the text is scrolled, not the page around it. What stands before the place stays in sight too; in a long passage the words of the
- * question may be far below its beginning, then they are what must be seen.
+ * Scrolls only the text, not the page, with some context above. In a long chunk, scrolls to the words of the query, which may be far below
+ * its start.
  */
 function scrollTo(scroller: HTMLElement | null, mark: HTMLElement | null): void {
   if (scroller === null || mark === null) return;
@@ -142,22 +143,22 @@ interface PieceViewProps {
   readonly ref?: React.Ref<HTMLElement>;
 }
 
-function PieceView({ piece: { text, passages, odd, chosen }, words, ref }: PieceViewProps) {
+function PieceView({ piece: { text, chunks, odd, chosen }, words, ref }: PieceViewProps) {
   if (chosen)
     return (
       <mark ref={ref}>
         <Stressed text={text} words={words} />
       </mark>
     );
-  // Neighbours in turns, so that one sees where a passage ends; what two share is tinted most.
+  // Neighbouring chunks alternate in colour; overlaps are darkest.
   return (
-    <span className={cx(passages === 1 && (odd ? "bg-raised" : "bg-brand-soft/60"), passages > 1 && "bg-brand-soft")}>
+    <span className={cx(chunks === 1 && (odd ? "bg-raised" : "bg-brand-soft/60"), chunks > 1 && "bg-brand-soft")}>
       {text}
     </span>
   );
 }
 
-/** The whole passage is marked already: the words of the question stand out of it. */
+/** Within the highlighted chunk, words of the query are emphasized. */
 function Stressed({ text, words }: { readonly text: string; readonly words: readonly string[] }) {
   const best = bestPlaceOf(text, words, seenChars);
   let at = 0;
@@ -178,7 +179,7 @@ function Stressed({ text, words }: { readonly text: string; readonly words: read
   });
 }
 
-function Warnings({ windows }: { readonly windows: readonly TextWindow[] }) {
+function Warnings({ windows }: { readonly windows: readonly DocumentText[] }) {
   return (
     <ul className="rounded-md bg-warn-soft p-3 text-sm text-warn">
       {[...new Set(windows.flatMap(({ warnings }) => warnings))].map((warning) => (
@@ -188,7 +189,13 @@ function Warnings({ windows }: { readonly windows: readonly TextWindow[] }) {
   );
 }
 
-function GoToPage({ windows, onGo }: { readonly windows: readonly TextWindow[]; readonly onGo: (span: Span) => void }) {
+function GoToPage({
+  windows,
+  onGo,
+}: {
+  readonly windows: readonly DocumentText[];
+  readonly onGo: (span: Span) => void;
+}) {
   const pages = new Map(windows.flatMap(({ pages: of }) => of).map((one) => [String(one.page), one]));
   if (pages.size < 2) return null;
   const choices = [

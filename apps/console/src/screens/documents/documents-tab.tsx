@@ -1,4 +1,3 @@
-/** The documents of a collection: added, filtered, opened. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { collectionOptions, repositoryOptions, type CollectionId } from "../../api/collections.ts";
@@ -29,8 +28,7 @@ export function DocumentsTab({ rid, cid }: CollectionId) {
   const actions = useDocumentActions();
   const why = useWhyClosed({ rid, cid });
   const repository = useQuery(repositoryOptions(rid)).data;
-  const limits =
-    repository === undefined || repository.personal === true ? undefined : documentStrings.drop.limitsShared;
+  const limits = repository === undefined || repository.personal ? undefined : documentStrings.drop.limitsShared;
   const list = useInfiniteQuery(
     documentsOptions({ rid, cid }, { q: name, status: documentStatus, order, include_total: "true" }),
   );
@@ -74,7 +72,7 @@ export function DocumentsTab({ rid, cid }: CollectionId) {
   );
 }
 
-/** Why no file can be added, as far as it is known before one is sent. */
+/** Why uploads are disabled, as far as known before sending. */
 function useWhyClosed(id: CollectionId): string | undefined {
   const collection = useQuery(collectionOptions(id)).data;
   if (collection === undefined) return undefined;

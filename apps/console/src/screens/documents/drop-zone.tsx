@@ -1,6 +1,5 @@
 /**
- * A place to drop files on: the box that says so, and all that is shown below it. A button opens the browser's own choice of files, for
- * keyboards and phones.
+ * A drop zone for files around its content. A button opens the native file picker, for keyboards and phones.
  */
 import { Upload } from "lucide-react";
 import { useRef, useState, type DragEvent, type ReactNode } from "react";
@@ -14,9 +13,9 @@ const s = documentStrings.drop;
 interface DropZoneProps {
   readonly onFiles: (files: readonly File[]) => void;
   readonly disabled?: boolean;
-  /** Why nothing can be added here. */
+  /** Why uploads are disabled. */
   readonly why?: string | undefined;
-  /** Which files are taken; without it what every collection takes, and which take more. */
+  /** Accepted types; by default those of all collections. */
   readonly limits?: string | undefined;
   readonly children?: ReactNode;
 }
@@ -25,7 +24,7 @@ export function DropZone({ onFiles, disabled = false, why, limits = s.limits, ch
   const [over, setOver] = useState(false);
   const dragged = (event: DragEvent) => {
     if (!event.dataTransfer.types.includes("Files")) return;
-    // Without this the browser would open the file in place of the page.
+    // Otherwise the browser would open the file.
     event.preventDefault();
     event.dataTransfer.dropEffect = disabled ? "none" : "copy";
     setOver(!disabled);
@@ -85,7 +84,7 @@ function ChooseFiles({ onFiles, disabled }: Required<Pick<DropZoneProps, "onFile
         disabled={disabled}
         onChange={({ target }) => {
           const files = [...(target.files ?? [])];
-          // The same file can be chosen again.
+          // Allows choosing the same file again.
           target.value = "";
           if (files.length > 0) onFiles(files);
         }}

@@ -1,15 +1,16 @@
-/** A document that could not be indexed may still have a text: that its embedding failed says nothing of the file. Read when it is asked for. */
+/** A document that failed at embedding may still have a text. Loaded on request. */
+import type { Document } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { sourceTextOptions } from "../../api/document-parts.ts";
-import type { Document, DocumentId } from "../../api/documents.ts";
+import type { DocumentId } from "../../api/documents.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Button } from "../../ui/button.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
 
-const { passages: words, text: s } = documentStrings;
+const { chunks: words, text: s } = documentStrings;
 
 export function FailedText({ id, document }: { readonly id: DocumentId; readonly document: Document }) {
   const [asked, setAsked] = useState(false);

@@ -1,14 +1,13 @@
-/** The address of a document, and of a place in it. All screens that point at a passage use this. */
+/** Links to documents and positions in them, for all screens. */
 interface DocumentPlace {
   readonly rid: string;
   readonly cid: string;
   readonly did: string;
-  /** The passage to show. */
   readonly chunk?: string | undefined;
-  /** Or a place in the text, in UTF-16 code units, as citations have it. */
+  /** Or a range in UTF-16 code units, as in citations. */
   readonly start?: number | undefined;
   readonly end?: number | undefined;
-  /** The question that led there: its words stand out. */
+  /** The query whose words are highlighted. */
   readonly q?: string | undefined;
 }
 

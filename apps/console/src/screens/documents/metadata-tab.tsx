@@ -1,4 +1,4 @@
-import type { Document } from "../../api/documents.ts";
+import type { Document } from "@pinakes/client";
 import { formatDateTime, formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { CodeEditor } from "../../ui/code-editor.tsx";
@@ -7,7 +7,7 @@ import { Facts, Panel } from "../../ui/panel.tsx";
 const s = documentStrings.metadata;
 
 export function MetadataTab({ document }: { readonly document: Document }) {
-  const { metadata = {}, chunking_strategy: cut, source, indexed_at, graph } = document;
+  const { metadata, chunking_strategy: cut, source, indexed_at, graph } = document;
   return (
     <div className="grid min-w-0 gap-4 lg:grid-cols-2">
       <Panel title={s.title}>
@@ -29,11 +29,11 @@ export function MetadataTab({ document }: { readonly document: Document }) {
           ]}
         />
       </Panel>
-      <Panel title={s.own}>
+      <Panel title={s.custom}>
         {Object.keys(metadata).length === 0 ? (
           <p className="text-sm text-soft">{s.none}</p>
         ) : (
-          <CodeEditor label={s.own} language="json" value={JSON.stringify(metadata, undefined, 2)} readOnly />
+          <CodeEditor label={s.custom} language="json" value={JSON.stringify(metadata, undefined, 2)} readOnly />
         )}
       </Panel>
     </div>

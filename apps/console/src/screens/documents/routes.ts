@@ -3,16 +3,16 @@ import { shellRoute } from "../../app/root-route.tsx";
 import { numberParam, oneOfParam, textParam } from "../../lib/search-params.ts";
 import { lazyPage } from "../../ui/lazy-page.tsx";
 
-const documentTabs = ["text", "passages", "triples", "versions", "metadata"] as const;
+const documentTabs = ["text", "chunks", "triples", "versions", "metadata"] as const;
 
 interface DocumentSearch {
   readonly tab?: (typeof documentTabs)[number] | undefined;
-  /** The passage that is shown … */
+  /** The selected chunk … */
   readonly chunk?: string | undefined;
-  /** … or the place in the text, in UTF-16 code units. */
+  /** … or range, in UTF-16 code units. */
   readonly start?: number | undefined;
   readonly end?: number | undefined;
-  /** The question whose words stand out there. */
+  /** The query whose words are highlighted. */
   readonly q?: string | undefined;
 }
 

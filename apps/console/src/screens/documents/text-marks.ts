@@ -1,4 +1,4 @@
-/** Cuts a text where passages begin and end, so that each piece can be tinted by what covers it. Pure. */
+/** Splits a text at chunk boundaries, for highlighting. Pure. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -6,21 +6,21 @@ export interface Span {
 
 export interface Piece extends Span {
   readonly text: string;
-  /** How many passages cover it, and whether the first of them has an odd place: neighbours are tinted in turns. */
-  readonly passages: number;
+  /** Number of covering chunks, and whether the first has an odd index: neighbours alternate in colour. */
+  readonly chunks: number;
   readonly odd: boolean;
   readonly chosen: boolean;
 }
 
-/** `text` begins at `from` of the whole text, in which all places are counted. Passages come in the order of their beginnings. */
+/** `text` starts at offset `from` of the whole text. Chunks are sorted by start. */
 export function piecesOf(
   text: string,
   from: number,
-  passages: readonly (Span & { readonly index: number })[],
+  chunks: readonly (Span & { readonly index: number })[],
   chosen: Span | undefined,
 ): readonly Piece[] {
   const to = from + text.length;
-  const touching = passages.filter(({ start, end }) => start < to && end > from);
+  const touching = chunks.filter(({ start, end }) => start < to && end > from);
   const places = [
     from,
     to,
@@ -37,23 +37,19 @@ export function piecesOf(
       start,
       end,
       text: text.slice(start - from, end - from),
-      passages: covering.length,
+      chunks: covering.length,
       odd: (covering[0]?.index ?? 0) % 2 === 1,
       chosen: chosen !== undefined && chosen.start <= start && chosen.end >= end,
     };
   });
 }
 
-function coveringAt<Passage extends Span>(
-  touching: readonly Passage[],
-  first: number,
-  place: number,
-): readonly Passage[] {
-  const covering: Passage[] = [];
+function coveringAt<Chunk extends Span>(touching: readonly Chunk[], first: number, place: number): readonly Chunk[] {
+  const covering: Chunk[] = [];
   for (let i = first; i < touching.length; i += 1) {
-    const passage = touching[i] as Passage;
-    if (passage.start > place) break;
-    if (passage.end > place) covering.push(passage);
+    const chunk = touching[i] as Chunk;
+    if (chunk.start > place) break;
+    if (chunk.end > place) covering.push(chunk);
   }
   return covering;
 }

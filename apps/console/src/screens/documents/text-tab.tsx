@@ -1,38 +1,41 @@
-/** The text with its passages tinted, and beside it the passages and what is known of the chosen one. */
-import type { Document, DocumentId } from "../../api/documents.ts";
+/** The text with highlighted chunks, the list of chunks, and the selection. */
+import type { Document } from "@pinakes/client";
+import type { DocumentId } from "../../api/documents.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Loading } from "../../ui/states.tsx";
-import { ChosenPlace } from "./chosen-place.tsx";
+import { SelectionPanel } from "./selection-panel.tsx";
 import { DocumentText } from "./document-text.tsx";
-import { PassageList } from "./passage-list.tsx";
-import type { Place } from "./use-place.ts";
+import { ChunkList } from "./chunk-list.tsx";
+import type { Selection } from "./use-selection.ts";
 
-const s = documentStrings.passages;
+const s = documentStrings.chunks;
 
 interface TextTabProps {
   readonly id: DocumentId;
   readonly document: Document;
-  readonly place: Place;
+  readonly selection: Selection;
 }
 
-export function TextTab({ id, document, place }: TextTabProps) {
+export function TextTab({ id, document, selection }: TextTabProps) {
   return (
     <div className="grid min-w-0 gap-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
       <div className="flex min-w-0 flex-col gap-3">
-        {place.gone && (
+        {selection.gone && (
           <p role="alert" className="rounded-md bg-warn-soft p-3 text-sm text-warn">
             {s.gone}
           </p>
         )}
-        {place.looking && place.span === undefined ? (
+        {selection.looking && selection.span === undefined ? (
           <Loading what={s.looking} />
         ) : (
-          <DocumentText id={id} document={document} place={place} />
+          <DocumentText id={id} document={document} selection={selection} />
         )}
       </div>
       <div className="flex min-w-0 flex-col gap-4">
-        {place.span !== undefined && <ChosenPlace document={document} place={place} span={place.span} />}
-        <PassageList place={place} />
+        {selection.span !== undefined && (
+          <SelectionPanel document={document} selection={selection} span={selection.span} />
+        )}
+        <ChunkList selection={selection} />
       </div>
     </div>
   );

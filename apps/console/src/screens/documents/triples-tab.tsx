@@ -1,9 +1,9 @@
-/** What the passages of the document state in the graph of its collection. */
+import type { Document, DocumentTriple } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { triplesOptions, type DocumentTriple } from "../../api/document-parts.ts";
-import type { Document, DocumentId } from "../../api/documents.ts";
+import { triplesOptions } from "../../api/document-parts.ts";
+import type { DocumentId } from "../../api/documents.ts";
 import { moreOf } from "../../api/page.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
@@ -18,7 +18,7 @@ interface TriplesTabProps {
 }
 
 export function TriplesTab({ id, document }: TriplesTabProps) {
-  // The document knows how many there are: without any, nobody need look through the graph.
+  // The document has the number of triples: without any, the graph is not queried.
   return (document.graph?.triples ?? 0) === 0 ? nothing : <Triples id={id} document={document} />;
 }
 
@@ -30,7 +30,7 @@ function Triples({ id, document }: TriplesTabProps) {
   const more = moreOf(list);
   const items = list.data?.items;
   const nothingYet = items !== undefined && items.length === 0 && more.has;
-  // The server looks through a part of the graph for each answer; a part may hold nothing of this document.
+  // Each page covers a part of the graph, which may contain no triples of this document.
   useEffect(() => {
     if (nothingYet && !isFetching) void fetchNextPage();
   }, [nothingYet, isFetching, fetchNextPage]);
@@ -78,7 +78,7 @@ function From({ id, passages }: { readonly id: DocumentId; readonly passages: Do
     <span className="flex gap-2 truncate">
       {passages.map(({ chunk_id, index }) => (
         <Link key={chunk_id} {...documentLink({ ...id, chunk: chunk_id })} className="text-brand underline">
-          {documentStrings.passages.number(index)}
+          {documentStrings.chunks.number(index)}
         </Link>
       ))}
     </span>

@@ -1,5 +1,6 @@
-/** What becomes of files that were sent: told by the server's events, and asked for where an event may have been missed. */
-import { documentPath, type Document } from "../../api/documents.ts";
+/** Follows uploaded files: by events, and by polling in case an event was missed. */
+import type { Document } from "@pinakes/client";
+import { documentPath } from "../../api/documents.ts";
 import { onEvent } from "../../api/events.ts";
 import { isProblem } from "../../api/problem.ts";
 import { get } from "../../api/request.ts";
@@ -8,7 +9,7 @@ import { renewCounts } from "../collections/use-fresh-counts.ts";
 import { allUploads, changeUpload, ownUploads, type Upload } from "./upload-store.ts";
 
 const askMs = 2_500;
-/** Of those that have waited longest: with a thousand files under way the events tell of the rest. */
+/** Polls the longest waiting ones; events cover the others. */
 const askedAtOnceMax = 5;
 
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -21,7 +22,7 @@ onEvent(({ type, resource, data }) => {
   if (upload !== undefined) told(upload, data as unknown as Told);
 });
 
-/** Begins to ask, and ends when there is nothing to ask for. */
+/** Starts polling, and stops when nothing is left. */
 export function followUploads(): void {
   timer ??= setTimeout(() => void ask(), askMs);
 }
@@ -38,7 +39,7 @@ async function askOne(upload: Upload): Promise<void> {
   try {
     told(upload, await get<Document>(documentPath({ rid, cid, did: documentId })));
   } catch (error) {
-    // Deleted meanwhile, or no longer for this reader. Anything else may pass by itself, and is asked again.
+    // Deleted or no longer accessible. Other errors are transient, and polled again.
     if (isProblem(error, 404) || isProblem(error, 403))
       changeUpload(upload.id, { state: "failed", reason: messageOf(error), documentId: undefined });
   }
@@ -49,7 +50,7 @@ type Told = Pick<Document, "status" | "error" | "progress">;
 function told({ id, rid, cid }: Upload, { status, error, progress }: Told): void {
   if (status === "indexed") changeUpload(id, { state: "indexed", progress: null });
   else if (status === "failed") changeUpload(id, { state: "failed", reason: error ?? undefined });
-  else changeUpload(id, { progress, begun: status === "indexing" });
-  // The event may not have come: then nobody else says that the collection has one more.
+  else changeUpload(id, { progress, started: status === "indexing" });
+  // In case the event was missed, refreshes the collection's counts.
   if (status === "indexed" || status === "failed") renewCounts({ repository_id: rid, collection_id: cid });
 }

@@ -3,9 +3,7 @@ import { fileBytesMax, isSharedType, sizeProblem } from "./upload-limits.ts";
 
 it("takes a file of 50 MB and refuses one byte more, and says both sizes", () => {
   expect(sizeProblem({ size: fileBytesMax })).toBeUndefined();
-  expect(sizeProblem({ size: fileBytesMax + 1 })).toBe(
-    "The file has 50.1 MB; files of up to 50 MB are taken. It was not sent.",
-  );
+  expect(sizeProblem({ size: fileBytesMax + 1 })).toBe("The file is 50.1 MB; the limit is 50 MB. It was not uploaded.");
   expect(sizeProblem({ size: 51 * 1_048_576 })).toContain("51.0 MB");
 });
 

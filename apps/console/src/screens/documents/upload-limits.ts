@@ -1,14 +1,14 @@
-/** What is wrong with a file before a byte of it is sent. Types are the server's to judge: they differ between repositories. */
+/** Checks files before the upload. The server validates types, which differ between repositories. */
 import { documentStrings } from "../../strings/documents.ts";
 
-/** As the server has it unless its operator set another: 50 × 1,048,576. */
+/** The server's default: 50 × 1,048,576. */
 export const fileBytesMax = 52_428_800;
 
 export function sizeProblem({ size }: { readonly size: number }): string | undefined {
   return size > fileBytesMax ? documentStrings.upload.tooLarge(size, fileBytesMax) : undefined;
 }
 
-/** What the server reads besides what a personal collection takes. */
+/** Types that only shared repositories accept. */
 const sharedExtensions = new Set(
   "html htm xhtml json jsonl ndjson xml yaml yml rtf log ttl nt nq trig jsonld rdf owl rdfs".split(" "),
 );

@@ -1,4 +1,4 @@
-/** How far each file is, those that need the reader first. */
+/** Uploads with progress, those with problems first. */
 import type { CollectionId } from "../../api/collections.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
@@ -9,10 +9,10 @@ import { UploadRow } from "./upload-row.tsx";
 import { isOver, isProblem, useUploads, type Upload } from "./upload-store.ts";
 
 const s = documentStrings.upload;
-/** More are counted, not listed; they come up as those above them are done. */
+/** Further uploads are only counted until earlier ones finish. */
 const shownMax = 50;
 
-/** Of one collection, or of all. With its own frame, or as a part of another's. */
+/** Of one collection or all, with or without a frame. */
 export function UploadList({ of, bare = false }: { readonly of?: CollectionId; readonly bare?: boolean }) {
   const uploads = useUploads().filter(({ rid, cid }) => of === undefined || (of.rid === rid && of.cid === cid));
   if (uploads.length === 0) return null;

@@ -1,22 +1,22 @@
-/** Sends the files of the store, three at a time, and says of each why it stopped. */
+/** Uploads the files of the store, three at a time, with an error for each failure. */
 import type { CollectionId } from "../../api/collections.ts";
 import { onHealed } from "../../api/connection.ts";
 import { reindexDocument } from "../../api/document-parts.ts";
 import { isProblem as isAnswer, UnreachableError } from "../../api/problem.ts";
 import { askWhetherTaken, uploadFile } from "../../api/upload.ts";
-import { renewSoon } from "../../app/query-client.ts";
+import { refetchSoon } from "../../app/query-client.ts";
 import { messageOf } from "../../ui/states.tsx";
 import { followUploads } from "./upload-follow.ts";
 import { sizeProblem } from "./upload-limits.ts";
 import { changeUpload, dropUploads, isOver, keepUploads, ownUploads, uploadOf, type Upload } from "./upload-store.ts";
 
 const atOnceMax = 3;
-/** From this size on the server is asked by name first. */
+/** Files of this size are checked by name first. */
 const askFirstBytes = 1_048_576;
 
 const aborts = new Map<number, AbortController>();
 
-/** `replace`: without asking, where the name is taken. */
+/** `replace`: overwrite existing names without asking. */
 export function addUploads(place: CollectionId, files: readonly File[], replace = false): void {
   const { rid, cid } = place;
   keepUploads(
@@ -34,7 +34,7 @@ export function cancelUpload(id: number): void {
   if (upload?.state === "waiting" || upload?.state === "exists") changeUpload(id, { state: "cancelled" });
 }
 
-/** The file takes the place of the document with its name, as the next version. */
+/** Uploads the file as the next version of the document with its name. */
 export function replaceUpload(id: number): void {
   changeUpload(id, { state: "waiting", replace: true, sent: 0, reason: undefined });
   pump();
@@ -43,7 +43,7 @@ export function replaceUpload(id: number): void {
 export function retryUpload(id: number): void {
   const upload = uploadOf(id);
   if (upload === undefined) return;
-  // What the server has already need not be sent again.
+  // Uploaded files need not be sent again.
   if (upload.documentId !== undefined) void indexAgain(upload, upload.documentId);
   else changeUpload(id, { state: "waiting", sent: 0, reason: undefined, lost: undefined });
   pump();
@@ -77,7 +77,7 @@ async function send({ id, rid, cid, file, replace }: Upload): Promise<void> {
     const indexed = document.status === "indexed";
     changeUpload(id, { state: indexed ? "indexed" : "indexing", documentId: document.document_id, sent: 1 });
     followUploads();
-    renewSoon(["documents", document.repository_id, document.collection_id], [document.document_id]);
+    refetchSoon(["documents", document.repository_id, document.collection_id], [document.document_id]);
   } catch (error) {
     changeUpload(id, failureOf(error, signal));
   } finally {
@@ -89,13 +89,13 @@ async function send({ id, rid, cid, file, replace }: Upload): Promise<void> {
 function failureOf(error: unknown, signal: AbortSignal): Partial<Upload> {
   if (signal.aborted) return { state: "cancelled" };
   if (isAnswer(error, 409) && error.message.includes("replace=true")) return { state: "exists" };
-  // The server says what is wrong with the file: sent again, it would say the same.
+  // A client error would repeat: not retried.
   if (isAnswer(error, 400)) return { state: "refused", reason: error.message };
   return { state: "failed", reason: messageOf(error), lost: error instanceof UnreachableError };
 }
 
 async function indexAgain({ id, rid, cid }: Upload, did: string): Promise<void> {
-  changeUpload(id, { state: "indexing", reason: undefined, progress: null, begun: false });
+  changeUpload(id, { state: "indexing", reason: undefined, progress: null, started: false });
   try {
     await reindexDocument({ rid, cid, did });
     followUploads();

@@ -25,7 +25,7 @@ export function UploadRow({ upload }: { readonly upload: Upload }) {
           <span className="font-medium">
             <ShownName of={file.name} />
           </span>{" "}
-          {/* The reason tells the size of a file that is too large. */}
+          {/* The error of a file that is too large contains its size. */}
           {sizeProblem(file) === undefined && <span className="text-xs text-soft">{formatBytes(file.size)}</span>}
         </p>
         <p className={state === "failed" || state === "refused" ? "text-xs break-words text-bad" : "text-xs text-soft"}>
@@ -39,15 +39,15 @@ export function UploadRow({ upload }: { readonly upload: Upload }) {
   );
 }
 
-/** Personal collections take few types; the reader is told which ones take this, and how to get one. */
+/** Personal collections accept few types; links to collections that accept this one. */
 function WhereTaken({ rid }: { readonly rid: string }) {
   const { personal } = useQuery(repositoryOptions(rid)).data ?? {};
   if (personal !== true) return null;
   return (
     <p className="text-xs">
-      {s.sharedTakes}{" "}
+      {s.sharedAccepts}{" "}
       <Link to="/collections" search={{ new: true }} className="text-brand underline">
-        {s.makeShared}
+        {s.createShared}
       </Link>
     </p>
   );
@@ -83,7 +83,7 @@ function RowButtons({ upload: { id, rid, cid, file, state, documentId } }: { rea
   );
 }
 
-/** How much is sent, then how much is indexed as far as the server tells. */
+/** Upload progress, then indexing progress. */
 function Bar({ upload: { state, sent, progress, file } }: { readonly upload: Upload }) {
   const share =
     state === "sending"
@@ -107,12 +107,12 @@ function StateIcon({ state }: { readonly state: Upload["state"] }) {
 
 const percent = 100;
 
-function wordsOf({ state, sent, progress, begun = false }: Upload): string {
+function wordsOf({ state, sent, progress, started = false }: Upload): string {
   if (state === "sending") return sent < 1 ? s.sending(Math.floor(sent * percent)) : s.sent;
   if (state === "indexing")
     return progress && progress.total > 0
       ? s.indexingOf(progress.done, progress.total)
-      : begun
+      : started
         ? s.indexing
         : s.pending;
   return s[state];

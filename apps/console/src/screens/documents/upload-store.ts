@@ -1,28 +1,27 @@
-/** The files on their way to the server. They stay here while the reader looks at other pages, and go on. */
+/** Uploads in progress. They continue while other pages are shown. */
 import { useSyncExternalStore } from "react";
 import { meOptions } from "../../api/identity.ts";
 import type { CollectionId } from "../../api/collections.ts";
 import { queryClient } from "../../app/query-client.ts";
 
-/** `exists`: the name is taken, and the reader is to say what happens. `refused`: it was not even sent. */
+/** `exists`: the name exists, and the user must choose. `refused`: not sent at all. */
 type UploadState = "waiting" | "sending" | "exists" | "refused" | "indexing" | "indexed" | "failed" | "cancelled";
 
 export interface Upload extends CollectionId {
   readonly id: number;
-  /** Who added it: another person at the same browser does not see it. */
+  /** The uploading user: other users of the same browser do not see it. */
   readonly who: string;
   readonly file: File;
   readonly state: UploadState;
-  /** From 0 to 1, while it is sent. */
+  /** From 0 to 1, during the upload. */
   readonly sent: number;
   readonly replace: boolean;
-  /** Why it stopped. */
   readonly reason?: string | undefined;
-  /** There was no answer: it is tried again as soon as the server is back. */
+  /** No response: retried after a reconnect. */
   readonly lost?: boolean | undefined;
   readonly documentId?: string | undefined;
-  /** The server has begun with it; until then it waits there. */
-  readonly begun?: boolean | undefined;
+  /** The server has started processing it. */
+  readonly started?: boolean | undefined;
   readonly progress?: { readonly done: number; readonly total: number } | null | undefined;
 }
 
@@ -40,7 +39,7 @@ export function allUploads(): readonly Upload[] {
   return uploads;
 }
 
-/** Only these may be sent: a file goes in the session of who added it, or not at all. */
+/** Only these are sent: a file is only sent in the session of the user who added it. */
 export function ownUploads(): readonly Upload[] {
   const who = whoIsHere();
   return uploads.filter((one) => one.who === who);

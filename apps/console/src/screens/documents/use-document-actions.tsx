@@ -1,10 +1,10 @@
-/** What can be done with a document, wherever it is shown. */
+import type { Document } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { deleteDocument, downloadDocument, reindexDocument } from "../../api/document-parts.ts";
 import { collectionRowId } from "../../api/collections.ts";
-import { documentPath, type Document, type DocumentId } from "../../api/documents.ts";
-import { renew } from "../../api/renew.ts";
+import { documentPath, type DocumentId } from "../../api/documents.ts";
+import { refetchChanged } from "../../api/refetch.ts";
 import { get } from "../../api/request.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -18,7 +18,7 @@ interface DocumentActions {
   readonly reindex: (document: Document) => void;
   readonly askDelete: (document: Document) => void;
   readonly pending: boolean;
-  /** To be shown somewhere on the page. */
+  /** Dialogs to render on the page. */
   readonly dialog: ReactNode;
 }
 
@@ -27,9 +27,9 @@ export function useDocumentActions(onDeleted?: () => void): DocumentActions {
   const [deleting, setDeleting] = useState<Document>();
   const changed = ({ repository_id, collection_id, document_id }: Document) =>
     Promise.all([
-      renew(client, ["documents", repository_id, collection_id], [document_id]),
-      renew(client, ["collection", repository_id, collection_id]),
-      renew(client, ["collections"], [collectionRowId({ repository_id, collection_id })]),
+      refetchChanged(client, ["documents", repository_id, collection_id], [document_id]),
+      refetchChanged(client, ["collection", repository_id, collection_id]),
+      refetchChanged(client, ["collections"], [collectionRowId({ repository_id, collection_id })]),
     ]);
   const download = useMutation({
     mutationFn: (document: Document) => downloadDocument(idOf(document)),

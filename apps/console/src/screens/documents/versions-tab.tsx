@@ -1,7 +1,8 @@
+import type { Document, DocumentVersion } from "@pinakes/client";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
-import { downloadDocument, versionsOptions, type Version } from "../../api/document-parts.ts";
-import type { Document, DocumentId } from "../../api/documents.ts";
+import { downloadDocument, versionsOptions } from "../../api/document-parts.ts";
+import type { DocumentId } from "../../api/documents.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -32,7 +33,7 @@ export function VersionsTab({ id, document }: { readonly id: DocumentId; readonl
   );
 }
 
-function columnsOf(download: (version: number) => void, pending: boolean): readonly Column<Version>[] {
+function columnsOf(download: (version: number) => void, pending: boolean): readonly Column<DocumentVersion>[] {
   return [
     {
       id: "version",

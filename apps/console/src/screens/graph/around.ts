@@ -1,18 +1,17 @@
-/** An entity and what is around it. */
+/** An entity with its incoming and outgoing triples. */
+import type { Page, Term, Triple } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import type { CollectionId } from "../../api/collections.ts";
-import { triplePage, type Term, type Triple } from "../../api/graph.ts";
+import { triplePage } from "../../api/graph.ts";
 import { termText } from "../../api/terms.ts";
 
-/** Of each direction. */
+/** Per direction. */
 export const aroundTriplesMax = 100;
 
 export interface Around {
   readonly term: string;
-  /** What is said of it. */
   readonly out: readonly Triple[];
   readonly outCut: boolean;
-  /** What points to it. */
   readonly into: readonly Triple[];
   readonly intoCut: boolean;
 }
@@ -21,21 +20,23 @@ export function aroundOptions(id: CollectionId, term: string) {
   return queryOptions({
     queryKey: ["triples", id.rid, id.cid, "around", term],
     queryFn: async ({ signal }): Promise<Around> => {
-      // Words are said of nothing: a literal is never a subject.
-      const said = term.startsWith('"') ? { items: [] } : await triplePage(id, { s: term }, aroundTriplesMax, signal);
+      // A literal is never a subject.
+      const said = term.startsWith('"')
+        ? { items: [], next_cursor: null }
+        : await triplePage(id, { s: term }, aroundTriplesMax, signal);
       const pointing = await triplePage(id, { o: term }, aroundTriplesMax, signal);
       return { term, out: said.items, outCut: isCut(said), into: pointing.items, intoCut: isCut(pointing) };
     },
   });
 }
 
-function isCut(page: { readonly next_cursor?: string | null }): boolean {
-  return typeof page.next_cursor === "string";
+function isCut(page: Page<Triple>): boolean {
+  return page.next_cursor !== null;
 }
 
 const nameEndings = ["#label", "/name", "#prefLabel", "/title", "/label"];
 
-/** What people call it, where the graph says so. */
+/** Its label, if the graph has one. */
 export function nameIn(out: readonly Triple[]): string | undefined {
   for (const ending of nameEndings) {
     const found = out.find(({ p, o }) => o.type === "literal" && p.value.endsWith(ending));

@@ -1,6 +1,6 @@
 /**
- * The picture, drawn on a canvas by Cytoscape. Loaded when it is first shown. Whoever cannot see it or has no mouse uses the tables and the
- * list, which say the same.
+ * The graph on a canvas, drawn by Cytoscape. Loaded on first use. The tables and the node list have the same data for keyboards and
+ * screen readers.
  */
 import cytoscape, { type Core, type StylesheetJson } from "cytoscape";
 import { Maximize } from "lucide-react";
@@ -12,7 +12,7 @@ import type { Picture } from "./picture.ts";
 
 const s = graphStrings.explore;
 const fitPadding = 30;
-/** Closer than this, letters become larger than the page's. */
+/** Above this zoom, labels become larger than the page's text. */
 const zoomMax = 1.5;
 const zoomMin = 0.1;
 
@@ -37,7 +37,7 @@ export default function CytoscapePicture({ picture, focus, onChoose }: Cytoscape
     core.current?.style(styleOf(colours()));
   }, [dark]);
   const { nodes, edges } = picture;
-  // Told apart by what is in it: the same picture is not laid out again.
+  // Compared by content: an unchanged graph is not laid out again.
   const key = JSON.stringify([nodes, edges]);
   const show = useEffectEvent(() => {
     if (core.current !== null) draw(core.current, picture, focus);
@@ -48,7 +48,7 @@ export default function CytoscapePicture({ picture, focus, onChoose }: Cytoscape
     core.current?.getElementById(focus).addClass("focus");
   }, [focus, key]);
   return (
-    // Cytoscape would put a style element into the page, which its policy forbids; it does not where something has this id already.
+    // Cytoscape would insert a style element, which the CSP blocks; it does not if an element with this id exists.
     <figure
       id="__________cytoscape_stylesheet"
       className="relative h-[55dvh] min-h-72 overflow-hidden rounded-lg border bg-panel"
@@ -66,7 +66,7 @@ export default function CytoscapePicture({ picture, focus, onChoose }: Cytoscape
   );
 }
 
-/** What is there stays where it is; what is new finds a place around it. */
+/** Existing nodes keep their position; new ones are placed around them. */
 function draw(core: Core, { nodes, edges }: Picture, focus: string): void {
   const wanted = new Set([...nodes.map(({ id }) => id), ...edges.map(({ id }) => id)]);
   const fresh = core.nodes().empty();
@@ -168,14 +168,14 @@ function styleOf({ ink, soft, brand, brandSoft, line, panel }: Colours): Stylesh
         "text-background-opacity": 0.8,
         "text-wrap": "ellipsis",
         "text-max-width": "100px",
-        // Letters too small to be read are only in the way.
+        // Hides unreadably small labels.
         "min-zoomed-font-size": 7,
       },
     },
   ];
 }
 
-/** The page's colours as Cytoscape reads them: it knows no oklch, so each is painted once and read back. */
+/** The theme colours for Cytoscape, which cannot parse oklch: each is painted once and read back. */
 function colours(): Colours {
   const styles = getComputedStyle(document.documentElement);
   const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });

@@ -1,5 +1,6 @@
-/** One entity in words: what is said of it, and what points to it. The same as the picture, for keyboards and screen readers. */
-import type { Triple, TriplePattern } from "../../api/graph.ts";
+/** Incoming and outgoing triples of an entity: the graph's data for keyboards and screen readers. */
+import type { Triple } from "@pinakes/client";
+import type { TriplePattern } from "../../api/graph.ts";
 import { readTerm, shortTerm, termText } from "../../api/terms.ts";
 import { graphStrings } from "../../strings/graph.ts";
 import { Button } from "../../ui/button.tsx";
@@ -93,7 +94,7 @@ function Side({ title, columns, items, cut, onSeeAll }: SideProps) {
       />
       {cut && (
         <p className="flex items-center gap-2 text-xs text-soft">
-          {s.cut(aroundTriplesMax)}
+          {s.truncated(aroundTriplesMax)}
           <Button size="small" look="quiet" onClick={onSeeAll}>
             {s.seeAll}
           </Button>

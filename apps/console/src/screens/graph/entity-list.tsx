@@ -1,4 +1,3 @@
-/** Entities to begin with. */
 import { useQuery } from "@tanstack/react-query";
 import { Search } from "lucide-react";
 import { useState } from "react";
@@ -49,7 +48,7 @@ interface EntityListProps {
 
 export function EntityList({ id, find, onFind, onChoose }: EntityListProps) {
   const { data, error, refetch } = useQuery(entitiesOptions(id, find));
-  const title = find !== undefined ? s.found(find) : data?.partly === true ? s.firstOnes : s.mostUsed;
+  const title = find !== undefined ? s.matches(find) : data?.partly === true ? s.firstOnes : s.mostUsed;
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <FindForm find={find} onFind={onFind} />
@@ -70,7 +69,7 @@ export function EntityList({ id, find, onFind, onChoose }: EntityListProps) {
 
 function FindForm({ find, onFind }: Pick<EntityListProps, "find" | "onFind">) {
   const [kept, setKept] = useState({ of: find, words: find ?? "" });
-  // By the browser's "back".
+  // Changed by browser navigation.
   if (kept.of !== find) setKept({ of: find, words: find ?? "" });
   const { words } = kept;
   return (

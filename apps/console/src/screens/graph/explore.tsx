@@ -1,4 +1,3 @@
-/** Look around: find an entity, see what is said of it and what points to it, and go on from there. */
 import { useQueries } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
@@ -106,7 +105,7 @@ function Notes({ picture: { nodesAll }, open }: { readonly picture: Picture; rea
   );
 }
 
-/** To an entity, whose neighbours are then shown beside those that are open already. */
+/** Selects an entity, and adds its neighbours to the expanded ones. */
 function useGo(): (term: string) => void {
   const navigate = route.useNavigate();
   return (term) =>

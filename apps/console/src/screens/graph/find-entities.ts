@@ -1,25 +1,26 @@
-/** Where to begin: the entities with the most triples, or those whose name holds some words. */
+/** Entities with the most triples, or those whose name contains a text. */
+import type { Term } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import type { CollectionId } from "../../api/collections.ts";
-import { askSparql, triplePage, type SparqlResult, type Term } from "../../api/graph.ts";
+import { askSparql, triplePage, type SparqlResult } from "../../api/graph.ts";
 import { isProblem } from "../../api/problem.ts";
 import { termOfBound, termText } from "../../api/terms.ts";
 
 export interface FoundEntity {
   readonly term: Term;
-  /** A name, or the text that holds the words. */
+  /** A name, or the matching text. */
   readonly text?: string | undefined;
   readonly triples?: number | undefined;
 }
 
 export interface FoundEntities {
   readonly entities: readonly FoundEntity[];
-  /** Not all triples were looked at. */
+  /** Not all triples were counted. */
   readonly partly: boolean;
 }
 
 const foundMax = 100;
-/** Counting everything in a large graph takes long; then the first triples do. */
+/** Counting a large graph takes long; falls back to the first triples. */
 const countMsMax = 5_000;
 const firstTriplesMax = 500;
 
@@ -84,7 +85,7 @@ function rowsOf(result: SparqlResult): readonly FoundEntity[] {
   );
 }
 
-/** A literal of SPARQL, whatever was typed. */
+/** Escapes any text as a SPARQL literal. */
 function quoted(words: string): string {
   const escapes: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
   return `"${words.replaceAll(/["\\\n\r\t]/g, (character) => escapes[character] ?? "")}"`;

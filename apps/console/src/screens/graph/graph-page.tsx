@@ -21,7 +21,7 @@ export function GraphPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const id = search.in === undefined ? undefined : collectionOfRef(search.in);
-  // What was looked at in one collection says nothing in another one; the query may.
+  // A selection in one collection means nothing in another; the query may.
   const choose = (chosen: CollectionId) =>
     void navigate({ search: ({ tab, sparql, union }) => ({ in: refOf(chosen), tab, sparql, union }) });
   return (
@@ -40,7 +40,7 @@ export function GraphPage() {
   );
 }
 
-/** For those who may write here. */
+/** Requires write access. */
 function Load({ id }: { readonly id: CollectionId }) {
   const [open, setOpen] = useState(false);
   const access = useQuery(collectionOptions(id)).data?.access;

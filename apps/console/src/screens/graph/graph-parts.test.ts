@@ -1,6 +1,5 @@
-/** The parts of the graph page that need no page. */
+import type { Term, Triple } from "@pinakes/client";
 import { describe, expect, it } from "vitest";
-import type { Term, Triple } from "../../api/graph.ts";
 import { readTerm, shortTerm, termText } from "../../api/terms.ts";
 import { nameIn, type Around } from "./around.ts";
 import { expandedMax, readGraphSearch } from "./graph-state.ts";

@@ -1,18 +1,18 @@
-/** What stands in the address of the graph page. */
+/** Search parameters of the graph page. */
 import type { TriplePattern } from "../../api/graph.ts";
 import { flagParam, listParam, oneOfParam, textParam } from "../../lib/search-params.ts";
 
 const graphTabs = ["explore", "pattern", "sparql"] as const;
-/** More would be a picture that nobody can read, and an address that nobody can send. */
+/** Keeps the graph readable and the URL short. */
 export const expandedMax = 12;
 
 export interface GraphSearch extends TriplePattern {
   /** The collection. */
   readonly in?: string | undefined;
   readonly tab?: (typeof graphTabs)[number] | undefined;
-  /** Words to look for entities by. */
+  /** The entity search text. */
   readonly find?: string | undefined;
-  /** The entity that is looked at, and those whose neighbours are shown, too. */
+  /** The selected entity, and the expanded ones. */
   readonly focus?: string | undefined;
   readonly open?: readonly string[] | undefined;
   readonly sparql?: string | undefined;

@@ -1,4 +1,3 @@
-/** Why triples were refused, and the line of the text that it is about. */
 import { graphStrings } from "../../strings/graph.ts";
 import { ErrorBox, messageOf } from "../../ui/states.tsx";
 
@@ -6,7 +5,7 @@ const s = graphStrings.load;
 const lineCharsMax = 500;
 
 export function LoadError({ error, text }: { readonly error: unknown; readonly text: string }) {
-  // A refused load has no field for it: its sentence begins with the line.
+  // The problem has no field for the line: its detail starts with it.
   const number = /^Line (\d+) of /.exec(messageOf(error))?.[1];
   const line = number === undefined ? undefined : text.split("\n")[Number(number) - 1];
   return (

@@ -1,6 +1,6 @@
-/** Triples of one's own into the graph: pasted, or of a file. All of them or none, so that a mistake can be mended and sent again. */
+/** Loads asserted triples from text or a file. All or nothing, so that a corrected file can be sent again. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState, type ChangeEvent } from "react";
+import { type ChangeEvent, useState } from "react";
 import type { CollectionId } from "../../api/collections.ts";
 import { loadTriples } from "../../api/graph.ts";
 import { formatBytes } from "../../lib/format.ts";
@@ -10,12 +10,11 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { inputClass, Select, TextArea } from "../../ui/field.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { LoadError } from "./load-error.tsx";
-import { rdfEndings, rdfFormats, rdfTypeOf, type RdfType } from "./rdf-formats.ts";
 
 const s = graphStrings.load;
-/** A browser holds all of it as one text; what is larger goes by the command line, which sends it piece by piece. */
+/** The browser holds the file as one string; larger files need the command line, which streams them. */
 const textBytesMax = 20_000_000;
-/** More in a box for typing makes typing slow. */
+/** Larger texts make the text area slow. */
 const shownCharsMax = 200_000;
 
 interface Chosen {
@@ -121,3 +120,22 @@ function Body({
     />
   );
 }
+
+const rdfFormats = [
+  { type: "text/turtle", label: "Turtle", endings: ["ttl", "turtle"] },
+  { type: "application/trig", label: "TriG", endings: ["trig"] },
+  { type: "application/n-triples", label: "N-Triples", endings: ["nt"] },
+  { type: "application/n-quads", label: "N-Quads", endings: ["nq"] },
+  { type: "application/ld+json", label: "JSON-LD", endings: ["jsonld", "json"] },
+  { type: "application/rdf+xml", label: "RDF/XML", endings: ["rdf", "xml", "owl"] },
+] as const;
+
+type RdfType = (typeof rdfFormats)[number]["type"];
+
+/** Undefined for an unknown extension. */
+function rdfTypeOf(filename: string): RdfType | undefined {
+  const ending = filename.split(".").at(-1)?.toLowerCase() ?? "";
+  return rdfFormats.find(({ endings }) => (endings as readonly string[]).includes(ending))?.type;
+}
+
+const rdfEndings = rdfFormats.flatMap(({ endings }) => endings.map((ending) => `.${ending}`)).join(",");

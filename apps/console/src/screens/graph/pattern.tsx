@@ -1,9 +1,10 @@
-/** Ask by pattern: what is left empty may be anything. Each term of the answer leads on. */
+/** Triple patterns: blank fields match anything. Terms in the results lead to further patterns. */
+import type { Triple } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import type { CollectionId } from "../../api/collections.ts";
-import { triplesOptions, type Triple, type TriplePattern } from "../../api/graph.ts";
+import { triplesOptions, type TriplePattern } from "../../api/graph.ts";
 import { moreOf } from "../../api/page.ts";
 import { shortTerm, termText } from "../../api/terms.ts";
 import { graphStrings } from "../../strings/graph.ts";
@@ -56,7 +57,7 @@ function Fields({
 }) {
   const key = JSON.stringify(pattern);
   const [kept, setKept] = useState({ of: key, draft: draftOf(pattern) });
-  // A term was chosen in the table, or the browser went back.
+  // A term was selected in the table, or by browser navigation.
   if (kept.of !== key) setKept({ of: key, draft: draftOf(pattern) });
   const { draft } = kept;
   const asked = () =>
@@ -85,7 +86,7 @@ function Fields({
       ))}
       <div className="flex gap-2 self-start pt-[1.4rem]">
         <Button type="submit" look="main">
-          {s.ask}
+          {s.query}
         </Button>
         <Button
           onClick={() => {

@@ -1,4 +1,3 @@
-/** The entities of the picture as a list of buttons. */
 import { X } from "lucide-react";
 import { cx } from "../../lib/class-names.ts";
 import { graphStrings } from "../../strings/graph.ts";

@@ -1,5 +1,5 @@
-/** What the picture shows: entities and the edges between them, no more than a reader can take in. */
-import type { Term, Triple } from "../../api/graph.ts";
+/** Nodes and edges of the visualization, up to a readable number. */
+import type { Term, Triple } from "@pinakes/client";
 import { shortTerm, termText } from "../../api/terms.ts";
 import { isEntity, nameIn, type Around } from "./around.ts";
 
@@ -21,16 +21,16 @@ export interface PictureEdge {
 export interface Picture {
   readonly nodes: readonly PictureNode[];
   readonly edges: readonly PictureEdge[];
-  /** How many entities there would be without the limit. */
+  /** Number of entities without the limit. */
   readonly nodesAll: number;
 }
 
-/** Those that are open come first, then their neighbours in turns, so that no large one takes all the room. */
+/** Expanded entities first, then their neighbours round-robin, so that no large one takes all the space. */
 export function pictureOf(around: readonly Around[]): Picture {
   const names = new Map(around.map(({ term, out }) => [term, nameIn(out)]));
   const open = new Set(around.map(({ term }) => term));
   const terms = new Map<string, Term>();
-  for (const one of [...openTerms(around), ...inTurns(around.map(neighboursOf))]) {
+  for (const one of [...openTerms(around), ...roundRobin(around.map(neighboursOf))]) {
     const text = termText(one);
     if (!terms.has(text)) terms.set(text, one);
   }
@@ -44,21 +44,21 @@ export function pictureOf(around: readonly Around[]): Picture {
 function openTerms(around: readonly Around[]): readonly Term[] {
   return around.flatMap(({ term, out, into }) => {
     const own = out[0]?.s ?? into[0]?.o;
-    // An entity of which nothing is known is still there to be seen.
+    // An entity without triples is shown, too.
     return own === undefined ? [{ type: "iri", value: term.replace(/^<(.*)>$/, "$1") } satisfies Term] : [own];
   });
 }
 
 function neighboursOf({ out, into }: Around): readonly Term[] {
-  return inTurns([out.map(({ o }) => o).filter(isEntity), into.map(({ s }) => s)]);
+  return roundRobin([out.map(({ o }) => o).filter(isEntity), into.map(({ s }) => s)]);
 }
 
-function inTurns<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
+function roundRobin<Item>(lists: readonly (readonly Item[])[]): readonly Item[] {
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
 }
 
-/** Several properties between the same two are one line with all their names. */
+/** Merges parallel edges into one with all their names. */
 function edgesBetween(around: readonly Around[], shown: ReadonlySet<string>): readonly PictureEdge[] {
   const labels = new Map<string, { readonly from: string; readonly to: string; readonly names: Set<string> }>();
   const add = ({ s, p, o }: Triple) => {

@@ -1,9 +1,9 @@
-/** Which passages of which documents state a triple. */
+import type { Provenance } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { FileText } from "lucide-react";
 import type { CollectionId } from "../../api/collections.ts";
-import { provenanceOptions, type Provenance, type ProvenanceSource, type TriplePattern } from "../../api/graph.ts";
+import { provenanceOptions, type TriplePattern } from "../../api/graph.ts";
 import { graphStrings } from "../../strings/graph.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { CodeEditor } from "../../ui/code-editor.tsx";
@@ -67,7 +67,7 @@ function Shown({
   );
 }
 
-function Source({ id, source }: { readonly id: CollectionId; readonly source: ProvenanceSource }) {
+function Source({ id, source }: { readonly id: CollectionId; readonly source: Provenance["sources"][number] }) {
   const { document_id: did, chunk_id: chunk, filename, version, page, start, end, quote } = source;
   return (
     <li className="flex flex-col gap-2 rounded-md border p-3 text-sm">

@@ -1,4 +1,3 @@
-/** What a query answered: rows, yes or no, or triples. */
 import { useState } from "react";
 import type { Binding, SparqlResult } from "../../api/graph.ts";
 import { termOfBound, termText } from "../../api/terms.ts";
@@ -12,7 +11,7 @@ import { Empty } from "../../ui/states.tsx";
 import { TermView } from "./term-view.tsx";
 
 const s = graphStrings.sparql;
-/** What the editor shows of a long answer; all of it can be copied. */
+/** Maximum characters in the editor; copying takes all. */
 const rawCharsMax = 200_000;
 const views = [
   { value: "table", label: s.asTable },
@@ -21,7 +20,6 @@ const views = [
 
 interface ResultProps {
   readonly result: SparqlResult;
-  /** An entity was chosen. */
   readonly onTerm: (term: string) => void;
 }
 

@@ -1,4 +1,4 @@
-/** SPARQL: write, run, look. The query that was run stands in the address. */
+/** SPARQL queries. The executed query is in the URL. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Play } from "lucide-react";
@@ -11,21 +11,19 @@ import { Button } from "../../ui/button.tsx";
 import { CodeEditor } from "../../ui/code-editor.tsx";
 import { Check } from "../../ui/field.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { Empty, Loading } from "../../ui/states.tsx";
-import { sparqlExamples } from "./sparql-examples.ts";
-import { SparqlError } from "./sparql-error.tsx";
+import { Empty, ErrorBox, Loading, messageOf } from "../../ui/states.tsx";
 import { SparqlResultView } from "./sparql-result.tsx";
 
 const s = graphStrings.sparql;
 const route = getRouteApi("/shell/graph");
-/** A page that holds more is of no use to anybody. */
+/** Maximum rows per result. */
 const rowsMax = 10_000;
 
 export function Sparql({ id }: { readonly id: CollectionId }) {
   const { sparql, union } = route.useSearch();
   const navigate = route.useNavigate();
   const [kept, setKept] = useState({ of: sparql, text: sparql ?? sparqlExamples[0].query });
-  // Another query in the address, such as by the browser's "back".
+  // The URL changed, such as by browser navigation.
   if (kept.of !== sparql) setKept({ of: sparql, text: sparql ?? kept.text });
   const asked = useQuery({
     queryKey: ["triples", id.rid, id.cid, "sparql", sparql, union],
@@ -84,6 +82,53 @@ export function Sparql({ id }: { readonly id: CollectionId }) {
           />
         )}
       </div>
+    </div>
+  );
+}
+
+const { names } = graphStrings.sparql;
+
+const sparqlExamples = [
+  { name: names.some, query: "SELECT * {\n  ?s ?p ?o\n} LIMIT 20" },
+  {
+    name: names.types,
+    query: "SELECT ?type (COUNT(*) AS ?things) {\n  ?thing a ?type\n}\nGROUP BY ?type ORDER BY DESC(?things) LIMIT 50",
+  },
+  {
+    name: names.predicates,
+    query: "SELECT ?p (COUNT(*) AS ?triples) {\n  ?s ?p ?o\n}\nGROUP BY ?p ORDER BY DESC(?triples) LIMIT 50",
+  },
+  {
+    name: names.graphs,
+    query:
+      "SELECT ?g (COUNT(*) AS ?triples) {\n  GRAPH ?g { ?s ?p ?o }\n}\nGROUP BY ?g ORDER BY DESC(?triples) LIMIT 50",
+  },
+  { name: names.ask, query: "ASK { ?s ?p ?o }" },
+  {
+    name: names.construct,
+    query:
+      "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\nCONSTRUCT { ?s rdfs:label ?name }\nWHERE {\n  ?s ?p ?name\n  FILTER(isLiteral(?name))\n} LIMIT 50",
+  },
+] as const;
+
+function SparqlError({ error, query }: { readonly error: unknown; readonly query: string }) {
+  const place = /\bline (\d+), column (\d+)/.exec(messageOf(error));
+  const line = place === null ? undefined : query.split("\n")[Number(place[1]) - 1];
+  return (
+    <div className="flex flex-col gap-2">
+      <ErrorBox error={error} />
+      {place !== null && line !== undefined && (
+        <figure className="rounded-md border bg-panel p-3">
+          <figcaption className="text-xs text-soft">{s.line(Number(place[1]), Number(place[2]))}</figcaption>
+          <pre className="overflow-x-auto font-mono text-xs" tabIndex={0}>
+            {line}
+            {"\n"}
+            <span aria-hidden className="text-bad">
+              {" ".repeat(Math.min(line.length, Number(place[2]) - 1))}^
+            </span>
+          </pre>
+        </figure>
+      )}
     </div>
   );
 }

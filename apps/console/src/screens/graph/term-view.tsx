@@ -1,22 +1,16 @@
-/** A term in a table: short, its whole text on demand, and a button where it leads somewhere. */
-import type { Term } from "../../api/graph.ts";
+import type { Term } from "@pinakes/client";
 import { shortTerm, termText } from "../../api/terms.ts";
 
 interface TermViewProps {
   readonly term: Term;
-  /** The whole of it, not only its last part. */
+  /** The full IRI instead of its last segment. */
   readonly whole?: boolean;
   readonly onChoose?: (() => void) | undefined;
 }
 
 export function TermView({ term, whole = false, onChoose }: TermViewProps) {
   const text = whole && term.type === "iri" ? term.value : shortTerm(term);
-  const kind =
-    term.language === undefined
-      ? term.datatype === undefined
-        ? undefined
-        : shortTerm({ type: "iri", value: term.datatype })
-      : `@${term.language}`;
+  const kind = term.type === "literal" ? literalKind(term) : undefined;
   const shown = (
     <>
       <span className={term.type === "literal" ? "truncate" : "truncate font-mono text-xs"}>
@@ -44,4 +38,10 @@ export function TermView({ term, whole = false, onChoose }: TermViewProps) {
       {shown}
     </button>
   );
+}
+
+/** The language or the short name of the datatype. */
+function literalKind({ language, datatype }: Extract<Term, { readonly type: "literal" }>): string | undefined {
+  if (language !== undefined) return `@${language}`;
+  return datatype === undefined ? undefined : shortTerm({ type: "iri", value: datatype });
 }

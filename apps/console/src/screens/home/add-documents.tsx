@@ -1,7 +1,7 @@
-/** A place to drop files, and the choice of the collection they go to. */
+import type { Collection } from "@pinakes/client";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Collection, CollectionId } from "../../api/collections.ts";
+import type { CollectionId } from "../../api/collections.ts";
 import { homeStrings } from "../../strings/home.ts";
 import { Select, TextField } from "../../ui/field.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
@@ -10,9 +10,9 @@ import { addUploads } from "../documents/upload-queue.ts";
 import { isUnused, makeOwn, sampleId } from "./make-collection.ts";
 
 const s = homeStrings.add;
-/** In a choice of the browser's own, more would be no help; the collection's own page takes files too. */
+/** Limits the native select; a collection's own page also accepts files. */
 const choicesMax = 100;
-/** As the server has it. */
+/** The server's default. */
 const nameCharsMax = 100;
 
 export function AddDocuments({ collections }: { readonly collections: readonly Collection[] }) {
@@ -21,7 +21,7 @@ export function AddDocuments({ collections }: { readonly collections: readonly C
     .slice(0, choicesMax);
   const [chosen, setChosen] = useState<string>();
   const [name, setName] = useState<string>(s.nameDefault);
-  // The sample is for the sample; own files go elsewhere unless the reader says so.
+  // The user's files do not go into the sample collection unless chosen.
   const first = writable.find((one) => one.collection_id !== sampleId && !isUnused(one));
   const key = chosen ?? (first === undefined ? "" : keyOf(first));
   const target = writable.find((one) => keyOf(one) === key);
@@ -30,7 +30,7 @@ export function AddDocuments({ collections }: { readonly collections: readonly C
       const place: CollectionId =
         target === undefined ? await makeOwn(name) : { rid: target.repository_id, cid: target.collection_id };
       addUploads(place, files);
-      // More files go to the same place.
+      // Keeps the collection for further files.
       setChosen(`${place.rid} ${place.cid}`);
     },
   });

@@ -1,8 +1,9 @@
-/** The passages that answer the question in the address, each a link to its place in its document. */
+/** Search results of the home page, linked to their position in the document. */
+import type { Hit, SearchAnswer } from "@pinakes/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEvents } from "../../api/events.ts";
-import { hitName, search, type Hit, type SearchAnswer } from "../../api/search.ts";
+import { hitName, search } from "../../api/search.ts";
 import { formatMs } from "../../lib/format.ts";
 import { homeStrings } from "../../strings/home.ts";
 import { buttonClass } from "../../ui/button.tsx";
@@ -32,7 +33,7 @@ function AnswersTo({ q }: { readonly q: string }) {
     queryKey: ["home-answers", q],
     queryFn: ({ signal }) => search({ query: q, limit: hitsMax }, signal),
   });
-  // What was just indexed may know more.
+  // Newly indexed documents may add hits.
   useEvents(({ type, data }) => {
     if (type === "document.status" && data["status"] === "indexed")
       void client.invalidateQueries({ queryKey: ["home-answers"] });
@@ -50,7 +51,7 @@ function AnswersTo({ q }: { readonly q: string }) {
     <section aria-label={s.answers} className="flex flex-col gap-2">
       <p role="status" className="flex flex-wrap items-center gap-2 text-sm text-soft">
         <span className="min-w-0 flex-1 basis-60">
-          {fitsBadly(q, hits) ? s.farOff : s.found(hits.length, formatMs(timings.total_ms))}
+          {fitsBadly(q, hits) ? s.farOff : s.results(hits.length, formatMs(timings.total_ms))}
         </span>
         <Link to="/search" search={{ q }} className={buttonClass("quiet", "small")}>
           {s.inLab}
@@ -67,7 +68,7 @@ function AnswersTo({ q }: { readonly q: string }) {
   );
 }
 
-/** What this browser still sends counts as on its way, too. */
+/** Includes uploads of this browser. */
 function NothingFound({ answer }: { readonly answer: SearchAnswer }) {
   const sending = useUploads().some(({ state }) => state === "indexing" || state === "sending" || state === "waiting");
   return (

@@ -9,7 +9,7 @@ import { cx } from "../../lib/class-names.ts";
 const s = homeStrings.ask;
 const route = getRouteApi("/shell/");
 
-/** The question goes into the address of the page; whoever shows answers reads it there. */
+/** Puts the query into the URL, where the answers read it. */
 export function AskBox({
   questions = [],
   children,
@@ -21,7 +21,7 @@ export function AskBox({
   const navigate = route.useNavigate();
   const [typed, setTyped] = useState(q);
   const [asked, setAsked] = useState(q);
-  // Asked elsewhere: by a click on a question, or by going back.
+  // Changed from outside: an example, or browser navigation.
   if (asked !== q) {
     setAsked(q);
     setTyped(q);
@@ -54,7 +54,7 @@ export function AskBox({
       </form>
       {questions.length > 0 && (
         <div className="flex flex-wrap items-center gap-2">
-          <span className="text-xs text-soft">{s.tryThese}</span>
+          <span className="text-xs text-soft">{s.examples}</span>
           {questions.map((question) => (
             <Button
               key={question}
@@ -72,5 +72,5 @@ export function AskBox({
   );
 }
 
-/** Longer than any question, shorter than any address may be. */
+/** Longer than any question, within URL limits. */
 const questionCharsMax = 1_000;

@@ -1,6 +1,5 @@
-/** The way to a first answer, on one page: put in, watch, ask. */
+import type { Collection } from "@pinakes/client";
 import { useState, type ReactNode } from "react";
-import type { Collection } from "../../api/collections.ts";
 import { homeStrings } from "../../strings/home.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -39,12 +38,12 @@ export function FirstSteps({ collections }: { readonly collections: readonly Col
   );
 }
 
-/** Folds up as soon as something is on its way, to make room for the next steps. */
+/** Collapses once an upload starts, to make room for the next steps. */
 function PutIn({ collections, added }: { readonly collections: readonly Collection[]; readonly added: number }) {
   const [more, setMore] = useState(false);
   if (added > 0 && !more)
     return (
-      <Step title={s.put} done>
+      <Step title={s.add} done>
         <div className="flex flex-wrap items-center gap-3">
           <p className="text-sm text-soft">{s.added(added)}</p>
           <Button size="small" onClick={() => setMore(true)}>
@@ -54,8 +53,8 @@ function PutIn({ collections, added }: { readonly collections: readonly Collecti
       </Step>
     );
   return (
-    <Step title={s.put} done={added > 0}>
-      <p className="mb-3 text-sm text-soft">{s.putText}</p>
+    <Step title={s.add} done={added > 0}>
+      <p className="mb-3 text-sm text-soft">{s.addText}</p>
       <div className="flex flex-col items-start gap-3">
         <SampleButton look={added === 0 ? "main" : "plain"} label={s.sample} />
         <p className="text-sm text-soft">{s.or}</p>
@@ -84,5 +83,5 @@ function Step({
 function indexWords(uploads: readonly Upload[], ready: number): string {
   if (uploads.length === 0) return s.indexWaiting;
   if (uploads.some(isProblem)) return s.indexProblems;
-  return uploads.every(isOver) ? s.indexDone(ready) : s.indexGoing;
+  return uploads.every(isOver) ? s.indexDone(ready) : s.indexing;
 }

@@ -1,8 +1,8 @@
-/** Collections that the start page makes: in the reader's own repository, which nobody else sees. */
+/** Collections that the home page creates, in the user's personal repository. */
+import type { Collection, Page } from "@pinakes/client";
 import { createCollection } from "../../api/collection-changes.ts";
-import type { Collection, CollectionId } from "../../api/collections.ts";
+import type { CollectionId } from "../../api/collections.ts";
 import { isProblem } from "../../api/problem.ts";
-import type { Page } from "../../api/page.ts";
 import { get, path } from "../../api/request.ts";
 import { queryClient } from "../../app/query-client.ts";
 import { freeSlug } from "../../lib/slug.ts";
@@ -11,15 +11,15 @@ import { addUploads } from "../documents/upload-queue.ts";
 
 export const sampleId = "sample-handbook";
 const own = "me";
-/** Of the newest ones: whoever has more and meets an older id is told so, and takes another name. */
+/** Of the newest collections: a conflict with an older id is reported by the server. */
 const listedMax = 100;
 
-/** Came with its repository, and nobody put anything into it. */
+/** Created with its repository, and empty. */
 export function isUnused({ is_default, document_count }: Collection): boolean {
-  return is_default === true && document_count === 0;
+  return is_default && document_count === 0;
 }
 
-/** Its id can be read and typed, as in me/my-documents, unless the name has no letters for it. */
+/** A readable id, such as me/my-documents, unless the name has no usable letters. */
 export async function makeOwn(name: string): Promise<CollectionId> {
   const { items } = await get<Page<Collection>>(path`/v1/repositories/${own}/collections`, {
     query: { limit: listedMax },
@@ -28,7 +28,7 @@ export async function makeOwn(name: string): Promise<CollectionId> {
   return made(await createCollection(own, { name, ...(id === undefined ? {} : { collection_id: id }) }));
 }
 
-/** The texts are loaded with the page's first click on the button, not with the page. */
+/** Sample texts are loaded on the first click. */
 export async function makeSample(): Promise<void> {
   const [{ samples }, place] = await Promise.all([import("./samples/index.ts"), sampleCollection()]);
   addUploads(
@@ -44,13 +44,13 @@ async function sampleCollection(): Promise<CollectionId> {
       collection_id: sampleId,
       name: homeStrings.sample.name,
       description: homeStrings.sample.description,
-      // By headings: each answer is a section that can be read by itself.
-      chunking_strategy: { type: "MARKDOWN", unit: "token", chunk_size: 110, chunk_overlap: 0 },
+      // By headings: each section is a self-contained answer.
+      chunking_strategy: { type: "MARKDOWN", unit: "token", chunk_size: 110, chunk_overlap: 0 } as const,
       metadata: { tags: ["sample"] },
     };
     return await made(await createCollection(own, sample));
   } catch (error) {
-    // It was made before: then the texts go there.
+    // It already exists: adds the texts to it.
     if (!isProblem(error, 409)) throw error;
     return idOf(await get<Collection>(path`/v1/repositories/${own}/collections/${sampleId}`));
   }

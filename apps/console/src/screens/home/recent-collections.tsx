@@ -1,5 +1,5 @@
+import type { Collection } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
-import type { Collection } from "../../api/collections.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { homeStrings } from "../../strings/home.ts";
 import { buttonClass } from "../../ui/button.tsx";

@@ -1,9 +1,8 @@
-/** The newest documents of the collections that were used last: there is no list of all documents. */
+/** The newest documents of the last used collections: there is no list of all documents. */
+import type { Collection, Document, Page } from "@pinakes/client";
 import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { collectionPath, type Collection } from "../../api/collections.ts";
-import type { Document } from "../../api/documents.ts";
-import type { Page } from "../../api/page.ts";
+import { collectionPath } from "../../api/collections.ts";
 import { get } from "../../api/request.ts";
 import { shownName } from "../../lib/shown-name.ts";
 import { homeStrings } from "../../strings/home.ts";

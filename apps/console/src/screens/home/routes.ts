@@ -7,7 +7,7 @@ export const homeRoutes = [
   createRoute({
     getParentRoute: () => shellRoute,
     path: "/",
-    /** The question that was asked, so that its answers can be shared and come back with "back". */
+    /** The query, so that answers can be shared and restored. */
     validateSearch: (search: Record<string, unknown>): { readonly q?: string | undefined } => ({
       q: textParam(search["q"]),
     }),

@@ -1,4 +1,4 @@
-import type { DeadLetter } from "../../api/queues.ts";
+import type { DeadLetter } from "@pinakes/client";
 import { formatNumber } from "../../lib/format.ts";
 import { queueStrings } from "../../strings/queues.ts";
 import { Button } from "../../ui/button.tsx";
@@ -8,7 +8,7 @@ import { Ago } from "../../ui/time.tsx";
 const s = queueStrings.dead;
 
 interface Actions {
-  /** The letter that is being settled. */
+  /** The dead letter with a pending action. */
   readonly pending: string | undefined;
   readonly onRedrive: (letter: DeadLetter) => void;
   readonly onDiscard: (letter: DeadLetter) => void;

@@ -1,16 +1,18 @@
-/** What was given up in a queue: tried again or discarded, one or all of them. */
+/** Dead letters of a queue: redrive or discard, one or all. */
+import type { DeadLetter } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { deadLettersOptions, queuesKey, settleDeadLetter, type DeadAction, type DeadLetter } from "../../api/queues.ts";
+import { type DeadAction, deadLettersOptions, queuesKey, settleDeadLetter } from "../../api/queues.ts";
+import { formatDateTime, formatNumber } from "../../lib/format.ts";
 import { queueStrings } from "../../strings/queues.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
-import { Panel } from "../../ui/panel.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Facts, Panel } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { toast, toastError } from "../../ui/toast.tsx";
 import { deadColumns } from "./dead-columns.tsx";
-import { DeadLetterSheet } from "./dead-letter-sheet.tsx";
 import { SettleAll } from "./settle-all.tsx";
 
 const s = queueStrings.dead;
@@ -84,4 +86,34 @@ function useSettle(queue: string, onDone: () => void) {
     onError: (error, { action }) => toastError(s[action], error),
     onSettled: () => client.invalidateQueries({ queryKey: queuesKey }),
   });
+}
+
+function DeadLetterSheet({ letter, onClose }: { readonly letter: DeadLetter; readonly onClose: () => void }) {
+  const { cause, reason, failures, dead_at, document_id, message } = letter;
+  return (
+    <Dialog open onClose={onClose} title={s.detailTitle} place="side">
+      <div className="flex flex-col gap-4">
+        <Facts
+          of={[
+            [s.cause, cause],
+            [s.columns.reason, reason ?? s.noReason],
+            [s.columns.failures, formatNumber(failures)],
+            [s.columns.at, formatDateTime(dead_at)],
+            ...(document_id === undefined ? [] : [[s.columns.about, s.document(document_id)] as const]),
+          ]}
+        />
+        {message !== undefined && (
+          <section>
+            <h2 className="mb-2 text-sm font-semibold">{s.message}</h2>
+            <pre
+              tabIndex={0}
+              className="overflow-auto rounded-md bg-raised p-3 font-mono text-xs break-words whitespace-pre-wrap"
+            >
+              {JSON.stringify(message, null, 2)}
+            </pre>
+          </section>
+        )}
+      </div>
+    </Dialog>
+  );
 }

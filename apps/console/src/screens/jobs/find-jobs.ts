@@ -1,24 +1,25 @@
-/** The server lists all jobs, newest first; which of them are wanted is decided here, page by page. */
+/** Client-side filters: the server only lists all jobs, newest first. */
+import type { Job } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { jobListOptions, type JobRow } from "../../api/jobs.ts";
+import { jobListOptions } from "../../api/jobs.ts";
 import { moreOf } from "../../api/page.ts";
-import type { PlaceName } from "../../api/place-names.ts";
+import type { CollectionName } from "../../api/collection-names.ts";
 
 export interface JobFilter {
   readonly status?: string | undefined;
   readonly kind?: string | undefined;
   readonly q?: string | undefined;
-  /** What is shown is found, too, not only ids. */
-  readonly nameOf?: PlaceName;
+  /** Matches displayed names, too. */
+  readonly nameOf?: CollectionName;
 }
 
-/** As many rows as a window shows, and some. */
+/** Slightly more rows than a window shows. */
 const wantedRowsDefault = 30;
-/** Then the reader is asked whether to look further: jobs stay for 90 days, there may be very many. */
+/** Then the user decides whether to search older jobs: there may be many in 90 days. */
 const lookedAtOnceMax = 1_000;
 
-export function matchesJob(job: JobRow, { status, kind, q, nameOf }: JobFilter): boolean {
+export function matchesJob(job: Job, { status, kind, q, nameOf }: JobFilter): boolean {
   if (status !== undefined && job.status !== status) return false;
   if (kind !== undefined && job.kind !== kind) return false;
   if (q === undefined) return true;
@@ -44,12 +45,12 @@ export function useFoundJobs(filter: JobFilter, wantedRows = wantedRowsDefault) 
   return {
     list,
     items,
-    /** So many jobs were looked at. */
+    /** Number of jobs searched. */
     seen,
     looking,
-    /** For the table, which asks for more as it is scrolled. */
+    /** For the table, which loads more on scroll. */
     more: { ...more, has: more.has && mayLook },
-    /** Undefined: nothing older is left to look at, or nobody needs to be asked. */
+    /** Undefined if all jobs are searched, or no confirmation is needed. */
     lookFurther: hasNextPage && !mayLook ? () => setLookedMax(seen + lookedAtOnceMax) : undefined,
   };
 }

@@ -1,5 +1,6 @@
-import type { PlaceName } from "../../api/place-names.ts";
-import { mayAct, type JobAction, type JobRow } from "../../api/jobs.ts";
+import type { Job } from "@pinakes/client";
+import type { CollectionName } from "../../api/collection-names.ts";
+import { mayAct, type JobAction } from "../../api/jobs.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { jobStrings as s } from "../../strings/jobs.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -9,13 +10,13 @@ import { Ago } from "../../ui/time.tsx";
 import { JobProgress } from "./job-progress.tsx";
 
 interface Actions {
-  /** The job that is being acted on. */
+  /** The job with a pending action. */
   readonly pending: string | undefined;
-  readonly onAct: (job: JobRow, action: JobAction) => void;
-  readonly nameOf: PlaceName;
+  readonly onAct: (job: Job, action: JobAction) => void;
+  readonly nameOf: CollectionName;
 }
 
-export function jobColumns(actions: Actions): readonly Column<JobRow>[] {
+export function jobColumns(actions: Actions): readonly Column<Job>[] {
   const of = s.columns;
   return [
     {
@@ -49,14 +50,14 @@ export function kindOf(kind: string): string {
   return s.kinds[kind] ?? kind;
 }
 
-export function placeOf(job: Pick<JobRow, "kind" | "repository_id" | "collection_id">, nameOf: PlaceName): string {
-  // A run of an evaluation has the id of its set there.
+export function labelOf(job: Pick<Job, "kind" | "repository_id" | "collection_id">, nameOf: CollectionName): string {
+  // For evaluation runs, this is the id of the evaluation.
   if (job.kind === "evaluation") return s.evaluationSet;
   return job.repository_id === "*" ? s.wholeWorkspace : nameOf(job);
 }
 
-function Place({ job, nameOf }: { readonly job: JobRow; readonly nameOf: PlaceName }) {
-  const place = placeOf(job, nameOf);
+function Place({ job, nameOf }: { readonly job: Job; readonly nameOf: CollectionName }) {
+  const place = labelOf(job, nameOf);
   return (
     <span className="truncate" title={`${place} (${job.repository_id}/${job.collection_id})`}>
       {place}
@@ -72,16 +73,16 @@ function Cause({ error }: { readonly error: string | null }) {
   );
 }
 
-function RowActions({ job, pending, onAct, nameOf }: Actions & { readonly job: JobRow }) {
+function RowActions({ job, pending, onAct, nameOf }: Actions & { readonly job: Job }) {
   const action = (["retry", "cancel"] as const).find((one) => mayAct(job, one));
   if (action === undefined) return null;
   return (
     <Button
       size="small"
       disabled={pending === job.job_id}
-      aria-label={s.actionFor(s[action], kindOf(job.kind), placeOf(job, nameOf))}
+      aria-label={s.actionFor(s[action], kindOf(job.kind), labelOf(job, nameOf))}
       onClick={(event) => {
-        // The row itself opens the detail.
+        // Prevents the row's click handler.
         event.stopPropagation();
         onAct(job, action);
       }}

@@ -1,5 +1,5 @@
+import { jobStatuses } from "@pinakes/client";
 import { getRouteApi } from "@tanstack/react-router";
-import { jobStatuses } from "../../api/jobs.ts";
 import { jobStrings } from "../../strings/jobs.ts";
 import { Select } from "../../ui/field.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";

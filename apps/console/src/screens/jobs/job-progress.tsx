@@ -1,9 +1,9 @@
-import type { JobRow } from "../../api/jobs.ts";
+import type { Job } from "@pinakes/client";
 import { formatNumber } from "../../lib/format.ts";
 import { jobStrings as s } from "../../strings/jobs.ts";
 import { Progress } from "../../ui/progress.tsx";
 
-export function JobProgress({ progress: { done, total } }: Pick<JobRow, "progress">) {
+export function JobProgress({ progress: { done, total } }: Pick<Job, "progress">) {
   if (total === 0) return <span className="text-soft">–</span>;
   const words = s.progress(formatNumber(done), formatNumber(total));
   return (

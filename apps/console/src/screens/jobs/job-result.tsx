@@ -1,6 +1,5 @@
-/** What came of a job: the documents of an upload, and of every other kind the answer as it is. */
+import type { Job } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
-import type { JobRow } from "../../api/jobs.ts";
 import { shownName } from "../../lib/shown-name.ts";
 import { jobStrings } from "../../strings/jobs.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -12,19 +11,13 @@ const s = jobStrings.detail;
 
 interface DocumentRow {
   readonly document_id: string;
-  /** null: it was deleted since. */
+  /** null: deleted. */
   readonly name: string | null;
   readonly status: string;
   readonly error: string | null;
 }
 
-export function JobResult({
-  job,
-  result,
-}: {
-  readonly job: JobRow;
-  readonly result: Readonly<Record<string, unknown>>;
-}) {
+export function JobResult({ job, result }: { readonly job: Job; readonly result: Readonly<Record<string, unknown>> }) {
   const documents =
     job.kind === "ingest" && Array.isArray(result["documents"])
       ? (result["documents"] as readonly DocumentRow[])
@@ -52,7 +45,7 @@ export function JobResult({
   );
 }
 
-function columnsOf({ repository_id: rid, collection_id: cid }: JobRow): readonly Column<DocumentRow>[] {
+function columnsOf({ repository_id: rid, collection_id: cid }: Job): readonly Column<DocumentRow>[] {
   return [
     {
       id: "name",

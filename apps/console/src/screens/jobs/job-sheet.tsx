@@ -1,8 +1,8 @@
-/** One job: how far it is, why it failed, what came of it. */
+import type { Job } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { isOperation, isUnderWay, jobDetailOptions, mayAct, type JobRow } from "../../api/jobs.ts";
-import { usePlaceName } from "../../api/place-names.ts";
+import { isOperation, isUnderWay, jobDetailOptions, mayAct } from "../../api/jobs.ts";
+import { useCollectionName } from "../../api/collection-names.ts";
 import { formatDateTime, formatNumber } from "../../lib/format.ts";
 import { jobStrings } from "../../strings/jobs.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -10,7 +10,7 @@ import { Button, buttonClass } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/panel.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
-import { kindOf, placeOf } from "./job-columns.tsx";
+import { kindOf, labelOf } from "./job-columns.tsx";
 import { JobProgress } from "./job-progress.tsx";
 import { JobResult } from "./job-result.tsx";
 import { useJobAction } from "./use-job-action.ts";
@@ -34,7 +34,7 @@ export function JobSheet({ id, onClose }: { readonly id: string; readonly onClos
   );
 }
 
-function Detail({ job }: { readonly job: JobRow }) {
+function Detail({ job }: { readonly job: Job }) {
   return (
     <div className="flex flex-col gap-5">
       <Facts
@@ -48,7 +48,7 @@ function Detail({ job }: { readonly job: JobRow }) {
           [s.status, <Status key="status" value={job.status} />],
           [s.collection, <Collection key="collection" job={job} />],
           [s.by, job.created_by],
-          [s.begun, formatDateTime(job.created_at)],
+          [s.started, formatDateTime(job.created_at)],
           [s.updated, formatDateTime(job.updated_at)],
           [s.attempts, formatNumber(job.attempts)],
           [s.progress, <JobProgress key="progress" progress={job.progress} />],
@@ -66,9 +66,9 @@ function Detail({ job }: { readonly job: JobRow }) {
   );
 }
 
-function Collection({ job }: { readonly job: JobRow }) {
+function Collection({ job }: { readonly job: Job }) {
   const { repository_id: rid, collection_id: cid } = job;
-  const place = placeOf(job, usePlaceName());
+  const place = labelOf(job, useCollectionName());
   if (rid === "*" || cid === "") return place;
   return (
     <Link to="/collections/$rid/$cid" params={{ rid, cid }} className="text-brand hover:underline">
@@ -77,7 +77,7 @@ function Collection({ job }: { readonly job: JobRow }) {
   );
 }
 
-function Buttons({ job }: { readonly job: JobRow }) {
+function Buttons({ job }: { readonly job: Job }) {
   const acting = useJobAction();
   const actions = (["retry", "cancel"] as const).filter((action) => mayAct(job, action));
   return (

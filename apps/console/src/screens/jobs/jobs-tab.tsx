@@ -1,5 +1,5 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { usePlaceName } from "../../api/place-names.ts";
+import { useCollectionName } from "../../api/collection-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { jobStrings as s } from "../../strings/jobs.ts";
 import { Button } from "../../ui/button.tsx";
@@ -17,7 +17,7 @@ const route = getRouteApi("/shell/jobs");
 export function JobsTab() {
   const { status, kind, q, job } = route.useSearch();
   const navigate = route.useNavigate();
-  const nameOf = usePlaceName();
+  const nameOf = useCollectionName();
   const found = useFoundJobs({ status, kind, q, nameOf });
   const acting = useJobAction();
   useLiveJobs();
@@ -44,7 +44,7 @@ export function JobsTab() {
       />
       {found.lookFurther !== undefined && found.items?.length !== 0 && (
         <Button className="self-start" onClick={found.lookFurther}>
-          {s.lookFurther}
+          {s.searchOlder}
         </Button>
       )}
       {job !== undefined && <JobSheet id={job} onClose={() => show(undefined)} />}
@@ -53,12 +53,12 @@ export function JobsTab() {
 }
 
 function NoJobs({ found: { looking, seen, lookFurther } }: { readonly found: ReturnType<typeof useFoundJobs> }) {
-  if (looking) return <Loading what={s.looking} />;
+  if (looking) return <Loading what={s.searching} />;
   if (seen === 0) return <Empty title={s.empty}>{s.emptyAbout}</Empty>;
   return (
     <Empty
       title={s.nothing}
-      action={lookFurther === undefined ? undefined : <Button onClick={lookFurther}>{s.lookFurther}</Button>}
+      action={lookFurther === undefined ? undefined : <Button onClick={lookFurther}>{s.searchOlder}</Button>}
     >
       {s.nothingSoFar(formatNumber(seen))}
     </Empty>

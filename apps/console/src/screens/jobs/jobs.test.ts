@@ -1,12 +1,13 @@
+import type { Job } from "@pinakes/client";
 import { describe, expect, it } from "vitest";
 import type { ServerEvent } from "../../api/events.ts";
-import { mayAct, type JobRow } from "../../api/jobs.ts";
+import { mayAct } from "../../api/jobs.ts";
 import { withItem } from "../../api/pages-cache.ts";
-import { placeName } from "../../api/place-names.ts";
+import { collectionName } from "../../api/collection-names.ts";
 import { matchesJob } from "./find-jobs.ts";
 import { jobsOf } from "./use-live-jobs.ts";
 
-const job = (job_id: string, more: Partial<JobRow> = {}): JobRow => ({
+const job = (job_id: string, more: Partial<Job> = {}): Job => ({
   job_id,
   kind: "ingest",
   status: "succeeded",
@@ -47,7 +48,7 @@ describe("which jobs an event is about", () => {
 });
 
 describe("a row that changed", () => {
-  const at = (day: number, more: Partial<JobRow> = {}) => ({ created_at: `2030-01-0${day}T00:00:00.000Z`, ...more });
+  const at = (day: number, more: Partial<Job> = {}) => ({ created_at: `2030-01-0${day}T00:00:00.000Z`, ...more });
   const data = {
     pages: [
       { items: [job("a", at(6)), job("b", at(4))], next_cursor: "x" },
@@ -55,7 +56,7 @@ describe("a row that changed", () => {
     ],
     pageParams: [],
   };
-  const put = (into: typeof data, one: JobRow) =>
+  const put = (into: typeof data, one: Job) =>
     withItem(into, one, ({ job_id }) => job_id).pages.map(({ items }) =>
       items.map(({ job_id, attempts }) => `${job_id}${attempts}`),
     );
@@ -84,13 +85,13 @@ it("a filter looks at status, kind, and the words of a job in any case", () => {
   expect(matchesJob(failed, { status: "running" })).toBe(false);
   expect(matchesJob(failed, { kind: "fsck" })).toBe(false);
   expect(matchesJob(failed, { q: "nothing" })).toBe(false);
-  const nameOf = placeName([], [{ repository_id: "kb", collection_id: "papers", name: "Good reads" }]);
+  const nameOf = collectionName([], [{ repository_id: "kb", collection_id: "papers", name: "Good reads" }]);
   expect([matchesJob(failed, { q: "good" }), matchesJob(failed, { q: "good", nameOf })]).toEqual([false, true]);
 });
 
 it("a place is told by the names of its parts; a personal repository of somebody else, and what is gone, by what is left to say", () => {
   const own = `personal-${"0".repeat(32)}`;
-  const nameOf = placeName(
+  const nameOf = collectionName(
     [{ repository_id: own, name: "Personal" }],
     [{ repository_id: own, collection_id: "c1", name: "My documents" }],
   );

@@ -1,7 +1,7 @@
-/** How much waits in each queue, and what was given up in the chosen one. */
+import type { Queue } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { queuesOptions, type Queue } from "../../api/queues.ts";
+import { queuesOptions } from "../../api/queues.ts";
 import { formatNumber, formatSeconds } from "../../lib/format.ts";
 import { queueStrings as s } from "../../strings/queues.ts";
 import { Badge } from "../../ui/badge.tsx";

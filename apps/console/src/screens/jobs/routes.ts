@@ -1,5 +1,5 @@
+import { type JobStatus, jobStatuses } from "@pinakes/client";
 import { createRoute } from "@tanstack/react-router";
-import { jobStatuses, type JobStatus } from "../../api/jobs.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
 import { lazyPage } from "../../ui/lazy-page.tsx";
@@ -12,7 +12,7 @@ export interface JobSearch {
   readonly status?: JobStatus | undefined;
   readonly kind?: string | undefined;
   readonly q?: string | undefined;
-  /** The job whose detail is open. */
+  /** The open job. */
   readonly job?: string | undefined;
   readonly queue?: string | undefined;
 }

@@ -1,7 +1,8 @@
-/** All letters of a queue, one after the other, with a way to stop. Those that are there when it is asked for; later ones are not touched. */
+/** Processes all current dead letters of a queue one by one, and can be stopped. */
+import type { DeadLetter } from "@pinakes/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { queuesKey, settleDeadLetter, type DeadAction, type DeadLetter } from "../../api/queues.ts";
+import { queuesKey, settleDeadLetter, type DeadAction } from "../../api/queues.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { queueStrings } from "../../strings/queues.ts";
 import { uiStrings } from "../../strings/ui.ts";
@@ -62,12 +63,12 @@ function Course({ run: { state, done, failed }, total }: { readonly run: Run; re
   );
 }
 
-/** One that fails does not keep the others: it is counted, and the last reason is shown. */
+/** Continues after a failure: failures are counted, and the last error is shown. */
 function useRun(queue: string, action: DeadAction, letters: readonly DeadLetter[]) {
   const client = useQueryClient();
   const [run, setRun] = useState<Run>({ state: "asking", done: 0, failed: 0, error: undefined });
   const stopped = useRef(false);
-  // Who leaves the page stops it, too: nobody would see how it goes on.
+  // Leaving the page stops it, too.
   useEffect(() => {
     stopped.current = false;
     return () => void (stopped.current = true);

@@ -1,18 +1,19 @@
 /**
- * Keeps the list of jobs as it is on the server, while it is shown. An event names a job, or a document that belongs to an upload. A few such
- * jobs are read and put into the list in their place; of many, the pages that they are on are read.
+ * Keeps the list of jobs current while it is shown. An event names a job, or a document of an upload. Few changed jobs are read one by one
+ * and updated in place; for many, their pages are refetched.
  */
+import type { Job } from "@pinakes/client";
 import { useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { onEvent, type ServerEvent } from "../../api/events.ts";
-import { isUnderWay, jobListKey, readJob, type JobRow } from "../../api/jobs.ts";
+import { isUnderWay, jobListKey, readJob } from "../../api/jobs.ts";
 import { itemsInPages, putInPages } from "../../api/pages-cache.ts";
-import { renew } from "../../api/renew.ts";
-import { inTurns } from "../../lib/in-turns.ts";
+import { refetchChanged } from "../../api/refetch.ts";
+import { throttle } from "../../lib/throttle.ts";
 
-/** Many events come together: they are answered by one look, and the next one is taken a while later. */
+/** Batches bursts of events. */
 const turns = { soonMs: 300, againMs: 2_000 };
-/** More than these are cheaper to read as a page. */
+/** Above this, refetching a page is cheaper. */
 const singlesMax = 3;
 
 export function useLiveJobs(): void {
@@ -20,15 +21,15 @@ export function useLiveJobs(): void {
   useEffect(() => {
     const waiting = new Set<string>();
     let left = false;
-    const look = inTurns(async () => {
+    const look = throttle(async () => {
       const ids = [...waiting];
       waiting.clear();
       if (!left && ids.length <= singlesMax) return readSingles(client, ids);
-      left = await renew(client, jobListKey, ids);
+      left = await refetchChanged(client, jobListKey, ids);
       if (left) look();
     }, turns);
     return onEvent((event) => {
-      for (const id of jobsOf(event, itemsInPages<JobRow>(client, jobListKey))) waiting.add(id);
+      for (const id of jobsOf(event, itemsInPages<Job>(client, jobListKey))) waiting.add(id);
       if (waiting.size > 0) look();
     });
   }, [client]);
@@ -36,12 +37,12 @@ export function useLiveJobs(): void {
 
 async function readSingles(client: QueryClient, ids: readonly string[]): Promise<void> {
   const found = await Promise.all(ids.map(readIfVisible));
-  for (const job of found) if (job !== undefined) putInPages<JobRow>(client, jobListKey, job, ({ job_id }) => job_id);
+  for (const job of found) if (job !== undefined) putInPages<Job>(client, jobListKey, job, ({ job_id }) => job_id);
 }
 
 export function jobsOf(
   { type, resource: { job_id, document_id, repository_id, collection_id } }: ServerEvent,
-  known: readonly JobRow[],
+  known: readonly Job[],
 ): readonly string[] {
   if (type === "job.progress" || type === "job.done") return job_id === undefined ? [] : [job_id];
   if (type !== "document.status") return [];
@@ -53,16 +54,16 @@ export function jobsOf(
     .map((job) => job.job_id);
 }
 
-function documentIds({ result }: JobRow): readonly unknown[] {
+function documentIds({ result }: Job): readonly unknown[] {
   const documents = result?.["documents"];
   return Array.isArray(documents) ? documents.map((one: { readonly document_id?: unknown }) => one.document_id) : [];
 }
 
-async function readIfVisible(id: string): Promise<JobRow | undefined> {
+async function readIfVisible(id: string): Promise<Job | undefined> {
   try {
     return await readJob(id);
   } catch {
-    // Gone since, or no answer: then the list as a whole is read again when the connection is back.
+    // Deleted or unreachable: the list is refetched after a reconnect.
     return undefined;
   }
 }

@@ -1,7 +1,8 @@
+import type { Agent } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
-import { agentsOptions, type Agent } from "../../api/memories.ts";
+import { agentsOptions } from "../../api/memories.ts";
 import { moreOf } from "../../api/page.ts";
 import { memoryStrings } from "../../strings/memories.ts";
 import { Button } from "../../ui/button.tsx";
@@ -54,7 +55,7 @@ export function AgentList() {
   );
 }
 
-/** The list is in the order of the ids; among thousands it is quicker to type the one that is known. */
+/** Sorted by id; with thousands of agents, typing a known id is faster. */
 function OpenAgent({ onOpen }: { readonly onOpen: (agent: string) => void }) {
   const [id, setId] = useState("");
   const words = memoryStrings.open;

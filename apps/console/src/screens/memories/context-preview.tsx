@@ -1,14 +1,9 @@
-/** Which messages of a session fit into a number of tokens. The preview marks them in the conversation. */
+/** Previews which messages fit a token budget, and marks them in the conversation. */
+import { contextStrategies, type ContextStrategy, type ContextWindow } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
-import {
-  contextOptions,
-  contextStrategies,
-  type ContextStrategy,
-  type ContextWindow,
-  type SessionId,
-} from "../../api/memories.ts";
+import { contextOptions, type SessionId } from "../../api/memories.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { memoryStrings } from "../../strings/memories.ts";
 import { Button } from "../../ui/button.tsx";
@@ -23,7 +18,6 @@ const tokensFirst = 1_000;
 interface Preview {
   readonly window: ContextWindow | undefined;
   readonly error: unknown;
-  /** Undefined without a preview. */
   readonly ids: ReadonlySet<string> | undefined;
 }
 

@@ -1,9 +1,10 @@
-/** The messages of a session in order. Their heights differ, so each is measured; only those in sight are in the page. */
+/** The messages of a session. Virtualized with measured heights. */
+import type { Memory } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import { messagesOptions, type Memory, type SessionId } from "../../api/memories.ts";
+import { messagesOptions, type SessionId } from "../../api/memories.ts";
 import { moreOf, type More } from "../../api/page.ts";
 import { memoryStrings } from "../../strings/memories.ts";
 import { MoreError } from "../../ui/more-error.tsx";

@@ -1,4 +1,4 @@
-/** From agents to sessions to what was said. Which of them is shown stands in the address. */
+/** Agents, sessions and messages, selected by the URL. */
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ChevronRight } from "lucide-react";
 import { memoryStrings as s } from "../../strings/memories.ts";

@@ -1,9 +1,10 @@
-/** Search across what all agents, or the one that is open, remember. */
+/** Searches memories of all agents, or of one. */
+import type { MemorySearchResult } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useState } from "react";
-import { memorySearchModes, memorySearchOptions, type MemorySearchResult } from "../../api/memories.ts";
+import { memorySearchModes, memorySearchOptions } from "../../api/memories.ts";
 import { memoryStrings } from "../../strings/memories.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";

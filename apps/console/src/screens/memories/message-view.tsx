@@ -1,4 +1,4 @@
-import type { Memory } from "../../api/memories.ts";
+import type { Memory } from "@pinakes/client";
 import { cx } from "../../lib/class-names.ts";
 import { formatDateTime } from "../../lib/format.ts";
 import { memoryStrings } from "../../strings/memories.ts";
@@ -11,27 +11,25 @@ const tones: Readonly<Record<string, Tone>> = { user: "brand", assistant: "good"
 
 interface MessageViewProps {
   readonly message: Memory;
-  /** In the previewed context or not; undefined without a preview. */
+  /** Undefined without a context preview. */
   readonly fits?: boolean | undefined;
   readonly onThread?: () => void;
   readonly onFork?: () => void;
 }
 
-/** One message. All of it is text: nothing that somebody said becomes part of the page's own markup. */
+/** A message, rendered as plain text: content never becomes markup. */
 export function MessageView({ message, fits, onThread, onFork }: MessageViewProps) {
   const { message_type: type, metadata } = message;
   const { tool_name: tool, tool_args: args, tool_result: result, model } = metadata;
   return (
     <div className={cx("flex flex-col gap-2", fits === false && "border-l-4 pl-3")}>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-soft">
-        <Badge tone={tones[type] ?? "plain"}>
-          {Object.hasOwn(s.roles, type) ? s.roles[type as keyof typeof s.roles] : type}
-        </Badge>
+        <Badge tone={tones[type] ?? "plain"}>{Object.hasOwn(s.roles, type) ? s.roles[type] : type}</Badge>
         <time dateTime={message.timestamp}>{formatDateTime(message.timestamp)}</time>
         <span>{s.tokens(message.token_count)}</span>
         {typeof tool === "string" && <span>{tool}</span>}
         {model !== undefined && model !== "" && <span>{model}</span>}
-        {fits !== undefined && <Badge tone={fits ? "good" : "plain"}>{fits ? s.fits : s.left}</Badge>}
+        {fits !== undefined && <Badge tone={fits ? "good" : "plain"}>{fits ? s.included : s.omitted}</Badge>}
         <span className="flex-1" />
         {onThread !== undefined && (
           <Button size="small" look="quiet" onClick={onThread}>

@@ -1,10 +1,6 @@
+import { contextStrategies, type ContextStrategy, type MemorySearchMode } from "@pinakes/client";
 import { createRoute } from "@tanstack/react-router";
-import {
-  contextStrategies,
-  memorySearchModes,
-  type ContextStrategy,
-  type MemorySearchMode,
-} from "../../api/memories.ts";
+import { memorySearchModes } from "../../api/memories.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { numberParam, oneOfParam, textParam } from "../../lib/search-params.ts";
 import { lazyPage } from "../../ui/lazy-page.tsx";
@@ -12,7 +8,7 @@ import { lazyPage } from "../../ui/lazy-page.tsx";
 export interface MemorySearch {
   readonly agent?: string | undefined;
   readonly session?: string | undefined;
-  /** The message whose thread is open. */
+  /** The message with the open thread. */
   readonly message?: string | undefined;
   readonly q?: string | undefined;
   readonly mode?: MemorySearchMode | undefined;

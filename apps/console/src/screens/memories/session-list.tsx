@@ -1,6 +1,7 @@
+import type { Session } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { sessionsOptions, type Session } from "../../api/memories.ts";
+import { sessionsOptions } from "../../api/memories.ts";
 import { moreOf } from "../../api/page.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { memoryStrings } from "../../strings/memories.ts";

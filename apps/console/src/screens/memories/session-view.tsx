@@ -1,8 +1,8 @@
-/** One session: what was said, what of it fits into a context, and what can be done with it. */
+import type { Session } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
-import { deleteSession, sessionOptions, type Session, type SessionId } from "../../api/memories.ts";
+import { deleteSession, sessionOptions, type SessionId } from "../../api/memories.ts";
 import { formatDateTime, formatNumber } from "../../lib/format.ts";
 import { memoryStrings } from "../../strings/memories.ts";
 import { Button } from "../../ui/button.tsx";
@@ -17,7 +17,7 @@ import { ForkDialog } from "./fork-dialog.tsx";
 const s = memoryStrings.session;
 const route = getRouteApi("/shell/memories");
 
-/** All, or up to one message. */
+/** All messages, or up to one. */
 type Fork = { readonly upTo: string | undefined };
 
 export function SessionView({ id }: { readonly id: SessionId }) {

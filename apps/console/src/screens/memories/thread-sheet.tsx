@@ -1,7 +1,7 @@
-/** A message with what it answers and what answers it. */
+import type { Memory } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { threadOptions, type Memory } from "../../api/memories.ts";
+import { threadOptions } from "../../api/memories.ts";
 import { memoryStrings } from "../../strings/memories.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";

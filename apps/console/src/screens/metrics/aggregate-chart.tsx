@@ -1,11 +1,7 @@
-/** Figures over time, by group. Used by metrics and the tool log. */
+/** Aggregates over time, by group. Used by metrics and the tool log. */
+import type { Aggregate } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
-import {
-  aggregateOptions,
-  type AggregateName,
-  type AggregateQuestion,
-  type AggregateSource,
-} from "../../api/aggregates.ts";
+import { aggregateOptions, type AggregateQuestion, type AggregateSource } from "../../api/aggregates.ts";
 import { metricStrings } from "../../strings/metrics.ts";
 import { Chart } from "../../ui/chart.tsx";
 import { Panel } from "../../ui/panel.tsx";
@@ -21,7 +17,7 @@ interface AggregateChartProps {
   /** Without bucket and aggregates. */
   readonly question: Omit<AggregateQuestion, "bucket" | "aggregates">;
   readonly bucket: string;
-  readonly measure: AggregateName;
+  readonly measure: Aggregate;
   readonly measureLabel: string;
   readonly format: (value: number) => string;
 }
@@ -68,7 +64,7 @@ export function AggregateChart({
 interface DrawnProps {
   readonly drawing: ReturnType<typeof drawingOf>;
   readonly bucket: string;
-  readonly measure: AggregateName;
+  readonly measure: Aggregate;
   readonly label: string;
   readonly format: (value: number) => string;
 }

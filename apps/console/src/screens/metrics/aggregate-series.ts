@@ -1,9 +1,9 @@
-/** Rows of an aggregate as lines of a chart. Pure. */
-import type { AggregateName, AggregateRow } from "../../api/aggregates.ts";
+/** Aggregate rows as chart series. Pure. */
+import type { Aggregate, AggregateRow } from "@pinakes/client";
 import type { ChartProps, Series } from "../../ui/chart.tsx";
 import { metricStrings } from "../../strings/metrics.ts";
 
-/** More lines cannot be told apart. */
+/** More lines are not distinguishable. */
 export const seriesMax = 5;
 
 export interface Drawing {
@@ -13,13 +13,9 @@ export interface Drawing {
 }
 
 /** `totals` decides which groups are drawn: those with the most entries. */
-export function drawingOf(
-  rows: readonly AggregateRow[],
-  totals: readonly AggregateRow[],
-  measure: AggregateName,
-): Drawing {
+export function drawingOf(rows: readonly AggregateRow[], totals: readonly AggregateRow[], measure: Aggregate): Drawing {
   const busiest = totals.toSorted((a, b) => (b.values.count ?? 0) - (a.values.count ?? 0)).slice(0, seriesMax);
-  // Names of groups are data: a key of ours cannot be confused with a property.
+  // Group names are data: generated keys cannot collide with properties.
   const keys = new Map(busiest.map((row, index) => [groupLabel(row), `group${index}`]));
   const points = new Map<string, Record<string, string | number | null>>();
   for (const row of rows) {

@@ -1,13 +1,6 @@
-/** All figures of all groups over the whole time. */
+import { type Aggregate, type AggregateRow, aggregates } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
-import {
-  aggregateNames,
-  aggregateOptions,
-  type AggregateName,
-  type AggregateQuestion,
-  type AggregateRow,
-  type AggregateSource,
-} from "../../api/aggregates.ts";
+import { aggregateOptions, type AggregateQuestion, type AggregateSource } from "../../api/aggregates.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { metricStrings } from "../../strings/metrics.ts";
 import { DataTable, type Column, type Sorting } from "../../ui/data-table.tsx";
@@ -21,12 +14,12 @@ interface AggregateTableProps {
   readonly source: AggregateSource;
   readonly question: Omit<AggregateQuestion, "bucket" | "aggregates">;
   readonly format: (value: number) => string;
-  readonly hidden?: readonly AggregateName[];
+  readonly hidden?: readonly Aggregate[];
 }
 
 export function AggregateTable({ source, question, format, hidden = [] }: AggregateTableProps) {
   const [sorting, setSorting] = useState<Sorting | undefined>({ id: "count", desc: true });
-  const totals = useQuery(aggregateOptions(source, { ...question, aggregates: aggregateNames }));
+  const totals = useQuery(aggregateOptions(source, { ...question, aggregates: aggregates }));
   const columns: readonly Column<AggregateRow>[] = [
     {
       id: "group",
@@ -35,7 +28,7 @@ export function AggregateTable({ source, question, format, hidden = [] }: Aggreg
       cell: (row) => <span className="truncate font-medium">{groupLabel(row)}</span>,
       width: "minmax(11rem,1fr)",
     },
-    ...aggregateNames
+    ...aggregates
       .filter((name) => !hidden.includes(name))
       .map((name): Column<AggregateRow> => ({
         id: name,

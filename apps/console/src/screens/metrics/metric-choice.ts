@@ -1,6 +1,5 @@
-/** What the page shows: the address, with what stands for that which it leaves out. */
-import type { AggregateName } from "../../api/aggregates.ts";
-import type { MetricGroup, MetricType } from "../../api/agent-metrics.ts";
+/** The URL with defaults applied. */
+import type { Aggregate, MetricGroup, MetricType } from "@pinakes/client";
 import { bucketFor, type TimeRange } from "./range.ts";
 import type { MetricSearch } from "./routes.ts";
 
@@ -8,13 +7,13 @@ export interface MetricChoice {
   readonly range: TimeRange;
   readonly type: MetricType;
   readonly agent: string | undefined;
-  readonly measure: AggregateName;
+  readonly measure: Aggregate;
   readonly group: MetricGroup | "none";
   readonly bucket: string;
 }
 
-/** The figure that says most of each metric; of a custom one the average. */
-const measures: Readonly<Partial<Record<MetricType, AggregateName>>> = {
+/** The most useful aggregation per metric type; the average for custom ones. */
+const measures: Readonly<Partial<Record<MetricType, Aggregate>>> = {
   latency: "p95",
   token_usage: "sum",
   cost: "sum",

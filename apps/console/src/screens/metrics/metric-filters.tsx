@@ -1,6 +1,7 @@
+import { aggregates } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { aggregateNames, aggregateOptions } from "../../api/aggregates.ts";
+import { aggregateOptions } from "../../api/aggregates.ts";
 import { metricGroups, metricNamesOptions, metricTypes } from "../../api/agent-metrics.ts";
 import { metricStrings as s } from "../../strings/metrics.ts";
 import { Select } from "../../ui/field.tsx";
@@ -44,7 +45,7 @@ export function MetricFilters({ choice }: { readonly choice: MetricChoice }) {
         label={s.measure}
         className="w-40"
         value={choice.measure}
-        choices={aggregateNames.map((value) => ({ value, label: s.measures[value] }))}
+        choices={aggregates.map((value) => ({ value, label: s.measures[value] }))}
         onChoose={(measure) => set({ measure })}
       />
       <Select
@@ -61,12 +62,12 @@ export function MetricFilters({ choice }: { readonly choice: MetricChoice }) {
   );
 }
 
-/** What the address names is there even if nothing uses it any more. */
+/** The value of the URL is always offered, even if unused. */
 function withChosen<Value extends string>(known: readonly Value[], chosen: Value | undefined): readonly Value[] {
   return chosen === undefined || known.includes(chosen) ? known : [...known, chosen];
 }
 
-/** Those that measured something in this time; the chosen one is there even if it did not. */
+/** Agents with data in the range; the selected one is always included. */
 function AgentChoice({
   choice: { range, type, agent },
   onChoose,

@@ -1,5 +1,4 @@
-/** What types and groups are called on the page. */
-import type { MetricGroup, MetricType } from "../../api/agent-metrics.ts";
+import type { MetricGroup, MetricType } from "@pinakes/client";
 import { metricStrings as s } from "../../strings/metrics.ts";
 
 export function typeLabel(type: MetricType): string {

@@ -1,20 +1,19 @@
-/** What agents measured: over time, by group, and one by one. */
+import type { Metric, MetricType } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
-import { metricsOptions, type Metric, type MetricType } from "../../api/agent-metrics.ts";
+import { metricsOptions } from "../../api/agent-metrics.ts";
 import { moreOf } from "../../api/page.ts";
-import { formatDateTime } from "../../lib/format.ts";
+import { formatDateTime, formatMs, formatNumber } from "../../lib/format.ts";
 import { metricStrings as s } from "../../strings/metrics.ts";
 import { Button } from "../../ui/button.tsx";
-import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Page } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { AggregateChart } from "./aggregate-chart.tsx";
 import { AggregateTable } from "./aggregate-table.tsx";
 import { choiceOf, type MetricChoice } from "./metric-choice.ts";
 import { MetricFilters } from "./metric-filters.tsx";
-import { figureFormat, metricFormat } from "./metric-format.ts";
 import { typeLabel } from "./metric-names.ts";
 import { useTimeRange } from "./range.ts";
 
@@ -107,4 +106,22 @@ function dimensionsText(dimensions: Metric["dimensions"]): string {
     .filter(([, value]) => value !== null && value !== "")
     .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join(" · ");
+}
+
+const short = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
+const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD", maximumFractionDigits: 4 });
+
+/** A metric value with its unit: latency in milliseconds, cost in dollars, success rate as a ratio. */
+function metricFormat(type: MetricType): (value: number) => string {
+  if (type === "latency") return formatMs;
+  if (type === "cost") return (value) => dollars.format(value);
+  if (type === "success_rate") return (value) => percent.format(value);
+  return (value) => (Number.isInteger(value) ? formatNumber(value) : short.format(value));
+}
+
+/** A sum of ratios is not a ratio. */
+function figureFormat(type: MetricType, measure: string): (value: number) => string {
+  if (measure === "count" || (type === "success_rate" && measure === "sum")) return (value) => short.format(value);
+  return metricFormat(type);
 }

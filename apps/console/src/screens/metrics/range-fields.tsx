@@ -1,4 +1,3 @@
-/** The choice of a time range; two dates appear when none of the named ones will do. */
 import { metricStrings } from "../../strings/metrics.ts";
 import { Select, TextField } from "../../ui/field.tsx";
 import { customDaysMax, dateParam, isShortened, rangeNames, type RangeSearch } from "./range.ts";
@@ -7,7 +6,7 @@ const s = metricStrings.range;
 
 interface RangeFieldsProps {
   readonly search: RangeSearch;
-  /** With what changed only: two changes may come before the next drawing. */
+  /** Passes only the change: two may occur before the next render. */
   readonly onChange: (next: RangeSearch) => void;
 }
 

@@ -1,10 +1,10 @@
-/** "From when to when", in the address of a page: by name, or as two dates. Used by metrics and the tool log. */
+/** A time range in the URL: named, or two dates. Used by metrics and the tool log. */
 import { useState } from "react";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
 
 const dayMs = 86_400_000;
 
-/** The server looks at no more at once. A longer range ends earlier. */
+/** The server's maximum. A longer range is shortened. */
 export const customDaysMax = 400;
 
 export const rangeNames = ["hour", "day", "week", "month", "quarter", "custom"] as const;
@@ -23,12 +23,12 @@ const lengths: Readonly<Record<Exclude<RangeName, "custom">, number>> = {
 
 export interface RangeSearch {
   readonly range?: RangeName | undefined;
-  /** Days as YYYY-MM-DD in UTC, of a custom range; both are included. */
+  /** Days as YYYY-MM-DD (UTC) of a custom range; both inclusive. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-/** A moment's width: from (included) to (not included). */
+/** From (inclusive) to (exclusive). */
 export interface TimeRange {
   readonly from: string;
   readonly to: string;
@@ -48,7 +48,7 @@ export function dateParam(value: unknown): string | undefined {
   return text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : undefined;
 }
 
-/** Pure. `now` is the end of the named ranges. */
+/** Pure. `now` is the end of named ranges. */
 export function timeRangeOf({ range = "week", from, to }: RangeSearch, now: number): TimeRange {
   if (range !== "custom") return between(now - lengths[range], now);
   const end = (to === undefined ? startOfDay(now) : Date.parse(to)) + dayMs;
@@ -64,7 +64,7 @@ function startOfDay(now: number): number {
   return Math.floor(now / dayMs) * dayMs;
 }
 
-/** Whether the range that is asked for is longer than can be looked at. */
+/** Whether the requested range exceeds the maximum. */
 export function isShortened(search: RangeSearch, now: number): boolean {
   const { range, to } = search;
   return (
@@ -73,13 +73,13 @@ export function isShortened(search: RangeSearch, now: number): boolean {
   );
 }
 
-/** Stays the same until the reader refreshes, so that all of a page speaks of the same time. */
+/** Fixed until refresh, so that all queries of a page cover the same time. */
 export function useTimeRange(search: RangeSearch): readonly [range: TimeRange, refresh: () => void] {
   const [now, setNow] = useState(() => Date.now());
   return [timeRangeOf(search, now), () => setNow(Date.now())];
 }
 
-/** How long each bucket is, of those that this page asks for. */
+/** Bucket lengths. */
 const bucketLengths: Readonly<Record<string, number>> = {
   minute: dayMs / 1440,
   "5m": dayMs / 288,
@@ -92,7 +92,7 @@ export function bucketMs(bucket: string): number | undefined {
   return bucketLengths[bucket];
 }
 
-/** As many points as a line can show. */
+/** Maximum points per line. */
 export function bucketFor({ lengthMs }: TimeRange): string {
   if (lengthMs <= lengths.hour) return "minute";
   if (lengthMs <= 2 * dayMs) return "hour";

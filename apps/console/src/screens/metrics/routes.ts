@@ -1,6 +1,6 @@
+import { type Aggregate, aggregates, type MetricGroup, type MetricType } from "@pinakes/client";
 import { createRoute } from "@tanstack/react-router";
-import { aggregateNames, type AggregateName } from "../../api/aggregates.ts";
-import { metricGroups, metricTypes, type MetricGroup, type MetricType } from "../../api/agent-metrics.ts";
+import { metricGroups, metricTypes } from "../../api/agent-metrics.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
 import { lazyPage } from "../../ui/lazy-page.tsx";
@@ -9,7 +9,7 @@ import { bucketNames, rangeSearch, type BucketName, type RangeSearch } from "./r
 export interface MetricSearch extends RangeSearch {
   readonly type?: MetricType | undefined;
   readonly agent?: string | undefined;
-  readonly measure?: AggregateName | undefined;
+  readonly measure?: Aggregate | undefined;
   readonly group?: MetricGroup | "none" | undefined;
   readonly bucket?: BucketName | undefined;
 }
@@ -39,7 +39,7 @@ export const metricRoutes = [
       ...rangeSearch(search),
       type: typeParam(search["type"]),
       agent: textParam(search["agent"]),
-      measure: oneOfParam(search["measure"], aggregateNames),
+      measure: oneOfParam(search["measure"], aggregates),
       group: groupParam(search["group"]),
       bucket: oneOfParam(search["bucket"], bucketNames),
     }),

@@ -1,5 +1,6 @@
+import type { Migration } from "@pinakes/client";
 import { useState } from "react";
-import type { Migration, StepOptions } from "../../api/migrations.ts";
+import type { StepOptions } from "../../api/migrations.ts";
 import { formatDateTime } from "../../lib/format.ts";
 import { migrationStrings } from "../../strings/migrations.ts";
 import { Confirm } from "../../ui/confirm.tsx";

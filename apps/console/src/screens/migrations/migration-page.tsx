@@ -1,7 +1,7 @@
-/** One migration: where it is, what stands in its way, and the next step. */
+import type { Migration } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { isWork, migrationOptions, type Migration } from "../../api/migrations.ts";
+import { isWork, migrationOptions } from "../../api/migrations.ts";
 import { formatDateTime, formatNumber } from "../../lib/format.ts";
 import { migrationStrings } from "../../strings/migrations.ts";
 import { buttonClass } from "../../ui/button.tsx";
@@ -106,10 +106,10 @@ function Overview({ migration }: { readonly migration: Migration }) {
             [s.units, formatNumber(unit_count)],
             [s.rows, formatNumber(row_count)],
             [s.by, created_by],
-            [s.begun, formatDateTime(created_at)],
+            [s.started, formatDateTime(created_at)],
             ...at(s.switched, switched_at),
-            // After a rollback the old form is the one in use: it is kept for good, whatever was planned.
-            ...(back ? [[s.back_again, s.inUse] as const] : at(s.retained, retain_until)),
+            // After a rollback the source is in use again and kept permanently.
+            ...(back ? [[s.restored, s.inUse] as const] : at(s.retained, retain_until)),
             ...at(s.trashed, trash_until),
             ...at(s.finished, finished_at),
           ]}

@@ -1,18 +1,18 @@
+import type { Migration } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { migrationListOptions, type Migration } from "../../api/migrations.ts";
+import { migrationListOptions } from "../../api/migrations.ts";
 import { moreOf } from "../../api/page.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { migrationStrings as s } from "../../strings/migrations.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Page } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { NewMigrationDialog } from "./new-migration.tsx";
-import { sourceWords } from "./source-words.ts";
 import { kindName, StateBadge } from "./state-badge.tsx";
 
 const route = getRouteApi("/shell/migrations");
@@ -52,7 +52,7 @@ const columns: readonly Column<Migration>[] = [
     align: "right",
     cell: ({ problem_count: count }) => (count === 0 ? "0" : <Badge tone="bad">{formatNumber(count)}</Badge>),
   },
-  { id: "begun", header: s.columns.begun, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
+  { id: "started", header: s.columns.started, width: "7rem", cell: ({ created_at }) => <Ago at={created_at} /> },
   {
     id: "by",
     header: s.columns.by,
@@ -98,4 +98,17 @@ function Source({ source }: Pick<Migration, "source">) {
       {text}
     </code>
   );
+}
+
+/** A source in one line: from and to of a move, the input of other kinds. */
+function sourceWords({ kind, ...told }: Migration["source"]): string {
+  if (kind !== "collection") return JSON.stringify(told);
+  const { repository, collection, to } = told as unknown as Place & { readonly to: Place };
+  return `${repository}/${collection} → ${to.repository}/${to.collection}`;
+}
+
+/** As the server stores it: with all ids. */
+interface Place {
+  readonly repository: string;
+  readonly collection: string;
 }

@@ -1,4 +1,4 @@
-/** A new migration: the fields of its kind, and everything else that a source may say as JSON. */
+/** A new migration: the fields of its kind, and others as JSON. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createMigration, migrationsKey } from "../../api/migrations.ts";

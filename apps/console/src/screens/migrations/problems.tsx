@@ -1,11 +1,11 @@
-import type { MigrationProblem } from "../../api/migrations.ts";
+import type { MigrationProblem } from "@pinakes/client";
 import { formatNumber } from "../../lib/format.ts";
 import { migrationStrings } from "../../strings/migrations.ts";
 import { Panel } from "../../ui/panel.tsx";
 
 const s = migrationStrings.detail;
 
-/** At most 20 are told, so they are simply listed. */
+/** At most 20, so they are listed without paging. */
 export function Problems({
   problems,
   count,

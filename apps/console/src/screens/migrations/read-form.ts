@@ -1,4 +1,4 @@
-/** What stands in the form of a new migration, as the server takes it; or what is wrong with it. */
+/** Validates the form of a new migration. */
 import type { NewMigration } from "../../api/migrations.ts";
 import { migrationStrings } from "../../strings/migrations.ts";
 import { sourceOf, type FieldValues, type SourceKind } from "./source-fields.ts";
@@ -15,14 +15,14 @@ export interface FormValues {
 }
 
 interface Read {
-  /** Undefined while something is wrong. */
+  /** Undefined while invalid. */
   readonly input: NewMigration | undefined;
   readonly errors: { readonly more?: string; readonly retainDays?: string };
 }
 
 export function readMigration({ kind, fields, more, retainDays, auto }: FormValues): Read {
   const extra = objectOf(more);
-  // An old collection is kept in the trash, for as long as everything there.
+  // A moved collection is kept in the trash, for the trash's retention.
   const days = retainDays.trim() === "" || kind === "collection" ? undefined : Number(retainDays);
   const errors = {
     ...(extra === undefined ? { more: s.notObject } : {}),

@@ -4,12 +4,11 @@ import { flagParam, numberParam } from "../../lib/search-params.ts";
 import { lazyPage } from "../../ui/lazy-page.tsx";
 
 interface ListSearch {
-  /** The form for a new one is open. */
   readonly create?: true | undefined;
 }
 
 interface DetailSearch {
-  /** The number of the unit that is shown. */
+  /** The number of the open unit. */
   readonly unit?: number | undefined;
 }
 

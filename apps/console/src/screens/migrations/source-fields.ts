@@ -1,4 +1,4 @@
-/** The fields of each kind of source (docs/migrations.md), and how a filled form becomes what the server is told. */
+/** Fields of each kind of source (docs/migrations.md), and how a form becomes a request. */
 import { migrationStrings } from "../../strings/migrations.ts";
 
 export const sourceKinds = ["collection", "triples", "rows", "chroma", "unregistered", "lisa"] as const;
@@ -10,7 +10,7 @@ interface Words {
 }
 
 export interface SourceField extends Words {
-  /** Where it goes; "to.collection" is a field inside "to". */
+  /** The request field; "to.collection" is nested. */
   readonly name: string;
   readonly input: "text" | "flag" | "objects" | "repository" | "collection" | "target";
   readonly required?: boolean;
@@ -72,14 +72,14 @@ export const sourceFields: Readonly<Record<SourceKind, readonly SourceField[]>> 
 
 export type FieldValues = Readonly<Record<string, string | boolean | undefined>>;
 
-/** What is empty is left out: the server has its own defaults. */
+/** Omits empty fields: the server has defaults. */
 export function sourceOf(
   kind: SourceKind,
   values: FieldValues,
   more: Readonly<Record<string, unknown>> = {},
 ): Readonly<Record<string, unknown>> {
   const source: Record<string, unknown> = { kind };
-  // The place that it goes to is always named, even where nothing changes: the server says what is wrong with it.
+  // The target is always sent, even if unchanged: the server validates it.
   if (kind === "collection") source["to"] = {};
   for (const { name } of sourceFields[kind]) {
     const given = values[name];

@@ -1,4 +1,5 @@
-import { isWork, type Migration, type MigrationState } from "../../api/migrations.ts";
+import type { Migration, MigrationState } from "@pinakes/client";
+import { isWork } from "../../api/migrations.ts";
 import { migrationStrings as s } from "../../strings/migrations.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 

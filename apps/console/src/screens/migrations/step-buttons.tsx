@@ -1,8 +1,8 @@
-/** The steps as buttons: those that the state allows can be pressed. What cannot simply be taken back is asked for once more. */
-import { migrationSteps, type MigrationStep } from "@pinakes/client";
+/** Buttons for the allowed steps. Irreversible ones ask for confirmation. */
+import { type Migration, type MigrationStep, migrationSteps } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { migrationOptions, migrationsKey, takeStep, type Migration, type StepOptions } from "../../api/migrations.ts";
+import { migrationOptions, migrationsKey, takeStep, type StepOptions } from "../../api/migrations.ts";
 import { migrationStrings as s } from "../../strings/migrations.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorBox } from "../../ui/states.tsx";

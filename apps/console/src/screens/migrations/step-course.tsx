@@ -1,12 +1,12 @@
+import type { MigrationState } from "@pinakes/client";
 import { CircleCheck, CircleDashed, LoaderCircle } from "lucide-react";
-import type { MigrationState } from "../../api/migrations.ts";
 import { migrationStrings as s } from "../../strings/migrations.ts";
 import { placesOf, type Place } from "./steps.ts";
 
 const icons = { done: CircleCheck, now: LoaderCircle, next: CircleDashed };
 const looks: Readonly<Record<Place, string>> = { done: "text-good", now: "text-brand font-medium", next: "text-soft" };
 
-/** The five things that are done, in order. One on its way back has none of them any more. */
+/** The five steps in order. A rollback has none. */
 export function StepCourse({ state }: { readonly state: MigrationState }) {
   const places = placesOf(state);
   if (places === undefined) return <p className="text-sm font-medium">{s.states[state]}</p>;

@@ -1,6 +1,6 @@
-/** Which step may be asked for in which state, as the server has it (RFC 0009). */
-import type { MigrationStep } from "@pinakes/client";
-import { isWork, type Migration, type MigrationState } from "../../api/migrations.ts";
+/** Allowed steps per state, as on the server (RFC 0009). */
+import type { Migration, MigrationState, MigrationStep } from "@pinakes/client";
+import { isWork } from "../../api/migrations.ts";
 
 const from: Readonly<Record<MigrationStep, readonly MigrationState[]>> = {
   plan: ["planned"],
@@ -8,7 +8,7 @@ const from: Readonly<Record<MigrationStep, readonly MigrationState[]>> = {
   validate: ["copied", "ready"],
   cutover: ["ready"],
   finish: ["switched"],
-  // Once more: a copy that it had overtaken may have held something since.
+  // Repeatable: a concurrent copy may have held rows in the meantime.
   rollback: [
     "planned",
     "copying",
@@ -28,12 +28,12 @@ export function mayStep(
   step: MigrationStep,
 ): boolean {
   if (step === "copy" && state === "planned" && problem_count > 0) return false;
-  // A rollback that was refused because something was written since is asked for again, with force.
+  // A rollback refused because of newer writes is repeated with force.
   if (step === "rollback" && state === "rolling_back") return error !== null;
   return from[step].includes(state);
 }
 
-/** The states in the order of the five things that are done. */
+/** States in the order of the five steps. */
 const course: readonly (readonly [working: MigrationState, done: MigrationState])[] = [
   ["planning", "planned"],
   ["copying", "copied"],
@@ -44,7 +44,7 @@ const course: readonly (readonly [working: MigrationState, done: MigrationState]
 
 export type Place = "done" | "now" | "next";
 
-/** Undefined for one that is on its way back. */
+/** Undefined during and after a rollback. */
 export function placesOf(state: MigrationState): readonly Place[] | undefined {
   const at = course.findIndex((states) => states.includes(state));
   if (at < 0) return undefined;

@@ -1,4 +1,4 @@
-/** Where it goes: one of the repositories by its name, or any by its id, which one that the reader cannot list may have. */
+/** The target: a repository by name, or any by id, which the user may not be able to list. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { repositoriesOptions } from "../../api/collections.ts";
@@ -7,7 +7,7 @@ import { Select, TextField } from "../../ui/field.tsx";
 import type { FieldValues, SourceField } from "./source-fields.ts";
 
 const s = migrationStrings.form;
-/** No id has a space. */
+/** Not a valid id, so it cannot collide. */
 const byId = "by id";
 
 interface Props {

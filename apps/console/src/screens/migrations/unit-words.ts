@@ -1,11 +1,11 @@
-import type { MigrationUnit } from "../../api/migrations.ts";
+import type { MigrationUnit } from "@pinakes/client";
 import { migrationStrings } from "../../strings/migrations.ts";
 
 export function targetOf({ repository, user, collection }: MigrationUnit["target"]): string {
   return `${user === undefined ? (repository ?? "") : migrationStrings.units.own(user)} / ${collection}`;
 }
 
-/** Both sides are the same when they hold as many rows with the same content. */
+/** Equal if both sides have the same number of rows with the same content. */
 export function sameness({ count, hash, held_count, held_hash }: MigrationUnit): "same" | "differs" | "notCompared" {
   if (held_count === null || held_hash === null) return "notCompared";
   return held_count === count && held_hash === hash ? "same" : "differs";

@@ -1,17 +1,17 @@
-/** What becomes a collection each: counts and hashes of both sides. */
+import type { Migration, MigrationUnit } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { migrationUnitsOptions, type Migration, type MigrationUnit } from "../../api/migrations.ts";
+import { migrationUnitsOptions } from "../../api/migrations.ts";
 import { moreOf } from "../../api/page.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { migrationStrings } from "../../strings/migrations.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
-import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { ShownName } from "../../ui/name.tsx";
-import { Panel } from "../../ui/panel.tsx";
+import { Facts, Panel } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
-import { UnitSheet } from "./unit-sheet.tsx";
 import { sameness, targetOf } from "./unit-words.ts";
 
 const s = migrationStrings.units;
@@ -60,7 +60,7 @@ export function Units({ migration: { migration_id, updated_at } }: { readonly mi
   const navigate = route.useNavigate();
   const list = useInfiniteQuery(migrationUnitsOptions(migration_id));
   const { refetch } = list;
-  // The record changes with every step of the work, and the units with it.
+  // Units change with the migration.
   useEffect(() => void refetch(), [refetch, updated_at]);
   const items = list.data?.items;
   const shown = items?.find(({ number }) => number === unit);
@@ -80,5 +80,34 @@ export function Units({ migration: { migration_id, updated_at } }: { readonly mi
       />
       {shown !== undefined && <UnitSheet unit={shown} onClose={() => show(undefined)} />}
     </Panel>
+  );
+}
+
+function UnitSheet({ unit, onClose }: { readonly unit: MigrationUnit; readonly onClose: () => void }) {
+  const { name, target, count, hash, held_count, held_hash, differences, problems } = unit;
+  const mono = (text: string | null) => <code className="font-mono text-xs break-all">{text ?? "–"}</code>;
+  return (
+    <Dialog open onClose={onClose} title={name} about={targetOf(target)} place="side">
+      <div className="flex flex-col gap-5">
+        <Facts
+          of={[
+            [s.distinct, formatNumber(count)],
+            [s.held, held_count === null ? s.notCompared : formatNumber(held_count)],
+            [s.hash, mono(hash)],
+            [s.heldHash, mono(held_hash)],
+          ]}
+        />
+        <section>
+          <h2 className="mb-1 text-sm font-semibold">{s.differences}</h2>
+          <p className="text-sm break-words whitespace-pre-wrap">{differences ?? s.noDifferences}</p>
+        </section>
+        {problems.length > 0 && (
+          <section>
+            <h2 className="mb-1 text-sm font-semibold">{s.columns.problems}</h2>
+            <Facts of={problems.map(({ where, reason }, index) => [`${index + 1}. ${where}`, reason])} />
+          </section>
+        )}
+      </div>
+    </Dialog>
   );
 }

@@ -1,4 +1,3 @@
-/** What the workspace did over time. */
 import type { Stats, StatsRange } from "../../api/stats.ts";
 import { formatBytes } from "../../lib/format.ts";
 import { overviewStrings } from "../../strings/overview.ts";

@@ -1,14 +1,12 @@
-/** What is wrong at this moment, in words, the worst first. Nothing is kept: what is mended is gone from the list. */
+/** What is wrong now, the worst first: readiness and warnings of the server, and the alarms and queues of the workspace. */
+import type { AlarmState, Queue } from "@pinakes/client";
 import type { Readiness } from "../../api/health.ts";
-import type { DeletionLag } from "../../api/operations.ts";
-import type { Queue } from "../../api/queues.ts";
-import { formatSeconds } from "../../lib/format.ts";
 import { overviewStrings } from "../../strings/overview.ts";
 
 const s = overviewStrings.alarms;
 
-/** A page of the console that tells more. */
-export type AlarmPlace =
+/** The page of the console with the details. */
+export type AlarmLink =
   | {
       readonly to: "/jobs";
       readonly search: {
@@ -23,52 +21,52 @@ export type AlarmPlace =
 export interface Alarm {
   readonly key: string;
   readonly tone: "bad" | "warn";
-  /** Whose it is: of all workspaces of the server, or of this one. */
   readonly scope: "server" | "workspace";
   readonly text: string;
-  readonly place?: AlarmPlace;
+  readonly link?: AlarmLink | undefined;
 }
 
-interface Known {
+interface Sources {
   readonly readiness: Readiness | undefined;
   readonly queues: readonly Queue[] | undefined;
-  readonly lag: DeletionLag | undefined;
+  readonly states: readonly AlarmState[] | undefined;
 }
 
-export function alarmsOf({ readiness, queues = [], lag }: Known): readonly Alarm[] {
-  const found = [...ofServer(readiness), ...ofQueues(queues), ...ofDeletions(lag)];
-  return found.toSorted((a, b) => Number(a.tone === "warn") - Number(b.tone === "warn"));
-}
+/** By the name of the alarm. An alarm without an entry is shown without a link. */
+const links: Readonly<Partial<Record<string, AlarmLink>>> = {
+  deletion_lag: { to: "/deletions", search: { status: "running" } },
+  failed_deletions: { to: "/deletions", search: { status: "failed" } },
+};
 
-function ofServer(readiness: Readiness | undefined): readonly Alarm[] {
-  const reasons = Object.entries(readiness?.reasons ?? {});
-  const warnings = Object.entries(readiness?.warnings ?? {});
-  return [
-    ...reasons.map(([store, reason]): Alarm => ({
-      key: `reason ${store}`,
-      tone: "bad",
-      scope: "server",
-      text: s.notReady(store, reason),
-    })),
-    ...warnings.map(([what, why]): Alarm => ({
-      key: `warning ${what}`,
-      tone: "warn",
-      scope: "server",
-      text: s.warning(what, why),
-    })),
+export function alarmsOf({ readiness, queues = [], states = [] }: Sources): readonly Alarm[] {
+  const server = (tone: Alarm["tone"], key: string, text: string): Alarm => ({ key, tone, scope: "server", text });
+  const alarms = [
+    ...Object.entries(readiness?.reasons ?? {}).map(([store, reason]) =>
+      server("bad", `reason ${store}`, s.notReady(store, reason)),
+    ),
+    ...Object.entries(readiness?.warnings ?? {}).map(([name, detail]) =>
+      server("warn", `warning ${name}`, s.warning(name, detail)),
+    ),
+    ...alarmsOfQueues(queues),
+    ...states.filter(({ firing }) => firing).map(alarmOfState),
   ];
+  return alarms.toSorted((a, b) => Number(a.tone === "warn") - Number(b.tone === "warn"));
 }
 
-function ofQueues(queues: readonly Queue[]): readonly Alarm[] {
-  const dead = queues.filter((queue) => (queue.dead ?? 0) > 0);
+function alarmOfState({ name, help, detail }: AlarmState): Alarm {
+  return { key: `alarm ${name}`, tone: "bad", scope: "workspace", text: detail ?? help, link: links[name] };
+}
+
+function alarmsOfQueues(queues: readonly Queue[]): readonly Alarm[] {
   const failed = queues.find(({ name }) => name === "documents")?.failed ?? 0;
+  const dead = queues.filter((queue) => (queue.dead ?? 0) > 0);
   return [
     ...dead.map((queue): Alarm => ({
       key: `dead ${queue.name}`,
       tone: "bad",
       scope: "workspace",
-      text: s.dead(s.messages(queue.dead ?? 0), queue.name),
-      place: { to: "/jobs", search: { tab: "queues", queue: queue.name } },
+      text: s.dead(queue.dead ?? 0, queue.name),
+      link: { to: "/jobs", search: { tab: "queues", queue: queue.name } },
     })),
     ...(failed === 0
       ? []
@@ -77,33 +75,9 @@ function ofQueues(queues: readonly Queue[]): readonly Alarm[] {
             key: "failed documents",
             tone: "warn",
             scope: "workspace",
-            text: s.failedDocuments(s.documents(failed)),
-            place: { to: "/jobs", search: { status: "failed", kind: "ingest" } },
+            text: s.failedDocuments(failed),
+            link: { to: "/jobs", search: { status: "failed", kind: "ingest" } },
           } as const,
         ]),
-  ];
-}
-
-function ofDeletions(lag: DeletionLag | undefined): readonly Alarm[] {
-  if (lag === undefined) return [];
-  const { failed, lag_seconds, limit_seconds } = lag;
-  const alarm = (key: string, text: string, status: "failed" | "running"): Alarm => ({
-    key,
-    tone: "bad",
-    scope: "workspace",
-    text,
-    place: { to: "/deletions", search: { status } },
-  });
-  return [
-    ...(failed > 0 ? [alarm("stuck deletions", s.stuck(s.deletions(failed)), "failed")] : []),
-    ...(lag_seconds > limit_seconds
-      ? [
-          alarm(
-            "deletion lag",
-            s.late(formatSeconds(lag_seconds), formatSeconds(limit_seconds)),
-            failed > 0 ? "failed" : "running",
-          ),
-        ]
-      : []),
   ];
 }

@@ -1,11 +1,11 @@
-import type { ServerInfo } from "../../api/health.ts";
+import type { ServerStatus } from "@pinakes/client";
 import { overviewStrings } from "../../strings/overview.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 
 const s = overviewStrings.engines;
 
-export function Engines({ info }: { readonly info: ServerInfo }) {
+export function Engines({ info }: { readonly info: ServerStatus }) {
   const { version, database, items, objects, queue, triples, models } = info;
   return (
     <Panel title={s.title} actions={<Badge>{overviewStrings.scopes.server}</Badge>}>
@@ -27,7 +27,7 @@ export function Engines({ info }: { readonly info: ServerInfo }) {
   );
 }
 
-/** What is lost when the process ends is worth a warning. */
+/** Non-durable stores lose data when the process ends. */
 function Engine({ name, durable }: { readonly name: string; readonly durable: boolean }) {
   return (
     <>

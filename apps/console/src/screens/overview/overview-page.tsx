@@ -1,10 +1,10 @@
-/** Health, alarms and figures on one page: the first one to look at on a bad day. */
+/** Health, alarms, metrics and storage of the server and the workspace. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useConnected } from "../../api/connection.ts";
 import { infoOptions, readinessOptions } from "../../api/health.ts";
 import { meOptions } from "../../api/identity.ts";
-import { deletionLagOptions } from "../../api/operations.ts";
+import { alarmsOptions, deletionLagOptions } from "../../api/operations.ts";
 import { queuesOptions } from "../../api/queues.ts";
 import { statsOptions, statsRanges } from "../../api/stats.ts";
 import { overviewStrings as s } from "../../strings/overview.ts";
@@ -30,8 +30,9 @@ export function OverviewPage() {
   const info = useQuery(infoOptions);
   const queues = useQuery(queuesOptions(isAdmin));
   const lag = useQuery(deletionLagOptions(isAdmin));
-  const alarms = alarmsOf({ readiness: readiness.data, queues: queues.data, lag: lag.data });
-  const failed = [readiness, info, queues, lag].find(({ error, data }) => error !== null && data === undefined);
+  const states = useQuery(alarmsOptions(isAdmin));
+  const alarms = alarmsOf({ readiness: readiness.data, queues: queues.data, states: states.data });
+  const failed = [readiness, info, queues, lag, states].find(({ error, data }) => error !== null && data === undefined);
   return (
     <Page
       title={s.title}
@@ -49,7 +50,7 @@ export function OverviewPage() {
       {failed !== undefined && <ErrorBox error={failed.error} onRetry={() => void failed.refetch()} />}
       <AlarmList
         alarms={alarms}
-        looking={!connected || readiness.isPending || queues.isLoading || lag.isLoading}
+        loading={!connected || readiness.isPending || queues.isLoading || states.isLoading}
         complete={isAdmin && failed === undefined}
       />
       <Tiles readiness={readiness.data} info={info.data} queues={queues.data} lag={lag.data} ofWorkspace={isAdmin} />

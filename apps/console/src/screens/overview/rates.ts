@@ -1,4 +1,4 @@
-/** Counts of steps as rates, which can be compared whatever the step is. */
+/** Converts counts per step to rates, which are comparable across step sizes. */
 import type { Stats } from "../../api/stats.ts";
 
 export interface RatePoint {
@@ -8,12 +8,12 @@ export interface RatePoint {
   readonly failed: number;
   readonly searches: number;
   readonly bytes: number;
-  /** Of one search; null where there was none. */
+  /** Per search; null without searches. */
   readonly search_ms: number | null;
   readonly [more: string]: string | number | null;
 }
 
-/** A step that just began would jump with every search: it counts as this long at least. */
+/** Minimum duration of the current step: a step that just started would fluctuate with every search. */
 const stepSecondsMin = 15;
 
 export function ratesOf({ points, to, stepSeconds }: Stats): readonly RatePoint[] {

@@ -1,8 +1,7 @@
-/** The largest collections, as bars beside each other's size. */
+import type { Collection } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { largestCollectionsOptions } from "../../api/storage.ts";
-import type { Collection } from "../../api/collections.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { overviewStrings } from "../../strings/overview.ts";
 import { Badge } from "../../ui/badge.tsx";

@@ -1,8 +1,7 @@
-/** The figures of this moment. Each says whose it is. */
+/** Current metrics, each with its scope. */
+import type { DeletionLag, Queue, ServerStatus } from "@pinakes/client";
 import { useConnected } from "../../api/connection.ts";
-import type { Readiness, ServerInfo } from "../../api/health.ts";
-import type { DeletionLag } from "../../api/operations.ts";
-import type { Queue } from "../../api/queues.ts";
+import type { Readiness } from "../../api/health.ts";
 import { formatNumber, formatSeconds } from "../../lib/format.ts";
 import { overviewStrings } from "../../strings/overview.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -13,10 +12,10 @@ const unknown = "–";
 
 interface Props {
   readonly readiness: Readiness | undefined;
-  readonly info: ServerInfo | undefined;
+  readonly info: ServerStatus | undefined;
   readonly queues: readonly Queue[] | undefined;
   readonly lag: DeletionLag | undefined;
-  /** The workspace's figures are for admins. */
+  /** Metrics of the workspace are for admins. */
   readonly ofWorkspace: boolean;
 }
 
@@ -72,7 +71,7 @@ function WorkspaceTiles({ queues, lag }: Pick<Props, "queues" | "lag">) {
   );
 }
 
-/** Unknown where the queues are a service that shows its dead letters itself. */
+/** Unknown if the queue service does not report dead letters. */
 function deadOf(queues: readonly Queue[]): string {
   return queues.some(({ dead }) => dead === null)
     ? unknown

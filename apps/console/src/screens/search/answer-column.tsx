@@ -1,4 +1,4 @@
-/** One answer: how long it took, what was searched, and the hits with their reasons. */
+/** One answer: timings, searched collections, and hits with explanations. */
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ExplainedAnswer } from "../../api/explained-search.ts";
@@ -17,12 +17,12 @@ import { largestParts } from "./score-bars.tsx";
 import { SearchedTable } from "./searched-table.tsx";
 
 const s = searchStrings.answer;
-/** Each hit is large; a thousand at once would make the page slow. */
+/** Hits are large; rendering a thousand would be slow. */
 const shownStep = 50;
 
 export interface Asked {
   readonly question: string;
-  /** Why it could not be asked. */
+  /** Why it could not be sent. */
   readonly error?: Error | undefined;
   readonly result: UseQueryResult<ExplainedAnswer>;
 }
@@ -116,10 +116,15 @@ function Summary({ answer, question, relevant }: SummaryProps) {
         {s.timings(formatMs(timings.total_ms), formatMs(timings.embed_ms), formatMs(timings.search_ms))}
       </p>
       {fitsBadly(question, hits) && <p className="text-sm text-warn">{s.farOff}</p>}
-      {explain !== undefined && explain.mode === "hybrid" && <p>{s.mix(explain.fusion, explain.vector_weight)}</p>}
+      {explain !== undefined && explain.mode === "hybrid" && <p>{s.fusion(explain.fusion, explain.vector_weight)}</p>}
       {explain?.graph !== undefined && (
         <p>
-          {s.graphMix(explain.graph.hops, explain.graph.weight, explain.graph.entities, explain.graph.passages_added)}
+          {s.graphFusion(
+            explain.graph.hops,
+            explain.graph.weight,
+            explain.graph.entities,
+            explain.graph.passages_added,
+          )}
         </p>
       )}
       {quality !== undefined && (

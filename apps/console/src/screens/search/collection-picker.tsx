@@ -1,12 +1,12 @@
-/** Choosing collections by typing a part of their name: the server looks for them, so there may be any number. */
+/** Collections by name: the server searches, so there may be any number. */
 import { Combobox } from "@base-ui/react/combobox";
+import type { Collection, Page } from "@pinakes/client";
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { Check, ChevronDown, X } from "lucide-react";
 import { useDeferredValue, useId, useState, type ReactNode } from "react";
 import { collectionOfRef, refOf } from "../../api/collection-ref.ts";
-import { collectionOptions, type Collection, type CollectionId } from "../../api/collections.ts";
-import type { Page } from "../../api/page.ts";
-import { placeOf } from "../../api/place-names.ts";
+import { collectionOptions, type CollectionId } from "../../api/collections.ts";
+import { labelOf } from "../../api/collection-names.ts";
 import { get } from "../../api/request.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { cx } from "../../lib/class-names.ts";
@@ -47,7 +47,7 @@ export function CollectionsPicker({ label, refs, onChoose }: PickManyProps) {
       inputValue={typed}
       onInputValueChange={setTyped}
       onValueChange={(next, { reason }) => {
-        // Escape closes the list; it does not throw away what was chosen.
+        // Escape closes the list without clearing the selection.
         if (reason !== "escape-key") onChoose(next.map(({ ref }) => ref));
       }}
     >
@@ -95,7 +95,7 @@ export function CollectionPicker({ label, value, onChoose, className }: PickOneP
       value={chosen}
       isItemEqualToValue={(a: Choice, b: Choice) => a.ref === b.ref}
       itemToStringLabel={(one: Choice) => one.name}
-      // Until somebody types, the field shows what is chosen.
+      // Shows the selection until the user types.
       inputValue={typed ?? chosen?.name ?? ""}
       onInputValueChange={(next, { reason }) =>
         setTyped(reason === "input-change" || reason === "input-clear" ? next : undefined)
@@ -187,7 +187,7 @@ function useChoices(typed: string): { readonly choices: readonly Choice[]; reado
   return { choices, status: typeof data.next_cursor === "string" ? s.more(shownMax) : undefined };
 }
 
-/** Those of the address: the ones that are not among the choices are asked for, so that they have a name and not only an id. */
+/** Collections of the URL: fetched if they are not among the options, to show their names. */
 function useChosen(refs: readonly string[], choices: readonly Choice[]): readonly Choice[] {
   const known = new Map(choices.map((one) => [one.ref, one]));
   const asked = useQueries({
@@ -201,10 +201,10 @@ function useChosen(refs: readonly string[], choices: readonly Choice[]): readonl
 }
 
 function choiceOf(one: Collection): Choice {
-  return { ref: refOf({ rid: one.repository_id, cid: one.collection_id }), name: one.name, place: placeOf(one) };
+  return { ref: refOf({ rid: one.repository_id, cid: one.collection_id }), name: one.name, place: labelOf(one) };
 }
 
-/** Not known yet, or gone. */
+/** Loading, or not found. */
 function unnamed(ref: string): Choice {
   const id = collectionOfRef(ref);
   return { ref, name: id?.cid ?? ref, place: id === undefined ? ref : `${id.rid} / ${id.cid}` };

@@ -1,6 +1,6 @@
-/** What became of each passage between two settings. */
+/** How the rank of each chunk changed between two settings. */
 export interface RankChange {
-  /** Places it rose (more than 0) or fell. Absent where the other list does not have it. */
+  /** Rank change, positive is up. Absent if the other list does not have it. */
   readonly by?: number;
   readonly otherRank?: number;
 }
@@ -9,7 +9,7 @@ interface Ranked {
   readonly chunk_id: string;
 }
 
-/** For each passage of `list` where it stands in `other`. Ranks begin at 1. */
+/** For each chunk of `list`, its rank in `other`, starting at 1. */
 export function rankChanges(list: readonly Ranked[], other: readonly Ranked[]): ReadonlyMap<string, RankChange> {
   const otherRanks = new Map(other.map(({ chunk_id }, index) => [chunk_id, index + 1]));
   return new Map(
@@ -20,7 +20,7 @@ export function rankChanges(list: readonly Ranked[], other: readonly Ranked[]): 
   );
 }
 
-/** How much of the two lists is the same. */
+/** Overlap of the two lists. */
 export function inCommon(list: readonly Ranked[], other: readonly Ranked[]): number {
   const ids = new Set(other.map(({ chunk_id }) => chunk_id));
   return list.filter(({ chunk_id }) => ids.has(chunk_id)).length;

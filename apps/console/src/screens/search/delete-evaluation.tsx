@@ -1,8 +1,9 @@
+import type { Evaluation } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
-import { deleteEvaluation, evaluationsKey, type Evaluation } from "../../api/evaluations.ts";
+import { deleteEvaluation, evaluationsKey } from "../../api/evaluations.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -19,7 +20,7 @@ export function DeleteEvaluation({ of: { evaluation_id: id, name, query_count, r
     mutationFn: () => deleteEvaluation(id),
     onSuccess: async () => {
       toast(s.done);
-      // First away from it: what is gone is not asked for again.
+      // Navigates first, so that the deleted evaluation is not refetched.
       await navigate({ search: (old) => ({ ...old, evaluation: undefined, run: undefined }) });
       await client.invalidateQueries({ queryKey: evaluationsKey });
     },

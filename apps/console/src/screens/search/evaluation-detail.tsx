@@ -1,8 +1,8 @@
-/** One evaluation: what it holds, running it, and its runs. */
+import type { Evaluation } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
-import { evaluationOptions, type Evaluation } from "../../api/evaluations.ts";
+import { evaluationOptions } from "../../api/evaluations.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { Button } from "../../ui/button.tsx";
 import { Chart } from "../../ui/chart.tsx";
@@ -22,7 +22,7 @@ const measures = [
   { key: "recall", label: s.runColumns.recall },
   { key: "mrr", label: s.runColumns.mrr },
 ] as const;
-/** One point is no line. */
+/** A line needs two points. */
 const chartRunsMin = 2;
 
 export function EvaluationDetail({ id }: { readonly id: string }) {
@@ -70,7 +70,7 @@ function Detail({ of }: { readonly of: Evaluation }) {
                 s.facts.collections,
                 collections.map(({ repository, collection }) => `${repository} / ${collection}`).join(", "),
               ],
-              [s.facts.made, <Ago key="made" at={created_at} />],
+              [s.facts.created, <Ago key="made" at={created_at} />],
               [s.facts.by, created_by],
             ]}
           />

@@ -1,7 +1,7 @@
-/** The evaluations there are, or the one that is open. */
+import type { Evaluation } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { evaluationsOptions, type Evaluation } from "../../api/evaluations.ts";
+import { evaluationsOptions } from "../../api/evaluations.ts";
 import { moreOf } from "../../api/page.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";

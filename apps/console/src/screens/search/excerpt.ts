@@ -1,7 +1,7 @@
-/** The part of a passage that a reader should see first: where most of the question's words stand together, and the rarest of them. Pure. */
+/** The part of a chunk to show first: with the most, and the rarest, words of the question. Pure. */
 import { partsOf, stemOf } from "./found-words.ts";
 
-/** A name with a digit in it, such as P-117, is what was asked for; "part" and "price" beside it are not. */
+/** An identifier with a digit, such as P-117, outweighs common words beside it. */
 const digitWeight = 3;
 const longWordChars = 10;
 
@@ -19,12 +19,12 @@ export function excerptOf(text: string, words: readonly string[], charsMax: numb
   return `${start > 0 ? "… " : ""}${text.slice(start, end).trim()}${end < text.length ? " …" : ""}`;
 }
 
-/** Where the window of so many characters begins that holds most; undefined when it holds no word of the question at all. */
+/** Start of the window with the highest weight; undefined if it contains no word of the question. */
 export function bestPlaceOf(text: string, words: readonly string[], charsMax: number): number | undefined {
   const places = placesOf(text, words);
   const weights = weightsOf(places);
   let best: { readonly at: number; readonly weight: number } | undefined;
-  // What stands at the very end of the window could be cut, so it does not count.
+  // A word at the very end of the window could be cut off, so it does not count.
   const reach = charsMax - Math.floor(charsMax / 4);
   places.forEach(({ at }, first) => {
     const within = new Set<string>();
@@ -46,7 +46,7 @@ function placesOf(text: string, words: readonly string[]): readonly Place[] {
   return places;
 }
 
-/** Long words tell more than short ones, and rare ones more than those of every line. */
+/** Long words weigh more than short ones, and rare ones more than frequent ones. */
 function weightsOf(places: readonly Place[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { word } of places) counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -59,7 +59,7 @@ function weightsOf(places: readonly Place[]): ReadonlyMap<string, number> {
   );
 }
 
-/** At a word's beginning, but never past the place that is to be seen. */
+/** Moves back to a word boundary, but never past the match. */
 function wordStart(text: string, from: number, before: number): number {
   if (from === 0) return 0;
   const space = text.slice(from).search(/\s/u);

@@ -1,4 +1,4 @@
-/** Conditions on metadata, as rows or as JSON. The text of the filter is what counts; the rows are a way to write it. */
+/** Metadata conditions, as rows or as JSON. The JSON text is authoritative; the rows edit it. */
 import { Plus, X } from "lucide-react";
 import { useId, useState } from "react";
 import { searchStrings } from "../../strings/search.ts";
@@ -20,7 +20,7 @@ interface FilterBuilderProps {
   readonly text: string;
   readonly onChange: (text: string) => void;
   readonly onRun: (text: string) => void;
-  /** Fields that documents have, as far as the page knows. */
+  /** Known metadata fields. */
   readonly fields: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export function FilterBuilder({ text, onChange, onRun, fields }: FilterBuilderPr
     rows: readRows(text),
   });
   const [raw, setRaw] = useState(false);
-  // Changed elsewhere, such as by the browser's "back": the rows begin anew. While they are typed they are further than the text.
+  // Changed from outside, such as by browser navigation: resets the rows. While typing, the rows are ahead of the text.
   if (rows.of !== text) setRows({ of: text, rows: readRows(text) });
   const change = (next: readonly FilterRow[]) => {
     const made = filterTextOf(next);
@@ -90,7 +90,7 @@ function Rows({ rows, onChange, fields }: RowsProps) {
     <>
       <ul className="flex flex-col gap-2 empty:hidden">
         {rows.map((row, index) => (
-          // oxlint-disable-next-line react/no-array-index-key -- rows have no name of their own: their place is what they are
+          // oxlint-disable-next-line react/no-array-index-key -- rows have no identity but their index
           <li
             key={index}
             className="grid grid-cols-[minmax(0,1fr)_auto] items-end gap-2 sm:grid-cols-[minmax(0,1fr)_9rem_minmax(0,1fr)_auto]"

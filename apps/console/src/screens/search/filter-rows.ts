@@ -1,17 +1,17 @@
-/** A filter as rows of a form: "year ≥ 2020", all of which must hold. What rows cannot say is left to JSON. */
+/** A filter as form rows, combined with AND. Other filters need JSON. */
 export const operators = ["eq", "ne", "lt", "lte", "gt", "gte", "in", "nin", "contains", "exists"] as const;
 export type Operator = (typeof operators)[number];
 
 export interface FilterRow {
   readonly field: string;
   readonly operator: Operator;
-  /** As typed: 2020 is a number, "2020" a text, true a truth value; a list has commas. */
+  /** As typed: 2020 is a number, "2020" a string, true a boolean; lists are comma-separated. */
   readonly value: string;
 }
 
 type Scalar = string | number | boolean | null;
 
-/** Undefined where the filter is more than rows. */
+/** Undefined if the filter cannot be shown as rows. */
 export function rowsOf(filter: Readonly<Record<string, unknown>> | undefined): readonly FilterRow[] | undefined {
   const rows: FilterRow[] = [];
   for (const [field, test] of Object.entries(filter ?? {})) {
@@ -27,7 +27,7 @@ export function rowsOf(filter: Readonly<Record<string, unknown>> | undefined): r
   return rows;
 }
 
-/** Rows that are not finished yet are left out. An empty text when none is left. */
+/** Skips incomplete rows. An empty text if none remains. */
 export function filterTextOf(rows: readonly FilterRow[]): string {
   const filter: Record<string, Record<string, unknown>> = {};
   for (const { field, operator, value } of rows) {
@@ -55,7 +55,7 @@ function scalarOf(text: string): Scalar {
 function typed(operand: unknown): string | undefined {
   if (Array.isArray(operand)) {
     const parts = operand.map(typed);
-    // A text with a comma in it would come back as two.
+    // A string with a comma would be parsed as two.
     return parts.every((part) => part !== undefined && !part.includes(",")) ? parts.join(", ") : undefined;
   }
   if (typeof operand === "string")

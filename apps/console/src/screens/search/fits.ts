@@ -1,15 +1,15 @@
-/** Whether an answer is one, or only what is least far from a question that nothing answers. Pure. */
-import type { Hit } from "../../api/search.ts";
+/** Whether an answer is relevant, or only the least distant. Pure. */
+import type { Hit } from "@pinakes/client";
 import { partsOf, wordsOf } from "./found-words.ts";
 
 /**
- * Measured with the local model: nonsense and questions of another world reach 0.04 to 0.26, questions in other words than the text's 0.3
- * and more. A model whose scores are all higher is never said to fit badly.
+ * Measured with the local model: nonsense and off-topic questions reach 0.04 to 0.26, paraphrases 0.3 and more.
+ * With a model whose scores are all higher, no answer is called a bad match.
  */
 const vectorScoreLow = 0.3;
 const looked = 3;
 
-/** Not one of the best hits holds a word of the question, and none is near in meaning. */
+/** None of the top hits contains a word of the question or is semantically close. */
 export function fitsBadly(question: string, hits: readonly Pick<Hit, "scores" | "text" | "citation">[]): boolean {
   const words = wordsOf(question);
   const best = hits.slice(0, looked);

@@ -93,7 +93,7 @@ describe("an answer that is none", () => {
     expect(fitsBadly("zxqv", [hit(0.1, "b", { keyword: 2 })])).toBe(false);
     expect(fitsBadly("zxqv", [hit(undefined, "b", { keyword: 2 })])).toBe(false);
     expect(fitsBadly("zxqv", [])).toBe(false);
-    // What comes after the best three does not save them.
+    // Hits after the best three do not count.
     expect(fitsBadly("zxqv", [hit(0.1), hit(0.1), hit(0.1), hit(0.1, "zxqv")])).toBe(true);
   });
 });

@@ -1,7 +1,8 @@
-/** Which way the graph went: entities that the question names, edges from them, and the passages that state those. */
+/** The graph path: matched entities, edges from them, and their source chunks. */
+import type { GraphEdge, GraphEntity } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
 import { refOf } from "../../api/collection-ref.ts";
-import type { ExplainedAnswer, GraphEdge, GraphEntity } from "../../api/explained-search.ts";
+import type { ExplainedAnswer } from "../../api/explained-search.ts";
 import { shortTerm, termText } from "../../api/terms.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { Badge } from "../../ui/badge.tsx";

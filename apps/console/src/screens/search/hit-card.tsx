@@ -1,9 +1,9 @@
-/** A passage that was found: its text, how it got its score, where it stands, and whether it is right. */
+/** A hit: text, score, citation, and whether it is marked as relevant. */
 import { Link } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp, Equal, FileText } from "lucide-react";
 import type { ExplainedHit, Parts } from "../../api/explained-search.ts";
 import { hitName } from "../../api/search.ts";
-import { placeOf, useCollection } from "../../api/place-names.ts";
+import { labelOf, useCollection } from "../../api/collection-names.ts";
 import { shownName } from "../../lib/shown-name.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -21,11 +21,11 @@ interface HitCardProps {
   readonly hit: ExplainedHit;
   readonly rank: number;
   readonly question: string;
-  /** What a full bar is. */
+  /** The score of a full bar. */
   readonly largest: Parts;
   readonly right: boolean;
   readonly onMark: () => void;
-  /** Where the other answer has it, and what that one is called. */
+  /** Its rank in the other answer, and that answer's name. */
   readonly change?: RankChange | undefined;
   readonly other?: string | undefined;
 }
@@ -72,8 +72,8 @@ export function HitCard({ hit, rank, question, largest, right, onMark, change, o
           <Check
             label={
               <>
-                {s.right}
-                <span className="sr-only">: {s.rightFor(name)}</span>
+                {s.relevant}
+                <span className="sr-only">: {s.relevantFor(name)}</span>
               </>
             }
             checked={right}
@@ -93,7 +93,7 @@ function Details({
   const collection = useCollection({ rid: repository_id, cid: collection_id });
   const fields = typeof metadata === "object" && metadata !== null ? Object.entries(metadata) : [];
   const place = [
-    ...(collection === undefined ? [`${repository_id} / ${collection_id}`] : [collection.name, placeOf(collection)]),
+    ...(collection === undefined ? [`${repository_id} / ${collection_id}`] : [collection.name, labelOf(collection)]),
     ...(citation.section === undefined ? [] : [citation.section]),
     ...(citation.page === undefined ? [] : [s.page(citation.page)]),
     ...(more === undefined || more.length === 0 ? [] : [s.alsoIn(more.length)]),

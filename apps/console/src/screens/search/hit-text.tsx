@@ -1,9 +1,9 @@
-/** The whole passage, scrolled to where the question's words are. */
+/** The whole chunk, scrolled to the words of the question. */
 import { useEffect, useRef } from "react";
 import { bestPlaceOf } from "./excerpt.ts";
 import { partsOf, wordsOf } from "./found-words.ts";
 
-/** About as much as is in sight at once. */
+/** Characters that are visible without scrolling. */
 const seenChars = 400;
 
 export function HitText({
@@ -22,7 +22,7 @@ export function HitText({
   useEffect(() => {
     if (box.current === null || best.current === null) return;
     const down = best.current.getBoundingClientRect().top - box.current.getBoundingClientRect().top;
-    // What is in sight without scrolling stays where it is.
+    // Does not scroll if it is already visible.
     if (down > box.current.clientHeight * (3 / 4)) box.current.scrollTop += down - box.current.clientHeight / 4;
   }, [text, place]);
   let at = 0;

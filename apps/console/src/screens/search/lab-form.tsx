@@ -1,4 +1,4 @@
-/** The question, where it is asked, and how. What was asked stands in the address; what is being typed does not, until it is asked. */
+/** The query form. The submitted query is in the URL; unsubmitted input is not. */
 import { getRouteApi } from "@tanstack/react-router";
 import { Columns2, Search, X } from "lucide-react";
 import { useState } from "react";
@@ -12,7 +12,7 @@ import { draftOf, settingsFrom, type SettingsDraft } from "./settings-draft.ts";
 import { SettingsFields } from "./settings-fields.tsx";
 
 const route = getRouteApi("/shell/search");
-/** As the server has it. */
+/** The server's default. */
 const queryCharsMax = 10_000;
 
 interface Draft {
@@ -23,7 +23,7 @@ interface Draft {
 
 interface LabFormProps {
   readonly search: LabSearch;
-  /** Fields of metadata that are known. */
+  /** Known metadata fields. */
   readonly fields: readonly string[];
 }
 
@@ -96,7 +96,7 @@ function useDraft(search: LabSearch) {
   const navigate = route.useNavigate();
   const key = JSON.stringify([search.q, settingsOf(search), search.b]);
   const [kept, setKept] = useState({ of: key, draft: draftFrom(search) });
-  // Asked from elsewhere, such as by the browser's "back": the form shows what the address says.
+  // Changed from outside, such as by browser navigation: shows the URL's query.
   if (kept.of !== key) setKept({ of: key, draft: draftFrom(search) });
   const apply = (next: Draft, part: Partial<LabSearch> = {}) =>
     void navigate({

@@ -1,4 +1,4 @@
-/** Ask a question with one or two settings. What was asked stands in the address; what is being typed does not, until it is asked. */
+/** Searches with one or two settings. The submitted query is in the URL; unsubmitted input is not. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { explainedSearchOptions, type LabQuestion } from "../../api/explained-search.ts";
@@ -63,7 +63,7 @@ export function Lab() {
   );
 }
 
-/** Undefined as long as nothing is asked. */
+/** Undefined without a query. */
 function useAsked({ q, in: refs }: LabSearch, settings: Settings | undefined): Asked | undefined {
   const { question, error } = settings === undefined ? {} : tryQuestion(q, refs, settings);
   const result = useQuery(explainedSearchOptions(question));
@@ -84,7 +84,7 @@ function tryQuestion(
   }
 }
 
-/** Those that every passage has, and those of the documents that were found. */
+/** Fields that every chunk has, and those of the results. */
 const ownFields = ["filename", "file_type", "page"];
 
 function fieldsOf(hits: readonly { readonly metadata: unknown }[]): readonly string[] {

@@ -1,4 +1,3 @@
-/** What was marked as right so far, and the way to keep it: an evaluation that can be run again. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ListChecks, X } from "lucide-react";
@@ -28,7 +27,7 @@ export function MarksBar({ marks }: { readonly marks: Marks }) {
           <ListChecks className="size-4 text-brand" aria-hidden />
           <p className="min-w-0 flex-1 basis-48">{s.about(questions.length, documents)}</p>
           <Button size="small" look="quiet" onClick={marks.forgetAll}>
-            {s.forget}
+            {s.clear}
           </Button>
           <Button size="small" look="main" onClick={() => setOpen(true)}>
             {s.save}
@@ -107,7 +106,7 @@ function Questions({ marks: { questions, forget } }: { readonly marks: Marks }) 
               className="text-xs whitespace-nowrap text-soft"
               title={relevant.map(({ filename }) => filename).join(", ")}
             >
-              {s.right(relevant.length)}
+              {s.relevant(relevant.length)}
             </span>
             <Button size="icon" look="quiet" aria-label={s.remove(query)} onClick={() => forget(query)}>
               <X aria-hidden />
@@ -119,7 +118,7 @@ function Questions({ marks: { questions, forget } }: { readonly marks: Marks }) 
   );
 }
 
-/** All questions are asked in the collections of all of them: an evaluation has one list. */
+/** All questions run in the collections of all of them: an evaluation has one list. */
 function evaluationOf(name: string, k: number, questions: readonly MarkedQuestion[]): NewEvaluation {
   const collections = new Map(
     questions.flatMap((one) => one.collections).map((id) => [refOf(id), { repository: id.rid, collection: id.cid }]),

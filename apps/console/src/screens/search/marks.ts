@@ -1,6 +1,6 @@
 /**
- * The documents that a reader marked as right, for each question. Kept in the tab until they are saved as an evaluation: a reload
- * does not lose the work of an hour, and nobody else sees it.
+ * Documents marked as relevant, per question. Kept in session storage until they are saved as an evaluation, so that a reload loses nothing,
+ * and other users do not see them.
  */
 import { useQuery } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
@@ -14,25 +14,25 @@ export interface MarkedDocument {
 
 export interface MarkedQuestion {
   readonly query: string;
-  /** Where it was asked. */
+  /** Searched collections. */
   readonly collections: readonly CollectionId[];
   readonly relevant: readonly MarkedDocument[];
 }
 
 export interface Marks {
   readonly questions: readonly MarkedQuestion[];
-  /** Marks a document, or takes its mark away. A question without marks is forgotten. */
+  /** Toggles the mark of a document. Questions without marks are removed. */
   readonly toggle: (query: string, collections: readonly CollectionId[], document: MarkedDocument) => void;
   readonly forget: (query: string) => void;
   readonly forgetAll: () => void;
 }
 
 const storageKey = "pinakes.search.marks";
-/** As many as an evaluation may hold. */
+/** The maximum of an evaluation. */
 const questionsMax = 1_000;
 const relevantMax = 100;
 
-/** By who is signed in: the next one at the same tab does not see them. */
+/** Per user: the next user of the same tab does not see them. */
 const kept = new Map<string, readonly MarkedQuestion[]>();
 const listeners = new Set<() => void>();
 
@@ -99,7 +99,7 @@ function set(owner: string, next: readonly MarkedQuestion[]): void {
   try {
     sessionStorage.setItem(`${storageKey}.${owner}`, JSON.stringify(next));
   } catch {
-    // Full or forbidden: then they live as long as the page.
+    // Storage is full or forbidden: marks last as long as the page.
   }
   for (const listener of listeners) listener();
 }

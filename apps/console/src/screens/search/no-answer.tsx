@@ -1,5 +1,4 @@
-/** Why an answer has no hits, and which collections could not be asked. */
-import type { SearchAnswer } from "../../api/search.ts";
+import type { SearchAnswer } from "@pinakes/client";
 import { noAnswerStrings, skippedStrings } from "../../strings/no-answer.ts";
 import { Empty } from "../../ui/states.tsx";
 

@@ -1,11 +1,11 @@
 /**
- * How good one answer is by the reader's own marks: the same measures as a run of an evaluation, for the question on the screen.
- * A document counts once, at its best passage.
+ * Quality of one answer by the user's marks: the same metrics as an evaluation run, for the current question.
+ * A document counts once, at its best chunk.
  */
 export interface Quality {
   readonly ndcg: number;
   readonly recall: number;
-  /** 1 divided by the rank of the first right one. */
+  /** 1 divided by the rank of the first relevant one. */
   readonly mrr: number;
   readonly k: number;
 }

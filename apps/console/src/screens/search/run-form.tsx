@@ -1,7 +1,8 @@
-/** Starts a run and follows its job until the metrics are there. */
+/** Starts a run, and follows its job until it ends. */
+import type { RunConfiguration } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { evaluationsKey, runEvaluation, type RunConfiguration } from "../../api/evaluations.ts";
+import { evaluationsKey, runEvaluation } from "../../api/evaluations.ts";
 import { jobDetailOptions } from "../../api/jobs.ts";
 import { numberParam, oneOfParam } from "../../lib/search-params.ts";
 import { searchStrings } from "../../strings/search.ts";
@@ -84,7 +85,7 @@ export function RunForm({ id }: { readonly id: string }) {
   );
 }
 
-/** When it is over, the evaluation has one more run. */
+/** The finished evaluation has one more run. */
 function useRun(jobId: string | undefined) {
   const client = useQueryClient();
   const job = useQuery({ ...jobDetailOptions(jobId ?? ""), enabled: jobId !== undefined });

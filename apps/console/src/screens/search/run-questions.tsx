@@ -1,8 +1,9 @@
-/** What each question of an evaluation came to in one run. A question opens in the lab, with the run's settings. */
+/** Questions of a run. Each opens in the lab with the run's settings. */
+import type { Evaluation, EvaluationRun, RunQuestion } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { refOf } from "../../api/collection-ref.ts";
-import { runQuestionsOptions, type Evaluation, type EvaluationRun, type RunQuestion } from "../../api/evaluations.ts";
+import { runQuestionsOptions } from "../../api/evaluations.ts";
 import { moreOf } from "../../api/page.ts";
 import { formatDateTime, formatMs } from "../../lib/format.ts";
 import { searchStrings } from "../../strings/search.ts";
@@ -58,7 +59,7 @@ export function RunQuestions({ of, run, onClose }: Props) {
   );
 }
 
-/** Where the right documents stood, and how many were not among the first k. */
+/** Ranks of the relevant documents, and how many were not among the first k. */
 function Ranks({ of: { found, relevant } }: { readonly of: RunQuestion }) {
   const missing = relevant.length - found.length;
   return (

@@ -1,6 +1,6 @@
-/** The runs of an evaluation, newest first, each against the one that the reader compares with. */
+/** The runs of an evaluation, newest first, each compared with the baseline. */
+import type { EvaluationRun, RunConfiguration } from "@pinakes/client";
 import { useState } from "react";
-import type { EvaluationRun, RunConfiguration } from "../../api/evaluations.ts";
 import { formatDateTime, formatMs } from "../../lib/format.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";

@@ -1,4 +1,4 @@
-/** What each part added to a score: a bar for the eye, the share in the mix, and the part's own number. */
+/** Contribution of each part to a score: a bar, the share, and the raw score. */
 import type { ExplainedHit, Parts } from "../../api/explained-search.ts";
 import { searchStrings } from "../../strings/search.ts";
 
@@ -48,10 +48,6 @@ function Bar({ name, share, raw, full = 1 }: BarProps) {
   );
 }
 
-/**
- * What a full bar is. In a mix all parts have one measure (shares of 1, or reciprocal ranks, which are small); a mode alone has only the
- * part's own scores.
- */
 export function largestParts(hits: readonly ExplainedHit[]): Parts {
   const shares = Math.max(0, ...hits.flatMap(({ explain }) => Object.values(explain?.parts ?? {})));
   const largest = (name: keyof Parts) =>

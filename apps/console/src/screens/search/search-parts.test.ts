@@ -1,4 +1,3 @@
-/** The parts of the search lab that need no page. */
 import { describe, expect, it } from "vitest";
 import { inCommon, rankChanges } from "./compare.ts";
 import { filterTextOf, operators, rowsOf } from "./filter-rows.ts";
@@ -89,7 +88,7 @@ describe("the address of the search lab", () => {
 describe("two answers", () => {
   const list = (...ids: readonly string[]) => ids.map((chunk_id) => ({ chunk_id }));
 
-  it("say how far each passage rose or fell, and which only one of them has", () => {
+  it("say how far each chunk rose or fell, and which only one of them has", () => {
     const changes = rankChanges(list("a", "b", "c"), list("b", "a", "d"));
     expect([...changes]).toEqual([
       ["a", { by: 1, otherRank: 2 }],
@@ -103,7 +102,7 @@ describe("two answers", () => {
 describe("the quality of an answer by the reader's marks", () => {
   const hits = ["x", "a", "a", "y", "b"].map((document_id) => ({ document_id }));
 
-  it("counts a document once, at its best passage", () => {
+  it("counts a document once, at its best chunk", () => {
     const quality = qualityOf(hits, new Set(["a", "b"]));
     expect(quality?.mrr).toBe(1 / 2);
     expect(quality?.recall).toBe(1);

@@ -1,4 +1,4 @@
-/** What stands in the address of the search lab, and the question that it asks the server. */
+/** Search parameters of the search lab, and the request they stand for. */
 import { collectionOfRef } from "../../api/collection-ref.ts";
 import type { LabQuestion } from "../../api/explained-search.ts";
 import { listParam, numberParam, oneOfParam, textParam } from "../../lib/search-params.ts";
@@ -9,34 +9,34 @@ const labTabs = ["try", "evaluations"] as const;
 
 export const limitDefault = 10;
 
-/** How a question is searched: one of the two things that are compared. */
+/** Settings of one search: one of the two that are compared. */
 export interface Settings {
   readonly mode?: (typeof modes)[number] | undefined;
   readonly limit?: number | undefined;
   readonly min?: number | undefined;
-  /** JSON as it was typed. */
+  /** The JSON as typed. */
   readonly filter?: string | undefined;
   readonly asof?: string | undefined;
   readonly fusion?: (typeof fusions)[number] | undefined;
   readonly weight?: number | undefined;
   readonly diversity?: number | undefined;
   readonly hops?: number | undefined;
-  /** Admins only: as whom. */
+  /** The user to search as; admins only. */
   readonly user?: string | undefined;
-  /** With commas between them. */
+  /** Comma-separated. */
   readonly groups?: string | undefined;
 }
 
 export interface LabSearch extends Settings {
   readonly tab?: (typeof labTabs)[number] | undefined;
   readonly q?: string | undefined;
-  /** Collections; all that the caller may read when absent. */
+  /** Collections; all accessible ones when absent. */
   readonly in?: readonly string[] | undefined;
-  /** The other settings, when two are compared. */
+  /** The second settings, when comparing. */
   readonly b?: Settings | undefined;
-  /** The evaluation that is open. */
+  /** The open evaluation. */
   readonly evaluation?: string | undefined;
-  /** The job_id of its run whose questions are shown. */
+  /** The job_id of the run whose questions are shown. */
   readonly run?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ function readSettings(search: Readonly<Record<string, unknown>>): Settings {
     mode: oneOfParam(search["mode"], modes),
     limit: numberParam(search["limit"]),
     min: numberParam(search["min"]),
-    // The router reads a text that is JSON as what it says.
+    // The router parses JSON-like text.
     filter: typeof filter === "object" && filter !== null ? JSON.stringify(filter) : textParam(filter),
     asof: textParam(search["asof"]),
     fusion: oneOfParam(search["fusion"], fusions),
@@ -88,7 +88,7 @@ export function settingsOf({
   return { mode, limit, min, filter, asof, fusion, weight, diversity, hops, user, groups };
 }
 
-/** A filter that is no JSON object is told before anything is sent. */
+/** An invalid filter is reported before anything is sent. */
 export class FilterError extends Error {
   override readonly name = "FilterError";
 }
@@ -106,7 +106,7 @@ export function parseFilter(text: string | undefined): Readonly<Record<string, u
   return parsed as Readonly<Record<string, unknown>>;
 }
 
-/** Undefined as long as nothing is asked. Whatever is out of bounds is sent as it is: the server says why. */
+/** Undefined without a query. Out-of-range values are sent unchanged: the server reports them. */
 export function questionOf(
   q: string | undefined,
   refs: readonly string[] | undefined,

@@ -1,7 +1,6 @@
-/** What was searched, and what the filter left of it. */
 import { Link } from "@tanstack/react-router";
 import type { ExplainedAnswer, Searched } from "../../api/explained-search.ts";
-import { useCollection } from "../../api/place-names.ts";
+import { useCollection } from "../../api/collection-names.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { searchStrings } from "../../strings/search.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
@@ -18,8 +17,8 @@ const columns: readonly Column<Searched>[] = [
     cell: (one) => <Name of={one} />,
   },
   {
-    id: "passages",
-    header: names.passages,
+    id: "chunks",
+    header: names.chunks,
     width: "6rem",
     align: "right",
     cell: ({ passages }) => formatNumber(passages),

@@ -1,4 +1,4 @@
-/** Settings while they are typed: all texts, so that a half-typed number is not lost. */
+/** Settings while typing: all strings, so that a half-typed number is kept. */
 import { numberParam, oneOfParam, textParam } from "../../lib/search-params.ts";
 import { fusions, modes, type Settings } from "./search-state.ts";
 
@@ -33,7 +33,7 @@ export function draftOf({
   };
 }
 
-/** What is as it is by default does not stand in the address. */
+/** Omits defaults from the URL. */
 export function settingsFrom(draft: SettingsDraft): Settings {
   const mode = oneOfParam(draft.mode, modes);
   return {

@@ -1,4 +1,3 @@
-/** How to search: one of these, or two when they are compared. */
 import { useState } from "react";
 import { useQuery } from "@tanstack/react-query";
 import { meOptions } from "../../api/identity.ts";
@@ -14,9 +13,9 @@ const fusionChoices = ["", ...fusions].map((value) => ({ value, label: s.fusions
 
 interface SettingsFieldsProps {
   readonly draft: SettingsDraft;
-  /** `now`: chosen, not typed, so it is asked at once. */
+  /** `now`: selected, not typed, so it is submitted immediately. */
   readonly onChange: (part: Partial<SettingsDraft>, now?: boolean) => void;
-  /** Asked from within the filter, whose text is given. */
+  /** Submitted from the filter, with its text. */
   readonly onRun: (filter: string) => void;
   readonly fields: readonly string[];
 }

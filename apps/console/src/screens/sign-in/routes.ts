@@ -17,7 +17,7 @@ export const signInRoutes = [
   }),
 ] as const;
 
-/** After signing in, only a page of this server: an address from elsewhere could be anybody's. */
+/** After signing in, redirects only to paths of this server: prevents open redirects. */
 function ownPage(next: string | undefined): string | undefined {
   return next !== undefined && /^\/(?![/\\])/.test(next) ? next : undefined;
 }

@@ -1,4 +1,4 @@
-/** The printed link ends in #token=…: what stands after # never leaves the browser by itself, and so not in any log. */
+/** The printed link ends in #token=…: fragments are never sent to a server, and so never logged. */
 import { useMutation } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
@@ -31,7 +31,7 @@ export function SignInPage() {
     const linked = new URLSearchParams(location.hash.slice(1)).get("token");
     if (linked === null || tried.current) return;
     tried.current = true;
-    // The token works once; it has no business in the history of the browser.
+    // The token works once, and must not stay in the browser history.
     history.replaceState(history.state, "", `${location.pathname}${location.search}`);
     signing.mutate(linked);
   }, [signing]);

@@ -1,7 +1,7 @@
-/** One call of a tool, with what of it was not kept. */
+import type { ToolInvocation } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { redactionsOptions, toolOptions, type ToolInvocation } from "../../api/tool-log.ts";
+import { redactionsOptions, toolOptions } from "../../api/tool-log.ts";
 import { formatDateTime, formatMs } from "../../lib/format.ts";
 import { toolStrings } from "../../strings/tools.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -46,7 +46,7 @@ function Call({ call }: { readonly call: ToolInvocation }) {
           ...(wid === null ? [] : [[s.workflow, <WorkflowLink key="workflow" wid={wid} />] as const]),
           ...(typeof by.user_id === "string" ? [[s.user, by.user_id] as const] : []),
           ...(by.ip_address === undefined || by.ip_address === "" ? [] : [[s.address, by.ip_address] as const]),
-          ...(by.user_agent === undefined || by.user_agent === "" ? [] : [[s.program, by.user_agent] as const]),
+          ...(by.user_agent === undefined || by.user_agent === "" ? [] : [[s.userAgent, by.user_agent] as const]),
           [
             s.id,
             <code key="id" className="font-mono text-xs break-all">

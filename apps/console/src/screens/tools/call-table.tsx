@@ -1,7 +1,8 @@
+import type { ToolInvocation } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { moreOf } from "../../api/page.ts";
-import { toolsOptions, type ToolInvocation, type ToolQuery } from "../../api/tool-log.ts";
+import { toolsOptions, type ToolQuery } from "../../api/tool-log.ts";
 import { formatDateTime, formatMs } from "../../lib/format.ts";
 import { toolStrings as s } from "../../strings/tools.ts";
 import { Status } from "../../ui/badge.tsx";

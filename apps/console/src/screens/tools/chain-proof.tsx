@@ -1,8 +1,8 @@
-/** Whether a day of the log is what was written, and whether new days can be proved. */
+import type { ChainCheck } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { meOptions } from "../../api/identity.ts";
-import { checkChain, setHashChain, toolLogSettingsOptions, type ChainCheck } from "../../api/tool-log.ts";
+import { checkChain, setHashChain, toolLogSettingsOptions } from "../../api/tool-log.ts";
 import { cx } from "../../lib/class-names.ts";
 import { toolStrings } from "../../strings/tools.ts";
 import { Button } from "../../ui/button.tsx";
@@ -12,7 +12,7 @@ import { Panel } from "../../ui/panel.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import { toast, toastError } from "../../ui/toast.tsx";
 
-const s = toolStrings.proof;
+const s = toolStrings.integrity;
 
 export function ChainProof() {
   const [day, setDay] = useState(() => new Date().toISOString().slice(0, 10));
@@ -93,6 +93,6 @@ function Outcome({ check }: { readonly check: ChainCheck }) {
 function wordsOf({ state, entries, intact, broken_at }: ChainCheck): string {
   if (state !== "chained") return state === "empty" ? s.empty : s.unchained;
   if (!intact) return s.broken(broken_at ?? "–");
-  // All that the chain had may have expired.
+  // All entries of the chain may have expired.
   return entries === 0 ? s.expired : s.intact(entries);
 }

@@ -1,5 +1,6 @@
+import { type ToolStatus, toolStatuses } from "@pinakes/client";
 import { createRoute } from "@tanstack/react-router";
-import { toolGroups, toolStatuses, type ToolGroup, type ToolStatus } from "../../api/tool-log.ts";
+import { toolGroups, type ToolGroup } from "../../api/tool-log.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
 import { lazyPage } from "../../ui/lazy-page.tsx";
@@ -16,7 +17,7 @@ export interface ToolSearch extends RangeSearch {
   readonly status?: ToolStatus | undefined;
   readonly measure?: ToolMeasure | undefined;
   readonly group?: ToolGroup | undefined;
-  /** The call that is open: its day and its id. */
+  /** Day and id of the open invocation. */
   readonly day?: string | undefined;
   readonly call?: string | undefined;
 }

@@ -9,10 +9,9 @@ import { AggregateTable } from "../metrics/aggregate-table.tsx";
 import { bucketFor, type TimeRange } from "../metrics/range.ts";
 import { toolMeasures } from "./routes.ts";
 
-const s = toolStrings.figures;
+const s = toolStrings.aggregates;
 const route = getRouteApi("/shell/tools");
 
-/** How often tools were called and how long they took. */
 export function ToolFigures({ query, range }: { readonly query: ToolQuery; readonly range: TimeRange }) {
   const { measure = "count", group = "status" } = route.useSearch();
   const navigate = route.useNavigate();

@@ -1,7 +1,8 @@
+import { toolStatuses } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { aggregateOptions } from "../../api/aggregates.ts";
-import { toolStatuses, type ToolQuery } from "../../api/tool-log.ts";
+import type { ToolQuery } from "../../api/tool-log.ts";
 import { toolStrings as s } from "../../strings/tools.ts";
 import { Select } from "../../ui/field.tsx";
 import { RangeFields } from "../metrics/range-fields.tsx";
@@ -55,7 +56,7 @@ interface SeenProps {
   readonly onChoose: (value: string | undefined) => void;
 }
 
-/** The tools or agents that are in the log of this time; the chosen one is there even if it is not. */
+/** Tools or agents in the log of this range; the selected one is always included. */
 function Seen({ label, all, group, query: { from, to }, value, onChoose }: SeenProps) {
   const seen = useQuery(aggregateOptions("tool-invocations", { from, to, aggregates: ["count"], group_by: [group] }));
   const names = seen.data?.items.map((row) => row.group[group]).filter((name) => typeof name === "string") ?? [];

@@ -1,4 +1,3 @@
-/** The tool log: the calls, figures about them, and the proof that nobody changed them. */
 import { getRouteApi } from "@tanstack/react-router";
 import { Download, RefreshCw } from "lucide-react";
 import { exportAddress, type ToolQuery } from "../../api/tool-log.ts";
@@ -35,8 +34,8 @@ export function ToolsPage() {
         onChoose={(tab) => void navigate({ search: (old) => ({ ...old, tab }), replace: true })}
         tabs={[
           { value: "log", label: s.tabs.log, content: <CallTable query={query} /> },
-          { value: "figures", label: s.tabs.figures, content: <ToolFigures query={query} range={range} /> },
-          { value: "proof", label: s.tabs.proof, content: <ChainProof /> },
+          { value: "figures", label: s.tabs.aggregates, content: <ToolFigures query={query} range={range} /> },
+          { value: "proof", label: s.tabs.integrity, content: <ChainProof /> },
         ]}
       />
       <CallSheet />
@@ -44,7 +43,7 @@ export function ToolsPage() {
   );
 }
 
-/** A file may be large, so the browser fetches it itself. */
+/** Downloaded by the browser, because it may be large. */
 function Actions({ query, onRefresh }: { readonly query: ToolQuery; readonly onRefresh: () => void }) {
   return (
     <>

@@ -5,7 +5,7 @@ import { lazyPage } from "../../ui/lazy-page.tsx";
 
 interface TrashSearch {
   readonly q?: string | undefined;
-  /** A purge that is followed. */
+  /** The job of a purge. */
   readonly operation?: string | undefined;
 }
 

@@ -1,5 +1,5 @@
+import type { Collection } from "@pinakes/client";
 import { RotateCcw, Trash2 } from "lucide-react";
-import type { Collection } from "../../api/collections.ts";
 import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { shownName } from "../../lib/shown-name.ts";
 import { trashStrings as s } from "../../strings/trash.ts";

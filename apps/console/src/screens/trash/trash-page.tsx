@@ -1,20 +1,22 @@
-/** Deleted collections, until they are purged: the way back, and the short way out. */
+import type { Collection } from "@pinakes/client";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { restoreCollection } from "../../api/collection-changes.ts";
-import { collectionsOptions, type Collection } from "../../api/collections.ts";
+import { refreshWork } from "../../api/refresh-work.ts";
+import { deleteCollection, restoreCollection } from "../../api/collection-changes.ts";
+import { collectionsOptions } from "../../api/collections.ts";
 import { meOptions } from "../../api/identity.ts";
 import { moreOf } from "../../api/page.ts";
+import { formatBytes, formatNumber } from "../../lib/format.ts";
 import { trashStrings as s } from "../../strings/trash.ts";
 import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
 import { Page, Panel } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { toast, toastError } from "../../ui/toast.tsx";
 import { PurgeReport } from "../collections/purge-report.tsx";
-import { PurgeDialog } from "./purge-dialog.tsx";
 import { trashColumns } from "./trash-columns.tsx";
 
 const route = getRouteApi("/shell/trash");
@@ -76,7 +78,7 @@ export function TrashPage() {
   );
 }
 
-/** The life that was chosen, not just the last one that had the id. */
+/** Restores the selected incarnation, not the latest one with the id. */
 function useRestore() {
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -91,4 +93,43 @@ function useRestore() {
     onSettled: () =>
       Promise.all([["collections"], ["collection"]].map((queryKey) => client.invalidateQueries({ queryKey }))),
   });
+}
+
+interface Props {
+  readonly collection: Collection;
+  readonly onClose: () => void;
+  readonly onStarted: (operationId: string) => void;
+}
+
+function PurgeDialog({ collection, onClose, onStarted }: Props) {
+  const client = useQueryClient();
+  const {
+    repository_id: rid,
+    collection_id: cid,
+    incarnation,
+    name,
+    document_count,
+    chunk_count,
+    total_size_bytes,
+  } = collection;
+  const purging = useMutation({
+    mutationFn: () => deleteCollection({ rid, cid }, { purge: true, incarnation }),
+    onSuccess: ({ job_id }) => onStarted(job_id),
+    onSettled: () => Promise.all([client.invalidateQueries({ queryKey: ["collections"] }), refreshWork(client)]),
+  });
+  return (
+    <Confirm
+      open
+      onClose={onClose}
+      title={s.purgeTitle(name)}
+      action={s.purge}
+      typeName={name}
+      onConfirm={() => purging.mutate()}
+      pending={purging.isPending}
+      error={purging.error}
+    >
+      <p>{s.contents(formatNumber(document_count), formatNumber(chunk_count), formatBytes(total_size_bytes))}</p>
+      <p>{s.purgeAbout}</p>
+    </Confirm>
+  );
 }

@@ -1,6 +1,7 @@
-/** The workflow is not the one that the reader saw: what differs, and the choice to do it nevertheless. */
+/** The workflow changed: shows the differences, and offers to proceed anyway. */
+import type { Stored, Workflow } from "@pinakes/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { readWorkflow, type Workflow, type WorkflowVerb } from "../../api/workflows.ts";
+import { readWorkflow, type WorkflowVerb } from "../../api/workflows.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorBox, Loading } from "../../ui/states.tsx";
@@ -11,7 +12,7 @@ const s = workflowStrings.conflict;
 
 interface ActionConflictProps {
   readonly verb: WorkflowVerb;
-  readonly seen: Workflow;
+  readonly seen: Stored<Workflow>;
   readonly pending: boolean;
   readonly onAnyway: (etag: string) => void;
   readonly onClose: () => void;
@@ -43,7 +44,7 @@ export function ActionConflict({ verb, seen, pending, onAnyway, onClose }: Actio
   );
 }
 
-export function ChangedMeanwhile({ seen, now }: { readonly seen: Workflow; readonly now: Workflow }) {
+export function ChangedMeanwhile({ seen, now }: { readonly seen: Stored<Workflow>; readonly now: Stored<Workflow> }) {
   return (
     <div role="alert" className="flex flex-col gap-2">
       <h3 className="text-sm font-semibold text-bad">{s.title}</h3>
@@ -53,8 +54,8 @@ export function ChangedMeanwhile({ seen, now }: { readonly seen: Workflow; reado
   );
 }
 
-/** Without what every change changes. */
-function contentOf(workflow: Workflow): unknown {
+/** Without fields that every change updates. */
+function contentOf(workflow: Stored<Workflow>): unknown {
   const { _etag, updated_at: _updated, ...content } = workflow;
   return { ...content, _ts: undefined };
 }

@@ -1,8 +1,9 @@
-/** Asks before a workflow is moved on, takes what the move needs, and tells what to do when it changed meanwhile. */
+/** Confirms an action, takes its parameters, and shows conflicts. */
+import type { Stored, Workflow } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { isProblem } from "../../api/problem.ts";
-import { actOnWorkflow, type Lease, type Workflow, type WorkflowVerb } from "../../api/workflows.ts";
+import { actOnWorkflow, type Lease, type WorkflowVerb } from "../../api/workflows.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -16,7 +17,7 @@ const s = workflowStrings.act;
 
 interface ActionDialogProps {
   readonly verb: WorkflowVerb;
-  readonly seen: Workflow;
+  readonly seen: Stored<Workflow>;
   readonly lease: Lease | undefined;
   readonly onClose: () => void;
 }

@@ -1,5 +1,6 @@
-/** What "resume" and "fail" are told besides the workflow. */
-import { recoveryActions, type RecoveryAction, type Workflow, type WorkflowVerb } from "../../api/workflows.ts";
+/** Parameters of "resume" and "fail". */
+import { type RecoveryAction, recoveryActions, type Workflow } from "@pinakes/client";
+import type { WorkflowVerb } from "../../api/workflows.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
 import { Select, TextArea, TextField } from "../../ui/field.tsx";
 
@@ -23,7 +24,7 @@ export function emptyFields({ current_step }: Workflow): ActionFields {
   return { owner: "", seconds: "", errorType: "", message: "", step: String(current_step), recovery: "retry" };
 }
 
-/** What is left empty is left out: then the server's own words stand. */
+/** Omits blank fields: the server has defaults. */
 export function bodyOf(
   verb: WorkflowVerb,
   { owner, seconds, errorType, message, step, recovery }: ActionFields,

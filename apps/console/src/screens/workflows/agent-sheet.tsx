@@ -1,4 +1,4 @@
-import type { WorkflowAgent } from "../../api/workflows.ts";
+import type { WorkflowAgent } from "@pinakes/client";
 import { formatDateTime, formatMs } from "../../lib/format.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -8,7 +8,6 @@ import { Facts } from "../../ui/panel.tsx";
 
 const s = workflowStrings.agent;
 
-/** What one agent of a workflow did. */
 export function AgentSheet({
   agent,
   onClose,

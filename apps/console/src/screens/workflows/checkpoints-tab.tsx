@@ -1,8 +1,8 @@
-/** The checkpoints, newest first; one opens with its content and what differs from the one before it. */
+import type { Checkpoint } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { moreOf } from "../../api/page.ts";
-import { checkpointsOptions, type Checkpoint } from "../../api/workflows.ts";
+import { checkpointsOptions } from "../../api/workflows.ts";
 import { formatBytes, formatDateTime } from "../../lib/format.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
 import { CodeEditor } from "../../ui/code-editor.tsx";
@@ -16,7 +16,7 @@ import { checkpointKey } from "./timeline.ts";
 const s = workflowStrings.checkpoint;
 const route = getRouteApi("/shell/workflows/$wid");
 
-/** With the one before it, of which the last loaded one may have none yet. */
+/** With the previous one, which may not be loaded yet for the last row. */
 interface Row {
   readonly checkpoint: Checkpoint;
   readonly before: Checkpoint | undefined;

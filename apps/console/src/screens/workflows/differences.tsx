@@ -6,7 +6,7 @@ const s = workflowStrings.diff;
 const shownMax = 200;
 const charactersMax = 2_000;
 
-/** What differs, place by place. A few hundred are all that a person reads. */
+/** Differences by path, limited to a readable number. */
 export function Differences({
   of,
   before = s.before,

@@ -1,4 +1,4 @@
-import type { WorkflowEvent } from "../../api/workflows.ts";
+import type { WorkflowEvent } from "@pinakes/client";
 import { formatDateTime } from "../../lib/format.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
 import { DataTable, type Column } from "../../ui/data-table.tsx";
@@ -17,7 +17,7 @@ const columns: readonly Column<Numbered>[] = [
   },
 ];
 
-/** Two events may have one id: it is a place to go on from. */
+/** Ids may repeat: they are resume positions. */
 interface Numbered {
   readonly event: WorkflowEvent;
   readonly number: number;

@@ -1,15 +1,15 @@
-/** Where two JSON values differ, as a list of places. Pure. */
+/** Differences of two JSON values, by path. Pure. */
 export interface Difference {
-  /** As in `state.findings[2].text`. */
+  /** For example `state.findings[2].text`. */
   readonly path: string;
   readonly before: unknown;
   readonly after: unknown;
 }
 
-/** Deep and wide values stay quick to compare and possible to read. */
+/** Limits depth and number for performance and readability. */
 const depthMax = 20;
 
-/** Absent is undefined; a place that only one side has is told as a whole. */
+/** Undefined if absent; a subtree on one side only is one difference. */
 export function differencesOf(before: unknown, after: unknown, path = "", depth = 0): readonly Difference[] {
   if (Object.is(before, after)) return [];
   const both = partsOf(before);
@@ -24,7 +24,7 @@ export function differencesOf(before: unknown, after: unknown, path = "", depth 
   }
   const names = new Set([...Object.keys(both), ...Object.keys(other)]);
   return [...names].flatMap((name) =>
-    differencesOf(own(both, name), own(other, name), placeOf(path, name, Array.isArray(after)), depth + 1),
+    differencesOf(own(both, name), own(other, name), labelOf(path, name, Array.isArray(after)), depth + 1),
   );
 }
 
@@ -36,7 +36,7 @@ function own(parts: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(parts, name) ? parts[name] : undefined;
 }
 
-function placeOf(path: string, name: string, inList: boolean): string {
+function labelOf(path: string, name: string, inList: boolean): string {
   if (inList) return `${path}[${name}]`;
   return path === "" ? name : `${path}.${name}`;
 }

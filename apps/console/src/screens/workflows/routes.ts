@@ -1,5 +1,6 @@
+import { type WorkflowStatus, type WorkflowType, workflowTypes } from "@pinakes/client";
 import { createRoute } from "@tanstack/react-router";
-import { workflowStatuses, workflowTypes, type WorkflowStatus, type WorkflowType } from "../../api/workflows.ts";
+import { workflowStatuses } from "../../api/workflows.ts";
 import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
 import { lazyPage } from "../../ui/lazy-page.tsx";
@@ -14,7 +15,7 @@ export const workflowTabs = ["timeline", "checkpoints", "events"] as const;
 
 interface OneSearch {
   readonly tab?: (typeof workflowTabs)[number] | undefined;
-  /** The step and time of the checkpoint that is open. */
+  /** Step and time of the open checkpoint. */
   readonly checkpoint?: string | undefined;
   readonly agent?: string | undefined;
 }

@@ -1,7 +1,6 @@
-import type { Workflow } from "../../api/workflows.ts";
+import type { Workflow } from "@pinakes/client";
 import { workflowStrings as s } from "../../strings/workflows.ts";
 
-/** How many steps are done, as a bar and in words. */
 export function StepBar({
   workflow: { current_step: done, total_steps: total },
 }: {

@@ -6,7 +6,7 @@ import type { Entry, Timeline } from "./timeline.ts";
 
 const s = workflowStrings.timeline;
 
-/** Also what took no time is seen. */
+/** Entries without duration stay visible. */
 const widthPercentMin = 0.6;
 
 const tones: Readonly<Record<string, string>> = {

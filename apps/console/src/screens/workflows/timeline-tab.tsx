@@ -1,8 +1,9 @@
-/** The timeline, drawn and as a table. A row opens the agent or the checkpoint it tells of. */
+/** The timeline, drawn and as a table. A row opens its agent or checkpoint. */
+import type { Workflow } from "@pinakes/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { checkpointsOptions, type Workflow } from "../../api/workflows.ts";
+import { checkpointsOptions } from "../../api/workflows.ts";
 import { formatDateTime, formatMs } from "../../lib/format.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
 import { Status } from "../../ui/badge.tsx";
@@ -78,7 +79,7 @@ function columnsAt(now: number): readonly Column<Entry>[] {
   ];
 }
 
-/** Moves on while something is in progress. */
+/** Advances while something is in progress. */
 function useNow(moving: boolean): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

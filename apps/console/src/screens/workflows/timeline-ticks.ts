@@ -1,4 +1,4 @@
-/** The times that stand below a timeline: short enough for a phone, and none twice. Pure. */
+/** Tick labels of a timeline, short enough for a phone and without duplicates. Pure. */
 import type { Timeline } from "./timeline.ts";
 
 const shares = [0, 0.25, 0.5, 0.75, 1];
@@ -12,7 +12,7 @@ const dayAndClock = new Intl.DateTimeFormat("en-GB", {
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "short" });
 
 export interface Tick {
-  /** From 0, the beginning, to 1, the end. */
+  /** From 0 (start) to 1 (end). */
   readonly share: number;
   readonly label: string;
 }
@@ -20,7 +20,7 @@ export interface Tick {
 export function ticksOf({ from, to }: Pick<Timeline, "from" | "to">): readonly Tick[] {
   const format = day.format(from) === day.format(to) ? clock : dayAndClock;
   const all = shares.map((share) => ({ share, label: format.format(from + (to - from) * share) }));
-  // The beginning and the end are told if any: what lies between and says the same as one of them is left out.
+  // Start and end have priority: labels between them that repeat one of them are dropped.
   const [first, last] = [all[0], all.at(-1)];
   return all.filter((tick, index) => {
     if (tick === first) return true;

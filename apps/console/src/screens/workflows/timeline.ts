@@ -1,17 +1,17 @@
-/** What happened in a workflow, in lanes along one axis of time. Pure. */
-import type { Checkpoint, Workflow } from "../../api/workflows.ts";
+/** The history of a workflow in lanes on one time axis. Pure. */
+import type { Checkpoint, Workflow } from "@pinakes/client";
 import { workflowStrings } from "../../strings/workflows.ts";
 
 const s = workflowStrings.timeline;
 
 export interface Entry {
   readonly key: string;
-  readonly kind: "life" | "agent" | "checkpoint";
+  readonly kind: "workflow" | "agent" | "checkpoint";
   readonly what: string;
   readonly status: string | undefined;
-  /** Milliseconds of the epoch; undefined for what has not begun. */
+  /** Epoch milliseconds; undefined if not started. */
   readonly from: number | undefined;
-  /** The same as `from` for a moment; undefined while it goes on. */
+  /** Equal to `from` for a point in time; undefined while in progress. */
   readonly to: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export function timelineOf(workflow: Workflow, checkpoints: readonly Checkpoint[
     entry(checkpointKey({ step, timestamp }), "checkpoint", s.checkpoint(step), undefined, timestamp, timestamp),
   );
   const lanes: readonly Lane[] = [
-    { key: "life", label: s.life, entries: lifeOf(workflow) },
+    { key: "workflow", label: s.workflow, entries: lifeOf(workflow) },
     ...agents,
     ...(marks.length === 0 ? [] : [{ key: "checkpoints", label: s.checkpoints, entries: marks }]),
   ];
@@ -53,18 +53,18 @@ export function checkpointKey({ step, timestamp }: Pick<Checkpoint, "step" | "ti
   return `${step} ${timestamp}`;
 }
 
-/** In the order of their beginning; what has not begun stands last. */
+/** By start time; entries that have not started come last. */
 export function entriesOf({ lanes }: Timeline): readonly Entry[] {
   return lanes.flatMap(({ entries }) => entries).toSorted((a, b) => (a.from ?? Infinity) - (b.from ?? Infinity));
 }
 
 function lifeOf({ created_at, started_at, completed_at, status }: Workflow): readonly Entry[] {
-  const created = entry("created", "life", s.created, undefined, created_at, created_at);
+  const created = entry("created", "workflow", s.created, undefined, created_at, created_at);
   if (started_at === undefined || started_at === null) return [created];
-  // A paused workflow does not go on; how long it has been so the document does not say.
+  // The document does not say when a workflow was paused.
   const goesOn = status === "in_progress";
   const ended = completed_at ?? (goesOn ? null : started_at);
-  return [created, entry("started", "life", s.started, status, started_at, ended)];
+  return [created, entry("started", "workflow", s.started, status, started_at, ended)];
 }
 
 function entry(
@@ -86,7 +86,7 @@ function entry(
   };
 }
 
-/** Times of agents are what programs wrote: one that is none counts as not known. */
+/** Agent times are written by programs: invalid ones count as unknown. */
 function momentOf(text: string | null): number | undefined {
   const at = text === null ? Number.NaN : Date.parse(text);
   return Number.isNaN(at) ? undefined : at;

@@ -1,17 +1,18 @@
-/** What happens to a workflow while its page is open: the events themselves, who holds the lease, and fresh data after each. */
+/** Live events of a workflow: the events, the lease holder, and refetches after each. */
+import { type WorkflowEvent, workflowEventTypes } from "@pinakes/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useStream, type StreamState } from "../../api/stream.ts";
-import { leaseOptions, workflowEventTypes, workflowPath, type Lease, type WorkflowEvent } from "../../api/workflows.ts";
+import { leaseOptions, workflowPath, type Lease } from "../../api/workflows.ts";
 
-/** A busy workflow may run for days. */
+/** Limits the events of a long-running workflow. */
 const keptMax = 1_000;
 
 export interface WorkflowEvents {
   readonly state: StreamState;
   /** Newest first. */
   readonly events: readonly WorkflowEvent[];
-  /** Undefined while it is asked for, or when that failed. */
+  /** Undefined while loading, or if loading failed. */
   readonly lease: Lease | undefined;
   readonly deleted: boolean;
 }

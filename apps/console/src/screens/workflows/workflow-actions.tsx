@@ -1,16 +1,10 @@
-/** The buttons that the state of a workflow allows. Each asks once, because most cannot be taken back. */
+/** Buttons for the actions that a workflow's state allows. Each asks for confirmation, because most are irreversible. */
+import type { Stored, Workflow } from "@pinakes/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
-import {
-  deleteWorkflow,
-  readWorkflow,
-  verbsOf,
-  type Lease,
-  type Workflow,
-  type WorkflowVerb,
-} from "../../api/workflows.ts";
+import { deleteWorkflow, readWorkflow, verbsOf, type Lease, type WorkflowVerb } from "../../api/workflows.ts";
 import { workflowStrings as s } from "../../strings/workflows.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -20,19 +14,19 @@ import { useDeleteSeen } from "../../ui/use-delete-seen.ts";
 import { ChangedMeanwhile } from "./action-conflict.tsx";
 import { ActionDialog } from "./action-dialog.tsx";
 
-/** What one comes for stands as a button; the rest in the list behind the dots. */
+/** The most common action is a button; the others are in the menu. */
 const mainVerbs: readonly WorkflowVerb[] = ["start", "resume", "retry", "pause", "skip"];
 
 export function WorkflowActions({
   workflow,
   lease,
 }: {
-  readonly workflow: Workflow;
+  readonly workflow: Stored<Workflow>;
   readonly lease: Lease | undefined;
 }) {
-  // The workflow as it was when the reader decided: a change after that is told, not overwritten.
-  const [act, setAct] = useState<{ readonly verb: WorkflowVerb; readonly seen: Workflow }>();
-  const [removing, setRemoving] = useState<Workflow>();
+  // The workflow when the user decided: a later change is reported, not overwritten.
+  const [act, setAct] = useState<{ readonly verb: WorkflowVerb; readonly seen: Stored<Workflow> }>();
+  const [removing, setRemoving] = useState<Stored<Workflow>>();
   const verbs = verbsOf[workflow.status];
   const entries = verbs
     .filter((verb) => !mainVerbs.includes(verb))
@@ -64,8 +58,8 @@ export function WorkflowActions({
   );
 }
 
-/** A change after the reader decided is shown first; confirming again deletes what is there now. */
-function Remove({ workflow, onClose }: { readonly workflow: Workflow; readonly onClose: () => void }) {
+/** After a conflict the current version is shown; confirming again deletes that. */
+function Remove({ workflow, onClose }: { readonly workflow: Stored<Workflow>; readonly onClose: () => void }) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const { workflow_id: wid } = workflow;

@@ -1,4 +1,5 @@
-import type { Lease, Workflow, WorkflowError } from "../../api/workflows.ts";
+import type { Workflow, WorkflowError } from "@pinakes/client";
+import type { Lease } from "../../api/workflows.ts";
 import { formatDateTime, formatMs, formatSeconds } from "../../lib/format.ts";
 import { workflowStrings } from "../../strings/workflows.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -67,7 +68,7 @@ export function WorkflowFacts({ workflow, lease }: { readonly workflow: Workflow
 function LeaseWords({ lease }: { readonly lease: Lease | undefined }) {
   const words = workflowStrings.lease;
   if (lease === undefined) return <span className="text-soft">{words.unknown}</span>;
-  if (lease.owner === null || lease.expires_at === null) return words.nobody;
+  if (lease.owner === null || lease.expires_at === null) return words.free;
   const over = Date.parse(lease.expires_at) < Date.now();
   return (
     <>

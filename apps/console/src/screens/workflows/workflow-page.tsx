@@ -1,7 +1,7 @@
-/** One workflow: its state, what can be done with it, and what happened. */
+import type { Stored, Workflow } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { workflowOptions, type Workflow } from "../../api/workflows.ts";
+import { workflowOptions } from "../../api/workflows.ts";
 import { workflowStrings as s } from "../../strings/workflows.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
 import { Page } from "../../ui/panel.tsx";
@@ -30,11 +30,11 @@ export function WorkflowPage() {
       </Page>
     );
   }
-  // Another workflow is another stream.
+  // A new stream per workflow.
   return <One key={wid} workflow={workflow.data} />;
 }
 
-function One({ workflow }: { readonly workflow: Workflow }) {
+function One({ workflow }: { readonly workflow: Stored<Workflow> }) {
   const live = useWorkflowEvents(workflow.workflow_id);
   if (live.deleted) {
     return (
@@ -57,7 +57,7 @@ function One({ workflow }: { readonly workflow: Workflow }) {
   );
 }
 
-function Parts({ workflow, live }: { readonly workflow: Workflow; readonly live: WorkflowEvents }) {
+function Parts({ workflow, live }: { readonly workflow: Stored<Workflow>; readonly live: WorkflowEvents }) {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
   const eventsLabel = (

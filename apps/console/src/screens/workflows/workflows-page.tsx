@@ -1,16 +1,9 @@
-/** All workflows, by status and type. */
+import { type Workflow, type WorkflowStatus, workflowTypes } from "@pinakes/client";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import { moreOf } from "../../api/page.ts";
-import {
-  workflowsOptions,
-  workflowStatsOptions,
-  workflowStatuses,
-  workflowTypes,
-  type Workflow,
-  type WorkflowStatus,
-} from "../../api/workflows.ts";
+import { workflowsOptions, workflowStatsOptions, workflowStatuses } from "../../api/workflows.ts";
 import { cx } from "../../lib/class-names.ts";
 import { workflowStrings as s } from "../../strings/workflows.ts";
 import { Status } from "../../ui/badge.tsx";

@@ -133,7 +133,7 @@ async function openDeletable(context: CatalogContext, id: string): Promise<Colle
 }
 
 /** Asked for again, it continues where it was; the job removes everything also if this process dies. */
-async function purge({ knowledge, signal }: CatalogContext, catalog: Collection): Promise<Job | undefined> {
+async function purge({ knowledge, signal }: CatalogContext, catalog: Collection): Promise<Job> {
   const { collection_id, incarnation } = catalog;
   try {
     let job = await knowledge.collections.delete(catalogRef(collection_id), {
@@ -141,8 +141,8 @@ async function purge({ knowledge, signal }: CatalogContext, catalog: Collection)
       confirm: collection_id,
       incarnation,
     });
-    const deadline = Date.now() + catalogLimits.deleteWaitMsMax;
-    for (let pauseMs = 50; isOpen(job) && Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.5, 1_000)) {
+    const deadline = performance.now() + catalogLimits.deleteWaitMsMax;
+    for (let pauseMs = 50; isOpen(job) && performance.now() < deadline; pauseMs = Math.min(pauseMs * 1.5, 1_000)) {
       await sleep(pauseMs, undefined, signal === undefined ? {} : { signal });
       job = await knowledge.jobs.get(job.job_id);
     }
@@ -158,22 +158,22 @@ function isOpen({ status }: Job): boolean {
   return status === "queued" || status === "running";
 }
 
-function deleted(catalog: Collection, job: Job | undefined): CatalogResult {
+function deleted(catalog: Collection, job: Job): CatalogResult {
   const { collection_id, name, document_count, total_size_bytes } = catalog;
-  const done = job?.status === "succeeded";
+  const done = job.status === "succeeded";
   const removed = `Deleted the catalog "${name}" with ${counted(document_count, "document")} (${inMb(total_size_bytes)} MB).`;
   return {
     text: done
       ? removed
-      : `${removed} It can no longer be used; the removal of its storage continues (job ${job?.job_id}).`,
+      : `${removed} It can no longer be used; the removal of its storage continues (job ${job.job_id}).`,
     metadata: {
       catalog_id: collection_id,
       catalog_name: name,
       documents_deleted: document_count,
       storage_freed_mb: inMb(total_size_bytes),
       data_source_deleted: done,
-      job_id: job?.job_id ?? null,
-      stores: job?.result?.["stores"] ?? null,
+      job_id: job.job_id,
+      stores: job.result?.["stores"] ?? null,
     },
   };
 }

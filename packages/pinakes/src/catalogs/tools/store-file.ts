@@ -1,7 +1,7 @@
 /** One file into a catalog, from a tool's base64 or from a part of a form. */
-import type { UploadBody, UploadedDocument } from "@pinakes/client";
+import type { UploadedDocument } from "@pinakes/client";
 import { fileTypeOf } from "../../domain/file-type.ts";
-import { show } from "../../domain/errors.ts";
+import { PinakesError, show } from "../../domain/errors.ts";
 import { CatalogError, catalogNotFound, isKnown, knownError } from "../catalog-error.ts";
 import { checkInput, type CatalogContext } from "../catalog-tool.ts";
 import { catalogFileTypes, catalogLimits } from "../limits.ts";
@@ -11,9 +11,16 @@ import { z } from "zod";
 
 export interface FileToStore {
   readonly filename: string;
-  readonly body: UploadBody;
+  readonly body: AsyncIterable<Uint8Array> | Uint8Array;
   readonly replace: boolean;
 }
+
+/** Uploads into a catalog that is known to exist. */
+export type TakeFile = (file: {
+  readonly name: string;
+  readonly body: FileToStore["body"];
+  readonly replace: boolean;
+}) => Promise<UploadedDocument>;
 
 const Named = z.object({ filename: filenameField });
 
@@ -33,13 +40,39 @@ export async function storeFile(
   context: CatalogContext,
   catalogId: string,
   { filename, body, replace }: FileToStore,
+  take: TakeFile = (file) =>
+    context.knowledge.documents.upload(catalogRef(catalogId), file, { signal: context.signal }),
 ): Promise<UploadedDocument> {
   checkFile(filename);
-  const { knowledge, signal } = context;
+  // An upload may create a collection that does not exist; a catalog is only created by name.
+  await openCatalog(context, catalogId);
   try {
-    return await knowledge.documents.upload(catalogRef(catalogId), { name: filename, body, replace }, { signal });
+    return await take({ name: filename, body: bounded(body, filename), replace });
   } catch (error) {
-    throw await uploadError(context, error, catalogId, filename);
+    throw uploadError(error, catalogId, filename);
+  }
+}
+
+/** Thrown where the server reads the bytes: an error of its own, so that it takes the upload back as one that it refused itself. */
+class TooLarge extends PinakesError {
+  constructor() {
+    super("LIMIT_EXCEEDED", "The file is larger than a catalog takes.");
+  }
+}
+
+/** The limit of catalogs, where the server takes more. */
+function bounded(body: FileToStore["body"], filename: string): FileToStore["body"] {
+  if (!(body instanceof Uint8Array)) return boundedPieces(body);
+  if (body.byteLength > catalogLimits.fileBytesMax) throw fileTooLarge(filename);
+  return body;
+}
+
+async function* boundedPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const piece of pieces) {
+    bytes += piece.byteLength;
+    if (bytes > catalogLimits.fileBytesMax) throw new TooLarge();
+    yield piece;
   }
 }
 
@@ -52,14 +85,10 @@ export function fileTooLarge(filename: string): CatalogError {
   );
 }
 
-async function uploadError(
-  context: CatalogContext,
-  error: unknown,
-  catalogId: string,
-  filename: string,
-): Promise<unknown> {
+function uploadError(error: unknown, catalogId: string, filename: string): unknown {
   const known = knownError(error);
   if (known === undefined) return error;
+  if (error instanceof TooLarge) return fileTooLarge(filename);
   if (isKnown(error, "NOT_FOUND", "GONE")) return catalogNotFound(catalogId);
   if (known.code === "CONFLICT")
     return new CatalogError(
@@ -68,9 +97,5 @@ async function uploadError(
       {},
       error,
     );
-  if (known.code === "INVALID") {
-    await openCatalog(context, catalogId);
-    return new CatalogError("INVALID_FILE_CONTENT", known.detail, {}, error);
-  }
-  return error;
+  return known.code === "INVALID" ? new CatalogError("INVALID_FILE_CONTENT", known.detail, {}, error) : error;
 }

@@ -3,8 +3,13 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export interface InstallSettings {
+  /** Of a server; without one, clients start the stores of this machine. */
   readonly url: string | undefined;
   readonly key: string | undefined;
+  /** Names the stores of this machine, by absolute paths: clients start servers in any folder. */
+  readonly stores: Readonly<Record<string, string>>;
+  /** Options that say who acts on those stores. */
+  readonly actor: readonly string[];
 }
 
 export interface McpClient {
@@ -24,17 +29,12 @@ interface Launch {
 }
 
 /** This Node and this file, by absolute paths: clients do not start servers from the user's shell. */
-function launch({ url, key }: InstallSettings): Launch {
-  const env = {
-    ...(url === undefined ? {} : { PINAKES_URL: url }),
-    ...(key === undefined ? {} : { PINAKES_KEY: key }),
-    ...(url === undefined && process.env["PINAKES_DATA"] !== undefined
-      ? { PINAKES_DATA: process.env["PINAKES_DATA"] }
-      : {}),
-  };
+function launch({ url, key, stores, actor }: InstallSettings): Launch {
+  const server = { ...(url !== undefined && { PINAKES_URL: url }), ...(key !== undefined && { PINAKES_KEY: key }) };
+  const env = url === undefined ? stores : server;
   return {
     command: process.execPath,
-    args: [entry, "mcp"],
+    args: [entry, "mcp", ...(url === undefined ? actor : [])],
     ...(Object.keys(env).length === 0 ? {} : { env }),
   };
 }
@@ -72,6 +72,9 @@ export const mcpClients: readonly McpClient[] = [
     "mcp",
     "add",
     ...variables(server, "--env"),
+    // --env takes several values, and would take the name, too.
+    "--transport",
+    "stdio",
     name,
     "--",
     server.command,

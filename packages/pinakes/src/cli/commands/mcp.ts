@@ -1,8 +1,9 @@
 /** `pinakes mcp`: tools and resources for an MCP client that starts this process and speaks to it on stdin and stdout. */
 import { serveMcpOnStdio } from "../../mcp/index.ts";
 import { remoteOf, withClient } from "../client-session.ts";
-import { actorOptions } from "../session.ts";
-import { defineCommand, type Group } from "../terminal/command.ts";
+import { actorOptions, type ActorOption } from "../session.ts";
+import { readConfig } from "../../config.ts";
+import { defineCommand, type Call, type Group } from "../terminal/command.ts";
 import { installText, mcpClients } from "./mcp-install.ts";
 
 const command = defineCommand({
@@ -24,7 +25,7 @@ const command = defineCommand({
     if (given.has("install")) {
       const remote = remoteOf(call);
       const key = typeof remote?.apiKey === "string" ? remote.apiKey : undefined;
-      const settings = { url: remote?.url, key };
+      const settings = { url: remote?.url, key, stores: storesOf(call), actor: actorArguments(call) };
       return { answer: mcpClients.map((client) => client.configure(settings)), show: () => installText(settings) };
     }
     return withClient(
@@ -47,5 +48,22 @@ const command = defineCommand({
     );
   },
 });
+
+const storeVariables = ["PINAKES_DATABASE", "PINAKES_ITEMS", "PINAKES_OBJECTS", "PINAKES_QUEUE"];
+
+function storesOf({ terminal: { env } }: Call<ActorOption>): Readonly<Record<string, string>> {
+  const chosen = storeVariables.flatMap((name) => {
+    const value = env[name];
+    return value === undefined || value === "" ? [] : [[name, value]];
+  });
+  return { PINAKES_DATA: readConfig(env).stores.data, ...Object.fromEntries(chosen) };
+}
+
+function actorArguments({ given }: Call<ActorOption>): readonly string[] {
+  return Object.keys(actorOptions).flatMap((name) => {
+    const value = given.text(name as ActorOption);
+    return value === undefined ? [] : [`--${name}`, value];
+  });
+}
 
 export const mcp: Group = { command };

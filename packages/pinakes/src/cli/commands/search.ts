@@ -103,7 +103,7 @@ const noAnswer: Readonly<Record<Exclude<SearchOutcome, "ok">, string>> = {
 };
 
 /** A collection, or a whole repository. */
-function readPlace(place: string): SearchTarget {
+export function readPlace(place: string): SearchTarget {
   return place.includes("/") ? readAddress(place) : { repository: place };
 }
 

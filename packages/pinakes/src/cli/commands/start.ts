@@ -15,7 +15,7 @@ import { newServerSecret, writeServerFile } from "../server-file.ts";
 import { rootToken, watchRootToken, type RootToken } from "../root-token.ts";
 
 /** The web page, as it is in a published package, and as `npm run console` builds it in a checkout. */
-const consoleFolders = ["../../console", "../../../../apps/console/dist"].map((path) =>
+const consoleFolders = ["../../../console", "../../../../../apps/console/dist"].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
 
@@ -47,7 +47,7 @@ async function start(): Promise<void> {
   const closing = new AbortController();
   let server: RunningServer;
   try {
-    const { allowedOrigins, requestsPerSecond, connections } = config;
+    const { allowedOrigins, publicUrl, requestsPerSecond, connections } = config;
     const console = consoleFolders.find(hasConsole);
     const page = console === undefined ? {} : { console };
     server = await serve(
@@ -55,6 +55,7 @@ async function start(): Promise<void> {
         log: logger,
         closing: closing.signal,
         allowedOrigins,
+        publicUrl,
         requestsPerSecond,
         connections,
         ...page,

@@ -43,7 +43,7 @@ export function requireActions(count: number): void {
   );
 }
 
-/** `inForce` is asked right before anything is sent: whether the definition it was planned by still holds (definitions.ts). */
+/** `inForce` is checked right before sending: whether the definition it was planned with is still valid (definitions.ts). */
 export async function send(
   dynamo: Dynamo,
   table: string,
@@ -63,9 +63,9 @@ export async function send(
       return { outcome: "done" };
     } catch (error) {
       const sent = judge(error);
-      // The first of several may still be on its way, so that no later refusal says what becomes of it.
+      // An earlier attempt may still be in flight, so no later rejection tells its outcome.
       if (sent.outcome !== "unknown") return attempt === 0 ? sent : { outcome: "unknown", cause: error };
-      // The token makes the same transaction safe to send again: the service answers for the first time it was carried out.
+      // The token makes the same transaction safe to send again: the service returns the answer of the first execution.
       if (attempt >= resendsMax) return sent;
       await sleep(backoffMs(attempt + 3));
       if (!(await inForce())) return sent;

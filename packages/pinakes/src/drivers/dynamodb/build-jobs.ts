@@ -1,19 +1,19 @@
-/** The records of index builds in the meta table: who works on a container, how far it is, what went wrong. */
+/** The records of index builds in the meta table: who works on a container, the progress, the error. */
 import type { Attributes, Dynamo } from "./client.ts";
 import { errorName } from "./errors.ts";
 import type { BuildState } from "./index-state.ts";
 
 export interface BuildJob {
   readonly version: number;
-  /** prepare: indexes are made, writers learn of them. fill: existing items are put into them. */
+  /** prepare: indexes are created, writers learn of them. fill: existing items are added to them. */
   readonly phase: "prepare" | "fill";
   readonly done: number;
   readonly total: number;
-  /** Where the walk through the table goes on. */
+  /** Where the walk through the table continues. */
   readonly at?: Attributes;
 }
 
-/** Between two saves lies one page of items, or the making of one index; whoever outlasts it only does work twice. */
+/** Between two saves lies one page of items, or the creation of one index; exceeding it only means that work is done twice. */
 const leaseMs = 30_000;
 
 export class BuildJobs {
@@ -34,13 +34,13 @@ export class BuildJobs {
     return (await this.save(name, job)) ? job : undefined;
   }
 
-  /** Also renews the lease. False when another process holds it. Leases are in real time: the clock of the store may be moved. */
+  /** Also renews the lease. False if another process holds it. Leases are in real time: the clock of the store may be moved. */
   async save(name: string, job: BuildJob): Promise<boolean> {
     const now = Date.now();
     return this.#put(name, { job: { S: JSON.stringify(job) }, until: { N: String(now + leaseMs) } }, now);
   }
 
-  /** Puts an error on record and lets the next process begin at once. False when the job is for another version, or another's. */
+  /** Records an error and lets the next process begin at once. False if the job is for another version, or belongs to another process. */
   async fail(name: string, version: number, error: unknown): Promise<boolean> {
     const job = await this.#job(name);
     if (job?.version !== version) return false;
@@ -55,7 +55,7 @@ export class BuildJobs {
     );
   }
 
-  /** Lets another process go on. What it did is kept unless the container is settled, when nobody asks for it again. */
+  /** Lets another process continue. The progress is kept unless the container is settled, when it is no longer needed. */
   async release(name: string): Promise<void> {
     try {
       await this.#dynamo.repeat("release an index build", (api) =>

@@ -1,13 +1,13 @@
 /**
- * Bringing a table in line with its definition while it is in use: drops indexes nobody declares, adds those that are missing and
- * fills them from the items that are there.
+ * Bringing a table in line with its definition while it is in use: drops undeclared indexes, adds missing ones and fills them from the
+ * existing items.
  *
- * A job's record in the meta table says who works on it (a lease), how far it came, and what went wrong. Any process that has the
- * container open goes on where another stopped. Two that work at the same time only do the same twice: every step is conditional.
+ * A job's record in the meta table has its owner (a lease), its progress and its error. Any process that has the container open continues
+ * where another stopped. Two that work at the same time only do the work twice: every step is conditional.
  *
- * Order matters twice. Writers first: filling begins only when every writer knows the new version (definitions.ts). And table first:
- * the table's indexes are listed before the definition is read, and a definition names an index before it is made, so an index that
- * was listed and is not named is one that nobody needs.
+ * Order matters twice. Writers first: filling begins only when every writer knows the new version (definitions.ts). And table first: the
+ * table's indexes are listed before the definition is read, and a definition names an index before it is created, so a listed index that
+ * the definition does not name is unused.
  */
 import { randomUUID } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
@@ -52,9 +52,9 @@ export class IndexBuilder {
     this.#jobs = new BuildJobs(dynamo, meta, randomUUID());
   }
 
-  /** Goes on in the background until the container is settled or the store is closed. */
+  /** Continues in the background until the container is settled or the store is closed. */
   start(name: string): void {
-    // Asked for again while the work ends: it looks once more.
+    // Requested again while the work ends: it checks once more.
     this.#wanted.add(name);
     if (this.#running.has(name)) return;
     this.#running.set(name, this.#run(name));
@@ -72,9 +72,10 @@ export class IndexBuilder {
   async #run(name: string): Promise<void> {
     do {
       await this.#untilDone(name);
-      // If this fails, the lease runs out by itself.
+      // If this fails, the lease expires.
       await this.#jobs.release(name).catch(() => undefined);
-      // Asked for again meanwhile: nobody else would do it. Looking and leaving are one step, or the next to ask would be missed.
+      // Requested again meanwhile: no other process would do it. Checking and leaving are one synchronous step, or the next request would
+      // be missed.
     } while (this.#wanted.has(name) && !this.#stop.signal.aborted);
     this.#running.delete(name);
   }
@@ -92,7 +93,7 @@ export class IndexBuilder {
     }
   }
 
-  /** True when nothing is left to do. */
+  /** True when nothing remains to do. */
   async #step(name: string): Promise<boolean> {
     const definition = await this.#definitions.refresh(name);
     if (definition.stored.settled) return true;
@@ -102,11 +103,11 @@ export class IndexBuilder {
     return false;
   }
 
-  /** What may pass is tried again. Anything else is put on record, for readers of the index; the next process to open the container tries again. */
+  /** Transient errors are retried. Anything else is recorded, for readers of the index; the next process to open the container retries. */
   async #onRecord(name: string, error: unknown): Promise<boolean> {
     if (PinakesError.isInstance(error) && error.retryable) return false;
     try {
-      // A change of the definition under way may have caused it: look again first.
+      // A concurrent change of the definition may have caused it: check again first.
       const { stored } = await this.#definitions.refresh(name);
       return await this.#jobs.fail(name, stored.version, error);
     } catch {
@@ -156,7 +157,7 @@ export class IndexBuilder {
         if (obsolete !== undefined) await removeIndex(this.#dynamo, table, obsolete, this.#stop.signal);
         else if (missing !== undefined) await addIndex(this.#dynamo, table, missing, this.#stop.signal);
       } catch (error) {
-        // Another process was faster with the same change: the next look shows it.
+        // Another process made the same change first: the next check shows it.
         if (
           !["ValidationException", "ResourceNotFoundException"].includes(errorName(error)) ||
           JSON.stringify(await this.#indexesOf(table)) === JSON.stringify(present)
@@ -166,13 +167,13 @@ export class IndexBuilder {
     }
   }
 
-  /** Once none of them is being made or removed. */
+  /** Resolves when none of them is being created or removed. */
   async #indexesOf(table: string): Promise<string[]> {
     const { GlobalSecondaryIndexes = [] } = await whenActive(this.#dynamo, table, this.#stop.signal);
     return GlobalSecondaryIndexes.map(({ IndexName }) => IndexName as string).toSorted();
   }
 
-  /** Page by page through the table. False when the job is no longer ours, or for a version that is over. */
+  /** Page by page through the table. False if the job is no longer ours, or for an outdated version. */
   async #fill(definition: Definition, from: BuildJob): Promise<boolean> {
     let job = from;
     for (let done = false; !done;) {
@@ -205,7 +206,7 @@ export class IndexBuilder {
     return true;
   }
 
-  /** Puts an item into the new indexes. Answers it if anything had to be written. */
+  /** Adds an item to the new indexes. Returns it if anything had to be written. */
   async #place(definition: Definition, item: Attributes): Promise<Attributes | undefined> {
     const places = await this.#placesOf(definition, item);
     if (places === undefined || places.every(([id, key]) => inPlace(item, id, key))) return undefined;
@@ -219,7 +220,7 @@ export class IndexBuilder {
       );
       return item;
     } catch (error) {
-      // Written or deleted since it was read: by somebody who knows the new version.
+      // Written or deleted since it was read, by a writer that knows the new version.
       if (errorName(error) === "ConditionalCheckFailedException") return undefined;
       throw error;
     }
@@ -246,7 +247,7 @@ export class IndexBuilder {
     }
   }
 
-  /** An index that has just been filled should not begin its life by being late. */
+  /** A freshly filled index should not start out late. */
   async #untilShown(definition: Definition, item: Attributes | undefined): Promise<void> {
     if (item === undefined) return;
     for (const { id, name } of building(definition)) {
@@ -272,7 +273,7 @@ function inPlace(item: Attributes, id: number, key: IndexKey | null): boolean {
 
 type Update = Omit<Parameters<Dynamo["api"]["updateItem"]>[0], "TableName" | "Key">;
 
-/** What an item still has of indexes that are gone: numbers are given once, so those below the next that are not in use never come back. */
+/** Attributes of removed indexes: numbers are never reused, so those below the next that are not in use never come back. */
 function outdated({ indexIds, stored }: Definition, item: Attributes): string[] {
   return Object.keys(item).filter((name) => {
     const id = /^[ps](\d+)$/.exec(name)?.[1];

@@ -1,4 +1,6 @@
-/** The connection to DynamoDB. The SDK is loaded only when a store is opened, and its own retries are off: ours know what is safe to repeat. */
+/**
+ * The connection to DynamoDB. The SDK is loaded only when a store is opened, and its own retries are off: ours know what is safe to repeat.
+ */
 import type {
   AttributeValue,
   DynamoDB,
@@ -20,7 +22,7 @@ export interface TableKey {
 
 export interface ConnectionOptions {
   readonly region: string;
-  /** Another address than the region's own, for a local stand-in. */
+  /** An address other than the region's own, for a local server. */
   readonly endpoint?: string;
   readonly credentials?: {
     readonly accessKeyId: string;
@@ -29,7 +31,7 @@ export interface ConnectionOptions {
   };
 }
 
-/** Then the client gives a request up; it may still be carried out for a while. */
+/** After this the client aborts a request; it may still be carried out later. */
 export const requestMsMax = 5_000;
 const connectMsMax = 2_000;
 const socketsMax = 200;
@@ -55,14 +57,14 @@ export async function connect({ region, endpoint, credentials }: ConnectionOptio
 }
 
 export class Dynamo {
-  /** For writes, which are sent once; what a failure means is decided where the write is understood. */
+  /** For writes, which are sent once; the caller decides what a failure means. */
   readonly api: DynamoDB;
 
   constructor(api: DynamoDB) {
     this.api = api;
   }
 
-  /** For reads and whatever else may be repeated: throttling and lost answers are tried again, bounded. */
+  /** For reads and anything else that may be repeated: retries throttling and lost answers, bounded. */
   async repeat<T>(doing: string, call: (api: DynamoDB) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -82,7 +84,7 @@ export class Dynamo {
     return Item;
   }
 
-  /** Strongly consistent, keyed by `keyText`. Absent items are absent from the answer. `only` limits the attributes that come back. */
+  /** Strongly consistent, keyed by `keyText`. Absent items are absent from the answer. `only` limits the returned attributes. */
   async getMany(table: string, keys: readonly TableKey[], only?: readonly string[]): Promise<Map<string, Attributes>> {
     const found = new Map<string, Attributes>();
     const unique = [...new Map(keys.map((key) => [keyText(key), key])).values()];
@@ -99,7 +101,7 @@ export class Dynamo {
     return found;
   }
 
-  /** The service answers as many keys as it likes, and names the rest. */
+  /** The service answers any number of keys, and names the rest. */
   async #getChunk(
     table: string,
     keys: readonly TableKey[],
@@ -141,7 +143,7 @@ export function keyOf(item: Attributes): TableKey {
   return { pk: item["pk"]?.S ?? "", sk: item["sk"]?.S ?? "" };
 }
 
-/** One text per key. NUL is in no key, so two keys never share one. */
+/** One text per key. No key contains NUL, so two keys never share one. */
 export function keyText({ pk, sk }: TableKey): string {
   return `${pk}\0${sk}`;
 }

@@ -1,4 +1,4 @@
-/** One attempt at a commit, up to what is to be sent: current rows, the plan, unique values, the feed, documents that spill. */
+/** One attempt at a commit, up to the actions to send: current rows, the plan, unique values, the feed, documents that spill. */
 import { serviceLimits } from "./service-limits.ts";
 import type { CommitOutcome, StoredItem } from "../../items/item-engine.ts";
 import {
@@ -31,7 +31,7 @@ import { findHolders, uniqueActions, type Holders } from "./unique-items.ts";
 
 type GoodPlan = Extract<BatchPlan, { ok: true }>;
 
-/** What was read before the plan was made. Everything in it is a condition of the commit. */
+/** What was read before planning. Everything in it is a condition of the commit. */
 export interface Current {
   readonly rows: Map<string, Row>;
   readonly counter: Attributes | undefined;
@@ -40,12 +40,12 @@ export interface Current {
 export interface PlannedCommit {
   readonly plan: GoodPlan;
   readonly actions: readonly Action[];
-  /** Blobs that this attempt has written, and those that nobody refers to once it succeeds. */
+  /** Blobs that this attempt has written, and those that are unreferenced once it succeeds. */
   readonly written: readonly BlobRef[];
   readonly replaced: readonly BlobRef[];
 }
 
-/** `again`: what was read does not fit together, because somebody else is writing. */
+/** `again`: what was read is inconsistent, because another writer is active. */
 export type Planned = { readonly commit: PlannedCommit } | { readonly outcome: CommitOutcome } | "again";
 
 export class CommitPlanner {
@@ -93,7 +93,7 @@ export class CommitPlanner {
     return this.#withBodies(definition, request.pk, settled, rows, fixed);
   }
 
-  /** A document that was spilled is fetched only where the plan looks into it. Undefined when a row changed meanwhile. */
+  /** A spilled document is fetched only if the plan reads it. Undefined if a row changed meanwhile. */
   async #withDocuments(
     table: string,
     rows: ReadonlyMap<string, Row>,
@@ -135,7 +135,7 @@ export class CommitPlanner {
   }
 
   /**
-   * A taken value is an answer only if there was a moment at which everything that led to it was so: rows that are the same after
+   * A taken value is a valid answer only if there was a moment at which everything that led to it was true: rows that are the same after
    * the holder was read as before it were the same in between.
    */
   async #unchanged(
@@ -147,7 +147,7 @@ export class CommitPlanner {
     return touchedIds(request).every((idKey) => rows.get(idKey)?.etag === touched.get(idKey)?.etag);
   }
 
-  /** Rows that were looked at and stay as they are: the commit holds only if they still do. Work of the system decides row by row. */
+  /** Rows that were examined and stay unchanged: the commit requires that they still are. System operations decide row by row. */
   #checks(request: CommitRequest, { writes }: GoodPlan, touched: ReadonlyMap<string, Row>): Action[] {
     const written = new Set(writes.map(({ idKey }) => idKey));
     const checked = new Set(
@@ -235,7 +235,7 @@ function tooLarge(bytes: number): string {
     : `The batch is larger than the ${serviceLimits.transactionBytesMax} bytes (4 MB) that a transaction of DynamoDB takes. Split it, or open the item store with \`objects\` to keep large documents in an object store.`;
 }
 
-/** Work of the system needs the document only for an id that is longer than its key. */
+/** System operations need the document only for an id that is longer than its key. */
 function looksInside(operation: PreparedOperation): boolean {
   if (operation.op === "remove" || operation.op === "purge")
     return !withinUtf8Bytes(operation.idKey, limits.idNativeBytesMax);

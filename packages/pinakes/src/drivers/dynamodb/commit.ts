@@ -1,16 +1,16 @@
 /**
- * Commits: read, plan, write under the condition that everything read is still so; again from the start when it is not.
+ * Commits: read, plan, write on the condition that everything read is unchanged; otherwise start over.
  *
- * What makes them serialisable: every row that the plan looked at is written under a condition on its etag or checked in the same
- * transaction, and so are unique values and the feed's counter. Etags never repeat, so an equal etag is the same state.
+ * Why they are serialisable: every row that the plan examined is written on a condition on its etag or checked in the same transaction, and
+ * so are unique values and the feed's counter. Etags never repeat, so an equal etag is the same state.
  *
- * When an answer is lost, the next attempt finds out what happened: our own etag on any row means that the commit took effect; a row
- * that it would have replaced and that is as before, or a feed counter that is, means that it did not (and should it still arrive,
- * the conditions let only one of the two through). That a row is absent, as it was before, says nothing: it may have been created by
- * us and deleted by somebody else since. Whatever leaves it open is told to the caller, who must not just try again.
+ * If an answer is lost, the next attempt finds out what happened: our own etag on any row means that the commit took effect; an unchanged
+ * row that it would have replaced, or an unchanged feed counter, means that it did not (and should it still arrive, the conditions let only
+ * one of the two succeed). A row that is absent, as before, proves nothing: it may have been created by us and deleted by another writer
+ * since. If the outcome stays unknown, the caller gets an error and must not just retry.
  *
- * A lone create is a plain conditional write all the same. As a transaction, whose token makes it safe to send again, every create
- * would cost twice the write units, for the sake of answers that are hardly ever lost.
+ * A lone create is a plain conditional write all the same. As a transaction, whose token makes it safe to send again, every create would
+ * cost twice the write units, for the sake of answers that are hardly ever lost.
  */
 import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { CommitOutcome, CommittedOperation } from "../../items/item-engine.ts";
@@ -36,7 +36,7 @@ interface Pending {
   readonly cause: unknown;
 }
 
-/** What one attempt came to: an outcome, or why there has to be another attempt. */
+/** The result of one attempt: an outcome, or why there has to be another attempt. */
 type Step = { readonly outcome: CommitOutcome } | { readonly cause: unknown; readonly pending?: Pending };
 
 export class Committer {
@@ -70,7 +70,7 @@ export class Committer {
   async #commit(name: string, request: CommitRequest): Promise<CommitOutcome> {
     const { compiled } = await this.#definitions.current(name);
     if (!isSystemWork(request)) return this.#inTurn(name, compiled.feed, request);
-    // Removing and purging need not be atomic, and must not fail because of how many unique values the rows hold.
+    // Deletes and purges need not be atomic, and must not fail because of how many unique values the rows hold.
     const rowsMax = Math.floor(
       (serviceLimits.transactionActionsMax - feedActionsMax) / (1 + compiled.uniqueKeys.length),
     );
@@ -86,7 +86,7 @@ export class Committer {
     return { ok: true, results };
   }
 
-  /** The service does not say whether the size of what is deleted counts. If it does, less at a time. */
+  /** The service does not document whether the size of what is deleted counts. If it does, less at a time. */
   async #inParts(name: string, feed: boolean, request: CommitRequest): Promise<CommitOutcome> {
     try {
       return await this.#inTurn(name, feed, request);
@@ -100,11 +100,11 @@ export class Committer {
     return second.ok ? { ok: true, results: [...first.results, ...second.results] } : second;
   }
 
-  /** Takes no more commits, and waits for those under way, also for what they still do after their turn in the queue. */
+  /** Accepts no more commits, and waits for running ones, also for their work after they left the queue. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(this.#underWay);
-    // Their callers hear of it first.
+    // Their callers get the error first.
     await sleep(0);
   }
 
@@ -127,7 +127,7 @@ export class Committer {
         pending = step.pending ?? pending;
         if (monotonicMs() >= deadline) throw contended(step.cause);
       } catch (error) {
-        // Whatever went wrong afterwards, the write before it may have taken effect. Removing what is left is right in any case.
+        // Whatever failed afterwards, the write before it may have taken effect. Retrying a delete is always safe.
         throw pending === undefined || isSystemWork(request) ? error : unknownOutcome(pending.cause);
       }
       await sleep(backoffMs(attempt));
@@ -150,7 +150,7 @@ export class Committer {
     return { cause: sent.cause };
   }
 
-  /** Creating in a plain container first tries without reading: mostly the id is new, and the condition tells if it is not. */
+  /** A create in a plain container first tries without reading: usually the id is new, and the condition fails if it is not. */
   async #current(definition: Definition, request: CommitRequest, first: boolean): Promise<Current> {
     const plain = !definition.compiled.feed && definition.compiled.uniqueKeys.length === 0;
     if (first && plain && request.operations.every(({ op }) => op === "create"))
@@ -185,10 +185,10 @@ function tookEffect(
   const touched = new Set(touchedIds(request));
   const writes = commit.plan.writes.filter(({ idKey }) => touched.has(idKey));
   if (writes.some(({ idKey, put }) => put !== undefined && rows.get(idKey)?.etag === put.etag)) return true;
-  // Removing what is left is right whatever happened, and checks alone change nothing.
+  // Retrying a delete is always safe, and checks alone change nothing.
   if (isSystemWork(request) || commit.plan.writes.length === 0) return false;
   if (writes.some(({ idKey, before }) => before !== undefined && rows.get(idKey)?.etag === before.etag)) return false;
-  // Counters only grow and never go away, so that even one that is not there yet tells.
+  // Counters only grow and are never deleted, so even one that does not exist yet is evidence.
   const counted = compiled.feed ? commit.actions.find((action) => action.do === "set") : undefined;
   if (counted !== undefined && headOf(request.tenant, request.pk, counter).last === counted.if?.value) return false;
   throw unknownOutcome(cause);
@@ -197,7 +197,7 @@ function tookEffect(
 function contended(cause: unknown): PinakesError {
   return new PinakesError(
     "UNAVAILABLE",
-    `The write did not get through within ${commitMsMax} ms: others write the same items, or DynamoDB is throttling. Try again.`,
+    `The write did not succeed within ${commitMsMax} ms: others write the same items, or DynamoDB is throttling. Try again.`,
     { cause },
   );
 }

@@ -1,15 +1,15 @@
 /**
- * The definitions of containers: kept in the meta table, cached in every process.
+ * The definitions of containers: stored in the meta table, cached in every process.
  *
- * Why a cached definition may be written by. A new index must hold every item, also those that processes write which have not heard
- * of it. So a definition is a lease: a process writes by it for at most `maxAgeMs` after it asked for it (measured on its own
- * monotonic clock, from before the question was sent), and then asks again. Whoever adds an index fills it from the existing items
- * only `oldWritersMs` after the new version was stored (build.ts): after `maxAgeMs` no process can begin a write by an older version,
- * and the rest is the time a request may be on its way. From then on every write maintains the new index, so items that the filling
- * has not reached yet, or has passed, are complete either way. Processes may be configured with different ages: the largest that
- * ever opened the container is stored with it, and that is the one that is waited for.
+ * When a cached definition may be used for writes. A new index must hold every item, including those written by processes that do not know
+ * it yet. So a definition is a lease: a process writes with it for at most `maxAgeMs` after it asked for it (by its own monotonic clock,
+ * from before the request was sent), and then asks again. A new index is filled from the existing items only `oldWritersMs` after the new
+ * version was stored (build.ts): after `maxAgeMs` no process can begin a write with an older version, and the rest is the time a request
+ * may be in flight. From then on every write maintains the new index, so items that the filling has not reached yet, or has passed, are
+ * complete either way. Processes may be configured with different ages: the largest that ever opened the container is stored with it, and
+ * filling waits for that one.
  *
- * A feed that is switched on waits in the same way, and so does everybody who opens the container meanwhile: `feedSettled`.
+ * Switching a feed on waits in the same way, and so does every process that opens the container meanwhile: `feedSettled`.
  */
 import { invariant } from "../../domain/invariant.ts";
 import {
@@ -31,7 +31,7 @@ export interface StoredDefinition {
   readonly indexes: Readonly<Record<string, { readonly id: number; readonly ready: boolean }>>;
   readonly nextId: number;
   readonly expiryReady: boolean;
-  /** False while the table's indexes still have to be brought in line with this. */
+  /** False until the table's indexes match this definition. */
   readonly settled: boolean;
   /** False while there may be writers that do not know of the feed. */
   readonly feedSettled: boolean;
@@ -44,7 +44,7 @@ export interface Definition {
   /** Aligned with the container's indexes. */
   readonly indexIds: readonly number[];
   readonly stored: StoredDefinition;
-  /** Grows with every change of what is stored, also of an index's state. */
+  /** Grows with every change of the stored definition, also of an index's state. */
   readonly revision: number;
   readonly readAt: number;
 }
@@ -66,7 +66,7 @@ export class Definitions {
     this.#inFlightMsMax = inFlightMsMax;
   }
 
-  /** How long after a version was stored a write by an older one may still take effect. */
+  /** How long after a version was stored a write with an older one may still take effect. */
   oldWritersMs({ maxAgeMs }: StoredDefinition): number {
     return maxAgeMs + Math.max(maxAgeMs, this.#inFlightMsMax);
   }
@@ -80,14 +80,14 @@ export class Definitions {
     this.#known.clear();
   }
 
-  /** Never older than `maxAgeMs`. Without a promise while the cached one is young enough. */
+  /** Never older than `maxAgeMs`. Returned synchronously while the cached one is young enough. */
   current(name: string): Definition | Promise<Definition> {
     const known = this.#known.get(name);
     if (known !== undefined && monotonicMs() - known.readAt < this.#maxAgeMs) return known;
     return this.refresh(name);
   }
 
-  /** Reads it again; calls that come while a read is under way share its answer. */
+  /** Reads it again; concurrent calls share one read. */
   async refresh(name: string): Promise<Definition> {
     let refreshing = this.#refreshing.get(name);
     if (refreshing === undefined) {
@@ -99,7 +99,7 @@ export class Definitions {
     return refreshing;
   }
 
-  /** Stores what opening `next` makes of the container. */
+  /** Stores the result of opening `next`. */
   async open(next: NormalDefinition, dropUndeclaredIndexes: boolean, signal: AbortSignal): Promise<Definition> {
     for (;;) {
       const before = await this.#read(next.name);
@@ -114,7 +114,7 @@ export class Definitions {
     }
   }
 
-  /** Changes the state of what is stored, unless the version is another one by now. */
+  /** Changes the stored state, unless the version has changed. */
   async update(
     name: string,
     version: number,
@@ -135,7 +135,7 @@ export class Definitions {
     return containerTable(this.#prefix, name);
   }
 
-  /** Of every container that is stored. */
+  /** Of every stored container. */
   async all(): Promise<readonly NormalDefinition[]> {
     const found: NormalDefinition[] = [];
     for (let start: Attributes | undefined, first = true; first || start !== undefined; first = false) {
@@ -181,7 +181,7 @@ export class Definitions {
       revision: Number(Item["rev"]?.N),
       readAt,
     };
-    // An answer that was overtaken by a newer one must not take its place.
+    // An overtaken answer must not replace a newer one.
     const known = this.#known.get(name);
     if (known !== undefined && known.revision > found.revision) return known;
     this.#known.set(name, found);
@@ -194,7 +194,7 @@ export class Definitions {
     return known?.version === version ? known : compileContainer(definition, version);
   }
 
-  /** The table first, the definition last: a table without one is adopted by whoever opens the container next. */
+  /** The table first, the definition last: the next opener of the container adopts a table without one. */
   async #create(definition: NormalDefinition, signal: AbortSignal): Promise<boolean> {
     const names = Object.keys(definition.indexes);
     const wanted = names.map((name, i) => indexGsi(name, i + 1));
@@ -206,7 +206,7 @@ export class Definitions {
       signal,
     );
     const present = new Set((made.GlobalSecondaryIndexes ?? []).map(({ IndexName }) => IndexName));
-    // Another process may have made the table for another declaration: what it lacks is built, as for any later index.
+    // Another process may have created the table for another declaration: missing indexes are built like any later ones.
     const has = ({ gsi }: TableIndex) => present.has(gsi);
     const expiryReady = definition.ttl === null || has(expiryGsi);
     return this.#store(definition.name, undefined, {
@@ -226,7 +226,7 @@ export class Definitions {
     return this.#store(stored.definition.name, revision, next);
   }
 
-  /** False when somebody else was faster. */
+  /** False if it lost the race. */
   async #store(name: string, revision: number | undefined, next: StoredDefinition): Promise<boolean> {
     const item = { ...metaKey(name), def: { S: JSON.stringify(next) }, rev: { N: String((revision ?? 0) + 1) } };
     const condition =
@@ -234,7 +234,7 @@ export class Definitions {
         ? { ConditionExpression: "attribute_not_exists(pk)" }
         : { ConditionExpression: "rev = :rev", ExpressionAttributeValues: { ":rev": { N: String(revision) } } };
     try {
-      // Repeating it after a lost answer may find our own change in place. Whoever called reads again and sees that nothing is left to do.
+      // Repeating it after a lost answer may find our own change. The caller reads again and sees that nothing remains to do.
       await this.#dynamo.repeat(`store the definition of ${name}`, (api) =>
         api.putItem({ TableName: this.#meta, Item: item, ...condition }),
       );
@@ -250,7 +250,7 @@ function metaKey(name: string): { pk: { S: string } } {
   return { pk: { S: `container#${name}` } };
 }
 
-/** What is stored once `merged` is in force; the same object when nothing changes. */
+/** What is stored after the merge; the same object if nothing changes. */
 function evolve(stored: StoredDefinition, merged: NormalDefinition, maxAgeMs: number): StoredDefinition {
   const age = Math.max(stored.maxAgeMs, maxAgeMs);
   if (JSON.stringify(merged) === JSON.stringify(stored.definition))

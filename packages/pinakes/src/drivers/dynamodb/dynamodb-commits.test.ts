@@ -64,7 +64,7 @@ describe("several processes", () => {
     await Promise.all(engines.map((store) => store.close()));
   });
 
-  it("a unique value claimed by two engines at once has one holder, and their unique items agree with the rows", async () => {
+  it("a unique value claimed by two engines at once has one holder, and their unique items match the rows", async () => {
     const options = stores.options();
     const engines = await Promise.all([openDynamoItems(options), openDynamoItems(options)]);
     for (const store of engines)
@@ -105,7 +105,7 @@ describe("lost answers", () => {
   });
 
   it.each([false, true])(
-    "a create whose answer is lost does not bring back what somebody has deleted since (feed: %s)",
+    "a create whose answer is lost does not restore what another writer has deleted since (feed: %s)",
     async (feed) => {
       const options = stores.options();
       await using ours = await openDynamoItems(options);
@@ -120,14 +120,14 @@ describe("lost answers", () => {
       expect([error.code, error.retryable, error.message]).toEqual([
         "UNAVAILABLE",
         false,
-        expect.stringMatching(/cannot be told/),
+        expect.stringMatching(/is unknown whether/),
       ]);
       expect(await theirs.read(scope, "notes", { partition: ["a"], id: "x" })).toBeUndefined();
       expect(await theirs.count(scope, "notes", { equals: { p: "a" } })).toBe(0);
     },
   );
 
-  it("a write that never arrived is done again where something tells that it was not carried out", async () => {
+  it("a write that never arrived is repeated if there is evidence that it was not carried out", async () => {
     await using store = await stores.open();
     await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
     for (const id of ["x", "y"]) {
@@ -140,7 +140,7 @@ describe("lost answers", () => {
     proxy.loseWrites(1);
     await store.write(scope, "plain", ["a"], increment);
     expect((await store.read(scope, "plain", { partition: ["a"], id: "x" }))?.document["n"]).toBe(1);
-    // Nothing tells: the item is as absent as it would be if it had been created and deleted.
+    // No evidence: the item is absent, as if it had been created and deleted.
     proxy.loseWrites(1);
     const create: Operation = { op: "create", document: { id: "y", p: "a" } };
     expect(await failure(store.write(scope, "plain", ["a"], create))).toMatchObject({
@@ -160,12 +160,12 @@ describe("lost answers", () => {
     expect([error.code, error.retryable, error.message]).toEqual([
       "UNAVAILABLE",
       false,
-      expect.stringMatching(/cannot be told/),
+      expect.stringMatching(/is unknown whether/),
     ]);
     expect((await store.read(scope, "notes", { partition: ["a"], id: "x" }))?.document["n"]).toBe(1);
   });
 
-  it("a single delete whose answer is lost says that its outcome is unknown, and is not repeated on what came after", async () => {
+  it("a single delete whose answer is lost reports an unknown outcome, and is not repeated on later data", async () => {
     await using store = await stores.open();
     await store.openContainer({ name: "notes", partitionKey: ["p"] });
     await store.write(scope, "notes", ["a"], upsert("x"));
@@ -174,12 +174,12 @@ describe("lost answers", () => {
     expect([error.code, error.retryable, error.message]).toEqual([
       "UNAVAILABLE",
       false,
-      expect.stringMatching(/cannot be told/),
+      expect.stringMatching(/is unknown whether/),
     ]);
     expect((await failure(store.write(scope, "notes", ["a"], { op: "delete", id: "x" }))).code).toBe("NOT_FOUND");
   });
 
-  it("throttled reads, writes and queries are tried again", async () => {
+  it("throttled reads, writes and queries are retried", async () => {
     await using store = await stores.open();
     await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
     for (let i = 1; i <= 5; i += 1) {
@@ -194,14 +194,14 @@ describe("lost answers", () => {
     expect(await wholeFeed(store, scope, 100)).toHaveLength(5);
   });
 
-  it("a service that is not there is UNAVAILABLE, with the cause", async () => {
+  it("an unreachable service is UNAVAILABLE, with the cause", async () => {
     const error = await failure(openDynamoItems({ ...testConnection, endpoint: "http://127.0.0.1:1" }));
     expect([error.code, error.retryable]).toEqual(["UNAVAILABLE", true]);
     expect(error.cause).toBeDefined();
   });
 });
 
-it("closing waits for the writes under way", async () => {
+it("closing waits for running writes", async () => {
   const store = await stores.open();
   await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
   let underWay = 20;
@@ -214,7 +214,7 @@ it("closing waits for the writes under way", async () => {
 });
 
 describe("limits of the service", () => {
-  it("with five unique keys and a feed a batch holds 16 creates, and one more is refused by us, naming the count", async () => {
+  it("with five unique keys and a feed a batch has room for 16 creates, and we reject one more, naming the count", async () => {
     await using store = await stores.open();
     const uniqueKeys = Object.fromEntries(["a", "b", "c", "d", "e"].map((key) => [key, [key]]));
     await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true, uniqueKeys });
@@ -227,7 +227,7 @@ describe("limits of the service", () => {
     expect(await store.count(scope, "notes", { equals: { p: "a" } })).toBe(16);
   });
 
-  it("a transaction of 100 actions works and one more is refused by us, naming the limit", async () => {
+  it("a transaction of 100 actions works and we reject one more, naming the limit", async () => {
     await using store = await stores.open();
     await store.openContainer({ name: "notes", partitionKey: ["p"], uniqueKeys: { u: ["u"], v: ["v"] } });
     // An item and its two values: three actions each, and one that has no value.
@@ -240,12 +240,12 @@ describe("limits of the service", () => {
     expect(await store.count(scope, "notes", { equals: { p: "a" } })).toBe(0);
     await store.batch(scope, "notes", ["a"], batch(1));
     expect(await store.count(scope, "notes", { equals: { p: "a" } })).toBe(34);
-    // Removing them takes as many actions, and must never be refused.
+    // Removing them takes as many actions, and must never be rejected.
     expect(await store.deletePartition(scope, "notes", ["a"])).toEqual({ deleted: 34, done: true });
     await store.batch(scope, "notes", ["a"], batch(1));
   });
 
-  it("a transaction over 4 MB is refused without an object store, naming the limit; with one it works", async () => {
+  it("a transaction over 4 MB is rejected without an object store, naming the limit; with one it works", async () => {
     const { objects: _none, ...options } = stores.options();
     await using plain = await openDynamoItems(options);
     await using spilling = await openDynamoItems(stores.options());
@@ -270,7 +270,7 @@ describe("limits of the service", () => {
     expect(await spilling.count(scope, "notes", { equals: { p: "a" }, filter: { more: { exists: true } } })).toBe(12);
   });
 
-  it("more than the 16 MB that the service answers at once are read in parts", async () => {
+  it("more than the 16 MB that the service returns at once are read in parts", async () => {
     await using store = await stores.open();
     await store.openContainer({
       name: "notes",
@@ -295,7 +295,7 @@ describe("limits of the service", () => {
     expect(await store.deletePartition(scope, "notes", ["a"], { limit: 8 })).toEqual({ deleted: 8, done: false });
   });
 
-  it("partition keys beyond the service's 2,048 bytes work, tell apart, expire, are unique and are fed as any other", async () => {
+  it("partition keys beyond the service's 2,048 bytes work, are distinct, expire, are unique and appear in the feed as any other", async () => {
     let now = Date.UTC(2030, 0, 1);
     await using store = await stores.open({ clock: { now: () => now } });
     await store.openContainer({
@@ -341,7 +341,7 @@ describe("limits of the service", () => {
     expect((await wholeFeed(store, scope, 100)).filter(({ expired }) => expired)).toHaveLength(3);
   });
 
-  it("bounds of a query of an index may be longer than any key; those on ids are refused beyond what ids are ordered by", async () => {
+  it("bounds of a query of an index may be longer than any key; those on ids are rejected beyond the length that orders ids", async () => {
     await using store = await stores.open();
     await store.openContainer({
       name: "notes",

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe("feed", () => {
-  it("a page may end inside a commit, shards take turns, and nothing is told twice", async () => {
+  it("a page may end inside a commit, shards take turns, and nothing is returned twice", async () => {
     await using store = await stores.open();
     await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
     const expected: string[] = [];
@@ -47,7 +47,7 @@ describe("feed", () => {
     }
   });
 
-  it("everybody who opens a container whose feed was just switched on waits for the writers that do not know of it", async () => {
+  it("every opener of a container whose feed was just switched on waits for writers with the old definition", async () => {
     const definitionMaxAgeMs = 250;
     const options = stores.options({ definitionMaxAgeMs });
     const dynamo = await connect({ ...testConnection, endpoint: server.endpoint });
@@ -56,7 +56,7 @@ describe("feed", () => {
         .Item?.["def"]?.S ?? "";
     await using first = await openDynamoItems(options);
     await first.openContainer({ name: "notes", partitionKey: ["p"] });
-    // Switches it on, and is gone before it has waited.
+    // Switches it on, and dies before it has waited.
     const second = await openDynamoItems({ ...options, inFlightMsMax: 3_600_000 });
     const opening = failure(second.openContainer({ name: "notes", partitionKey: ["p"], feed: true }));
     while (!(await stored()).includes('"feed":true')) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -66,7 +66,7 @@ describe("feed", () => {
     const since = performance.now();
     await third.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
     expect(performance.now() - since).toBeGreaterThanOrEqual(2 * definitionMaxAgeMs - 5);
-    // From here on nothing is missed, and nobody has to wait again.
+    // From here on nothing is missed, and later openers need not wait.
     await first.write(scope, "notes", ["a"], { op: "create", document: { id: "x", p: "a" } });
     expect((await wholeFeed(third, scope, 10)).map(({ id }) => id)).toEqual(["x"]);
     await using hasty = await openDynamoItems({ ...options, inFlightMsMax: 3_600_000 });
@@ -74,7 +74,7 @@ describe("feed", () => {
     dynamo.close();
   });
 
-  it("an entry that becomes visible late is waited for, never passed over", async () => {
+  it("the feed waits for an entry that becomes visible late, and never skips it", async () => {
     const options = stores.options();
     await using store = await openDynamoItems(options);
     await store.openContainer({ name: "notes", partitionKey: ["p"], feed: true });
@@ -96,7 +96,7 @@ describe("feed", () => {
     dynamo.close();
   });
 
-  it("trimming is bounded, reaches all tenants, and leaves no entry behind", async () => {
+  it("trimming is bounded, covers all tenants, and leaves no entry behind", async () => {
     let now = Date.UTC(2030, 0, 1);
     const options = stores.options({ clock: { now: () => now } });
     const engine = await connectDynamoEngine(options);

@@ -1,4 +1,4 @@
-/** Indexes of DynamoDB are late, and change online: what a query says is current all the same, and an index is complete once it answers. */
+/** Indexes of DynamoDB are late, and change online: query results are current nevertheless, and an index is complete once it answers. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -74,7 +74,7 @@ describe("late indexes", () => {
     await write(store, upsert("changes", { n: 4, text: "new" }));
     await write(store, upsert("late", { n: 5 }));
     const page = await store.query(scope, "notes", { index: "byN", equals: { p: "a" } });
-    // "moves" and "late" stand where the index does not know them yet: late, never wrong.
+    // The index does not know "moves" and "late" at their new keys yet: late, never wrong.
     expect(page.items.map(({ document }) => document)).toEqual([
       { id: "stays", p: "a", n: 1 },
       { id: "changes", p: "a", n: 4, text: "new" },
@@ -84,7 +84,7 @@ describe("late indexes", () => {
     proxy.lag(0);
   });
 
-  it("R-AGT-02 a session token waits until the index shows the write, and gives up as UNAVAILABLE at its bound", async () => {
+  it("R-AGT-02 a session token waits until the index shows the write, and fails with UNAVAILABLE at its bound", async () => {
     const options = stores.options({ indexWaitMsMax: 60_000 });
     await using store = await openDynamoItems(options);
     await store.openContainer(byN);
@@ -99,13 +99,13 @@ describe("late indexes", () => {
     await hasty.openContainer(byN);
     const late = await write(hasty, upsert("y", { n: 2 }));
     expect(await codeOf(ids(hasty, "byN", late))).toBe("UNAVAILABLE retryable");
-    // A write that left the index, or the table, is nothing to wait for.
+    // A write that left the index, or the table, needs no waiting.
     const gone = [late, await write(hasty, { op: "delete", id: "y" })];
     expect(await ids(hasty, "byN", gone)).toEqual(["x"]);
     proxy.lag(0);
   });
 
-  it("a late index of expiries never costs an item that was renewed", async () => {
+  it("a late index of expiries never purges an item that was renewed", async () => {
     let now = Date.UTC(2030, 0, 1);
     await using store = await stores.open({ clock: { now: () => now } });
     await store.openContainer({ name: "notes", partitionKey: ["p"], ttl: 10 });
@@ -114,7 +114,7 @@ describe("late indexes", () => {
     await write(store, upsert("renewed"));
     await write(store, upsert("over"));
     now += 9_000;
-    // From here on the index shows both as they were, and nothing newer.
+    // From here on the index shows the old state of both.
     proxy.lag(never);
     await write(store, upsert("renewed"));
     now += 2_000;
@@ -143,7 +143,7 @@ describe("online changes", () => {
     dynamo.close();
   });
 
-  it("R-AGT-01 processes that open at the same moment, also with different declarations, end with all of them", async () => {
+  it("R-AGT-01 concurrent openers, also with different declarations, end with all of them", async () => {
     const options = stores.options();
     const opened = await Promise.all(Array.from({ length: 4 }, () => openDynamoItems(options)));
     const declared = ["a", "b", "a", "c"].map((name): ContainerDefinition => ({
@@ -160,7 +160,7 @@ describe("online changes", () => {
     await Promise.all(opened.map((each) => each.close()));
   });
 
-  it("R-AGT-62 an index added by one process is complete while another, which has not heard of it, goes on writing", async () => {
+  it("R-AGT-62 an index added by one process is complete while another with the old definition continues to write", async () => {
     const options = stores.options({ definitionMaxAgeMs: 300 });
     await using writer = await openDynamoItems(options);
     await using changer = await openDynamoItems(options);
@@ -177,12 +177,12 @@ describe("online changes", () => {
     await ready(changer);
     writing = false;
     await work;
-    // Every write before this one has reached the index when this one has: what is missing now was never put there.
+    // Every write before this one has reached the index when this one has: what is missing now was never written to it.
     const session = await write(changer, upsert("last", { m: 1 }));
     expect(await changer.count(scope, "notes", { index: "byM", equals: { p: "a" }, session })).toBe(count + 1);
   });
 
-  it("R-AGT-62 a build goes on where a closed process stopped, and is refused until it is complete", async () => {
+  it("R-AGT-62 a build continues where a closed process stopped, and the index is rejected until it is complete", async () => {
     const options = stores.options({ definitionMaxAgeMs: 1 });
     const first = await openDynamoItems(options);
     await first.openContainer({ name: "notes", partitionKey: ["p"] });
@@ -206,7 +206,7 @@ describe("online changes", () => {
     expect(await ids(second, "byN")).toEqual(Array.from({ length: 450 }, (_, i) => `i${i}`));
   });
 
-  it("a process that has not heard of a redefined index is told to try again, and then answers by the new one", async () => {
+  it("a process with an old definition of a redefined index is told to retry, and then answers with the new one", async () => {
     const options = stores.options({ definitionMaxAgeMs: 500 });
     await using unaware = await openDynamoItems(options);
     await using changer = await openDynamoItems(options);
@@ -220,14 +220,14 @@ describe("online changes", () => {
     for (;;) {
       const found = await ids(unaware, "byN").catch((error: PinakesError) => error.code);
       if (found === "UNAVAILABLE") break;
-      // Until it hears of the change it answers by the old index, which is still right.
+      // Until it learns of the change it answers with the old index, which is still right.
       expect(found).toEqual(["low", "high"]);
     }
     await ready(changer);
     expect(await ids(unaware, "byN")).toEqual(["high", "low"]);
   });
 
-  it("an item that cannot be in the new index stops its build with a reason; repaired, the next opening completes it", async () => {
+  it("an item that cannot be in the new index stops its build with a reason; once it is fixed, the next opening completes the build", async () => {
     await using store = await stores.open();
     await store.openContainer({ name: "notes", partitionKey: ["p"] });
     await write(store, upsert("good", { n: "short" }));
@@ -253,11 +253,11 @@ describe("online changes", () => {
     expect(await ids(store, "byN")).toEqual(["good"]);
   });
 
-  it("an index that is asked for while the builder of the one before is leaving is built", async () => {
+  it("an index requested while the builder of the previous one is finishing is built", async () => {
     await using store = await stores.open();
     await store.openContainer({ name: "notes", partitionKey: ["p"] });
     let releases = 0;
-    // The first gives the finished job back, the second is the builder's last act.
+    // The first releases the finished job, the second is the builder's last action.
     const leaving = proxy.hold(
       (operation, body) => operation === "UpdateItem" && body.includes(":zero") && ++releases === 2,
     );
@@ -269,7 +269,7 @@ describe("online changes", () => {
     expect((await store.indexes("notes")).map(({ name }) => name)).toEqual(["byM", "byN"]);
   });
 
-  it("a container that is opened again while the failure of a build is put on record is tried again", async () => {
+  it("a container that is opened again while a build failure is being recorded is retried", async () => {
     await using store = await stores.open();
     await store.openContainer({ name: "notes", partitionKey: ["p"] });
     await write(store, upsert("bad", { n: "x".repeat(1_000) }));
@@ -285,7 +285,7 @@ describe("online changes", () => {
     expect(await ids(store, "byN")).toEqual([]);
   });
 
-  it("an index is filled only when no request by the old definition can be on its way any more", async () => {
+  it("an index is filled only when no request with the old definition can be in flight", async () => {
     const { inFlightMsMax: _default, ...options } = stores.options({ definitionMaxAgeMs: 1 });
     const inFlightMsMax = 400;
     await using quick = await openDynamoItems({ ...options, inFlightMsMax });
@@ -321,7 +321,7 @@ describe("online changes", () => {
     }
   });
 
-  it("the largest item that is kept whole has room for every index that may be added later, and for others in their place", async () => {
+  it("the largest inline item has room for every index that may be added later, and for replacements", async () => {
     await using store = await stores.open({ definitionMaxAgeMs: 1 });
     await store.openContainer({ name: "notes", partitionKey: ["p"] });
     const t = "t".repeat(880);

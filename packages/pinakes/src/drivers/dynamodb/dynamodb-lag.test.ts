@@ -1,4 +1,4 @@
-/** The conformance suite with indexes that are late, as those of the real service: only what is named here may differ. */
+/** The conformance suite with late indexes, like those of the real service: only what is named here may differ. */
 import { afterAll, beforeAll } from "vitest";
 import { itemStoreSuite } from "../../testing/index.ts";
 import { startLagProxy, type LagProxy } from "./lag-proxy.ts";
@@ -7,7 +7,7 @@ import { TestStores } from "./test-stores.ts";
 
 let proxy: LagProxy;
 beforeAll(async () => {
-  // Purging may be late and promises nothing else, but the suite counts what it does, so its own index is prompt here.
+  // Purging may be late and promises nothing else, but the suite counts what it purges, so its own index is prompt here.
   proxy = await startLagProxy({ lagMs: 20, prompt: [expiryIndex] });
 });
 afterAll(() => proxy.stop());

@@ -1,4 +1,4 @@
-/** Documents beyond the 400 KB of an item: kept in the object store, found again, cleaned up. */
+/** Documents beyond the 400 KB of an item: stored in the object store, found again, cleaned up. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { JsonObject } from "../../domain/json.ts";
 import { systemScope, tenantScope } from "../../domain/scope.ts";
@@ -46,10 +46,10 @@ const write = (store: ItemStore, operation: Operation) => store.write(scope, "no
 const read = (store: ItemStore, id: string) => store.read(scope, "notes", { partition: ["a"], id });
 const blobs = async (objects: ObjectStore) => (await objects.list(system, "spill/")).keys.map(({ key }) => key);
 
-it("R-AGT-23 at the limit of an item nothing spills, one byte past it does, and both come back", async () => {
+it("R-AGT-23 at the limit of an item nothing spills, one byte past it does, and both are read back", async () => {
   const { store, objects } = await openSpilling();
   const document = (bytes: number) => ({ id: "x", p: "a", text: "t".repeat(bytes) });
-  // The largest text that stays inline, found by asking; the rest of the item has less than 300 bytes.
+  // The largest text that stays inline, found by binary search; the rest of the item has less than 300 bytes.
   let [inline, spilled] = [serviceLimits.itemInlineBytesMax - 300, serviceLimits.itemInlineBytesMax];
   while (spilled - inline > 1) {
     const middle = Math.floor((inline + spilled) / 2);
@@ -70,7 +70,7 @@ it("R-AGT-23 at the limit of an item nothing spills, one byte past it does, and 
   await store.close();
 });
 
-it("without an object store a larger document is refused, saying what to do, and nothing is written", async () => {
+it("without an object store a larger document is rejected, saying what to do, and nothing is written", async () => {
   const { objects: _none, ...options } = stores.options();
   await using store = await openDynamoItems(options);
   await store.openContainer({ name: "notes", partitionKey: ["p"] });
@@ -124,7 +124,7 @@ it("spilled documents are read, queried, patched, checked and read raw as any ot
   await store.close();
 });
 
-it("a blob goes with the write that replaces or deletes its item", async () => {
+it("a blob is removed with the write that replaces or deletes its item", async () => {
   const { store, objects } = await openSpilling();
   await write(store, big("x"));
   const [first] = await blobs(objects);
@@ -141,12 +141,12 @@ it("a blob goes with the write that replaces or deletes its item", async () => {
   await store.close();
 });
 
-it("the sweep removes blobs that no item refers to, after their grace, and no others", async () => {
+it("the sweep removes unreferenced blobs after their grace period, and no others", async () => {
   const faults = new ObjectFaults();
   const { engine, store, objects, time } = await openSpilling(faults);
   await write(store, big("kept"));
   await write(store, big("gone"));
-  // The delete of the blob fails after its item is gone: the write succeeds, an orphan stays.
+  // The delete of the blob fails after its item is gone: the write succeeds, an orphan remains.
   faults.add({ call: "delete", nth: 1, kind: "fail" });
   await write(store, { op: "delete", id: "gone" });
   expect(await blobs(objects)).toHaveLength(2);
@@ -177,7 +177,7 @@ it("databases that share an object store, and their prefix, leave each other's d
   time.now += 2 * hour;
   expect(await theirs.engine.sweepSpills(hour)).toEqual({ examined: 1, deleted: 0 });
   expect((await read(ours.store, "x"))?.id).toBe("x");
-  // As in a restored copy of our tables: it reads our document, and does not take it away when it deletes its own item.
+  // As in a restored copy of our tables: it reads our document, and does not delete it with its own item.
   const [from, to] = await Promise.all(
     [server.endpoint, elsewhere.endpoint].map((endpoint) => connect({ ...testConnection, endpoint })),
   );
@@ -192,7 +192,7 @@ it("databases that share an object store, and their prefix, leave each other's d
   await elsewhere.stop();
 });
 
-it("an object store that fails leaves the item as it was; one that lies is found out", async () => {
+it("a failing object store leaves the item as it was; a corrupt one is detected", async () => {
   const faults = new ObjectFaults();
   const { store } = await openSpilling(faults);
   await write(store, { op: "upsert", document: { id: "x", p: "a", n: 1 } });
@@ -208,10 +208,10 @@ it("an object store that fails leaves the item as it was; one that lies is found
   await store.close();
 });
 
-it("a reader whose blob goes while it reads gets the newest document, or none, never an error", async () => {
+it("a reader whose blob is removed while it reads gets the newest document, or none, never an error", async () => {
   const faults = new ObjectFaults();
   const { store } = await openSpilling(faults);
-  /** Does `change` after `reading` has found the item and before it gets the blob. */
+  /** Runs `change` after `reading` has found the item and before it gets the blob. */
   const meanwhile = async <T>(reading: () => Promise<T>, change: () => Promise<unknown>): Promise<T> => {
     const changed = Promise.withResolvers<void>();
     faults.add({ call: "get", nth: 1, kind: "delay", until: changed.promise });
@@ -245,7 +245,7 @@ it("a reader whose blob goes while it reads gets the newest document, or none, n
   await store.close();
 });
 
-it("R-AGT-53 a patch whose document goes while it is planned is planned again", async () => {
+it("R-AGT-53 a patch whose document is removed while it is planned is planned again", async () => {
   const faults = new ObjectFaults();
   const time = { clock: { now: () => Date.UTC(2030, 0, 1) } };
   const options = stores.options({ ...time, objects: { store: openMemoryObjects({ faults }), scope: system } });

@@ -1,4 +1,4 @@
-/** Triples where indexes are late: what is late, and that everything else is right without them. */
+/** Triples with late indexes: which answers are late, and that everything else is right without them. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { iri, type Quad } from "../../domain/rdf.ts";
 import { systemScope, tenantScope } from "../../domain/scope.ts";
@@ -60,7 +60,7 @@ it("R-TG-72 R-TG-129 R-TG-39 with indexes that show nothing, writes, counters, s
   }
 });
 
-it("what an index shows late is never what was removed, and in the end all of it", async () => {
+it("a late index never shows what was removed, and shows everything in the end", async () => {
   proxy.lag(0);
   await triples.open(scope, "soon");
   const rows = Array.from({ length: 12 }, (_, i) => quad(`s${i}`, "p", "o", i % 2 === 0 ? "g" : undefined));
@@ -68,7 +68,7 @@ it("what an index shows late is never what was removed, and in the end all of it
   const seen = async (pattern: { p: string }) => (await triples.match(scope, "soon", pattern)).quads.length;
   while ((await seen({ p: iri("p") })) < 12) await new Promise((resolve) => setTimeout(resolve, 10));
   proxy.lag(never);
-  // Its row is in the index still, and is not shown.
+  // Its row is still in the index, and is not shown.
   await triples.write(scope, "soon", { remove: rows.slice(0, 4) });
   expect(await seen({ p: iri("p") })).toBe(8);
   expect((await triples.match(scope, "soon", { g: iri("g") })).quads).toHaveLength(4);

@@ -19,7 +19,7 @@ let items: Promise<ItemStore> | undefined;
 tripleStoreSuite(
   "items in DynamoDB",
   async () => openItemTriples({ items: await (items ??= stores.open()), scope }),
-  // Words lie within the quads.
+  // Terms are inside the quads.
   { countsTerms: false, runs: 4, timeoutMs: 240_000 },
 );
 

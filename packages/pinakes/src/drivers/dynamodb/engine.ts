@@ -1,6 +1,6 @@
 /**
- * Items in DynamoDB: a table per container, a global secondary index per declared index. What is where says rows.ts; how commits
- * stay serialisable says commit.ts; why index reads are never wrong, only late, says scan.ts.
+ * Items in DynamoDB: a table per container, a global secondary index per declared index. The layout is in rows.ts; how commits stay
+ * serialisable in commit.ts; why index reads are never wrong, only late, in scan.ts.
  */
 import type { CompiledContainer, NormalDefinition } from "../../items/compiled-container.ts";
 import type {
@@ -49,10 +49,10 @@ const documentsInParallel = 8;
 
 export class DynamoItemEngine implements ItemEngine {
   /**
-   * Of the 100 actions that a transaction may have, an item takes one and each of its unique values another, and the feed takes up to
-   * three. So 50 operations fit unless the container has unique keys: 48 creates with 1 of them and a feed, 32 with 2, 24 with 3,
-   * 19 with 4, 16 with 5; an update that changes all its unique values gives the old ones back too: 32, 19, 13, 10, 8. A batch that
-   * needs more is refused as LIMIT_EXCEEDED, which names how many actions it needs; nothing is written.
+   * Of the 100 actions of a transaction, an item takes one and each of its unique values another, and the feed takes up to three. So 50
+   * operations fit unless the container has unique keys: 48 creates with 1 of them and a feed, 32 with 2, 24 with 3, 19 with 4, 16 with 5;
+   * an update that changes all its unique values also releases the old ones: 32, 19, 13, 10, 8. A batch that needs more is rejected as
+   * LIMIT_EXCEEDED, which names how many actions it needs; nothing is written.
    */
   readonly capabilities: ItemStoreCapabilities = {
     engine: "dynamodb",
@@ -93,7 +93,7 @@ export class DynamoItemEngine implements ItemEngine {
     this.#builder = new IndexBuilder(dynamo, this.#meta, this.#definitions, this.#documents);
   }
 
-  /** Made by the first process that opens the store. */
+  /** Created by the first process that opens the store. */
   async signingKey(): Promise<Uint8Array> {
     await createMetaTable(this.#dynamo, this.#meta, this.#closing.signal);
     return readSigningKey(this.#dynamo, this.#meta);
@@ -133,7 +133,7 @@ export class DynamoItemEngine implements ItemEngine {
   ): Promise<void> {
     let { stored } = await this.#definitions.open(definition, dropUndeclaredIndexes, this.#closing.signal);
     if (!stored.settled) this.#builder.start(definition.name);
-    // A feed tells every commit from here on, also of writers that had yet to hear of it: whoever opens the container waits for them.
+    // The feed has every commit from here on, also of writers with the old definition: every opener of the container waits for them.
     while (stored.definition.feed && !stored.feedSettled) {
       if (!(await idle(this.#definitions.oldWritersMs(stored), this.#closing.signal))) throw closing();
       await this.#definitions.update(definition.name, stored.version, (now) => ({ ...now, feedSettled: true }));
@@ -219,7 +219,7 @@ export class DynamoItemEngine implements ItemEngine {
     await awaitIndex(this.#dynamo, ready.definition, ready.index, keys, this.#clock.now(), this.#indexWaitMsMax);
   }
 
-  /** Deletes documents in the object store that no item refers to and that are older than `graceMs`; call again with `next`. */
+  /** Deletes unreferenced documents in the object store that are older than `graceMs`; call again with `next`. */
   sweepSpills(graceMs: number, after?: string): Promise<SweepResult> {
     return this.#documents.sweep(graceMs, after);
   }
@@ -239,7 +239,7 @@ export class DynamoItemEngine implements ItemEngine {
     return requireReady(this.#definitions, container, index, (definition) => this.#builder.state(definition));
   }
 
-  /** An index that another process has just dropped is refused by the service: ask again, and say so. */
+  /** The service rejects a query of an index that another process has just dropped: reload, and report it. */
   async #explained<T>(container: CompiledContainer, index: string, read: () => Promise<T>): Promise<T> {
     try {
       return await read();

@@ -6,7 +6,7 @@ const named = (name: string, more: object = {}) =>
 const cancelled = (...codes: string[]) =>
   named("TransactionCanceledException", { CancellationReasons: codes.map((Code) => ({ Code, Message: "said" })) });
 
-it("errors of the SDK are told apart by what they mean for a write", () => {
+it("errors of the SDK are classified by what they mean for a write", () => {
   const cases: [unknown, Failure][] = [
     [named("ConditionalCheckFailedException"), "condition"],
     [named("TransactionConflictException"), "contention"],
@@ -30,7 +30,7 @@ it("errors of the SDK are told apart by what they mean for a write", () => {
     expect([(error as Error).name, classify(error)]).toEqual([(error as Error).name, failure]);
 });
 
-it("callers get few codes, with the cause and what the service said", () => {
+it("callers get few codes, with the cause and the service's message", () => {
   const cause = named("ThrottlingException");
   expect(wrapError(cause, "read")).toMatchObject({ code: "UNAVAILABLE", retryable: true, cause });
   expect(wrapError(named("AccessDeniedException"), "read")).toMatchObject({ code: "INTERNAL", retryable: false });

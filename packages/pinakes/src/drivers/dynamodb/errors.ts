@@ -19,7 +19,7 @@ const byName: Readonly<Record<string, Failure>> = {
   Throttling: "unavailable",
   RequestLimitExceeded: "unavailable",
   LimitExceededException: "unavailable",
-  // The same transaction is under way already: its outcome is asked for again with the same token.
+  // The same transaction is running already: its outcome is requested again with the same token.
   TransactionInProgressException: "unknown",
   InternalServerError: "unknown",
   ServiceUnavailable: "unknown",
@@ -109,11 +109,11 @@ export function wrapError(error: unknown, doing: string): PinakesError {
   return new PinakesError("INTERNAL", `DynamoDB refused the request (${doing}): ${said}`, { cause: error });
 }
 
-/** Not retryable: if the write did take effect, trying again would do it twice. */
+/** Not retryable: if the write did take effect, a retry would do it twice. */
 export function unknownOutcome(cause: unknown): PinakesError {
   return new PinakesError(
     "UNAVAILABLE",
-    "The answer to a write was lost, and it cannot be told whether the write took effect. Read the item and decide.",
+    "The answer to a write was lost, and it is unknown whether the write took effect. Read the item and decide.",
     {
       cause,
       retryable: false,

@@ -1,4 +1,4 @@
-/** Rows whose time is over, by the index of expiries (rows.ts). It may be late and name rows that are gone: the purge looks again. */
+/** Expired rows, by the index of expiries (rows.ts). It may be late and name deleted rows: the purge checks again. */
 import type { Attributes, Dynamo } from "./client.ts";
 import type { Definition } from "./definitions.ts";
 import type { StoredKey } from "../../items/item-engine.ts";
@@ -19,7 +19,7 @@ export async function findExpired(
   limit: number,
 ): Promise<StoredKey[]> {
   const { ttl } = compiled;
-  // Before the index is there, nothing is purged; nothing expired is visible either.
+  // Before the index exists, nothing is purged; nothing expired is visible either.
   if (ttl === null || !stored.expiryReady) return [];
   const shards = Array.from({ length: expiryShards }, (_, i) => i);
   const sources = [

@@ -1,4 +1,4 @@
-/** Forgetting old feed entries, of all tenants, a bounded number of shards at a time. */
+/** Trimming old feed entries, of all tenants, a bounded number of shards at a time. */
 import { PinakesError } from "../../domain/errors.ts";
 import { keyOf, toKey, type Attributes, type Dynamo, type TableKey } from "./client.ts";
 import { errorName } from "./errors.ts";
@@ -6,21 +6,21 @@ import { entryNumber, registryPk } from "./feed.ts";
 import { serviceLimits } from "./service-limits.ts";
 import { backoffMs, sleep } from "./waiting.ts";
 
-/** What one call looks at; the next call goes on behind it. */
+/** The most that one call examines; the next call continues after it. */
 const shardsPerCallMax = 512;
 const entriesPerReadMax = 200;
 const deleteAttemptsMax = 10;
 
 export class FeedTrimmer {
   readonly #dynamo: Dynamo;
-  /** By table: the last shard looked at. */
+  /** By table: the last shard examined. */
   readonly #reached = new Map<string, string>();
 
   constructor(dynamo: Dynamo) {
     this.#dynamo = dynamo;
   }
 
-  /** A commit is forgotten as a whole, so the last one may exceed the limit if it is the only one. */
+  /** A commit is trimmed as a whole, so the last one may exceed the limit if it is the only one. */
   async trim(table: string, before: number, limit: number): Promise<number> {
     let count = 0;
     for (const shard of await this.#nextShards(table)) {
@@ -29,7 +29,7 @@ export class FeedTrimmer {
         count += forgotten;
         if (!more) break;
       }
-      // A shard that the limit cut short is the first to go on with.
+      // The next call begins with a shard that the limit cut short.
       if (count >= limit) break;
       this.#reached.set(table, shard);
     }
@@ -47,7 +47,7 @@ export class FeedTrimmer {
     const shards = (Items ?? []).map((item) => item["sk"]?.S as string);
     if (LastEvaluatedKey !== undefined) return shards;
     this.#reached.delete(table);
-    // The walk came to the end of the list: begin anew in the same call, so that a short list is always looked at as a whole.
+    // At the end of the list it starts over in the same call, so that a short list is always examined as a whole.
     return after === undefined
       ? shards
       : [...shards, ...(await this.#nextShards(table)).filter((shard) => !shards.includes(shard))];
@@ -73,7 +73,7 @@ export class FeedTrimmer {
     let forgotten = 0;
     for (const item of Items) {
       const changes = Number(item["n"]?.N);
-      // Times of different processes need not be in order: what comes after an entry that stays, stays too.
+      // Times of different processes need not be in order: what follows an entry that stays, stays too.
       if (Number(item["a"]?.N) >= before) break;
       if (forgotten + changes > limit && !(atLeastOne && old.length === 0)) break;
       old.push(item);
@@ -100,7 +100,7 @@ export class FeedTrimmer {
         }),
       );
     } catch (error) {
-      // Another process has forgotten as much already; what it has not deleted yet, we do.
+      // Another process has trimmed as much already; what it has not deleted yet, we do.
       if (errorName(error) !== "ConditionalCheckFailedException") throw error;
     }
   }
@@ -116,7 +116,7 @@ export class FeedTrimmer {
       if (requests.length > 0 && attempt >= deleteAttemptsMax)
         throw new PinakesError(
           "UNAVAILABLE",
-          "DynamoDB is throttling deletes of this table. The rest is forgotten next time.",
+          "DynamoDB is throttling deletes of this table. The rest is trimmed next time.",
         );
       if (requests.length > 0) await sleep(backoffMs(attempt + 2));
     }

@@ -1,13 +1,13 @@
 /**
- * The change feed of a container: a log per tenant, in shards so that commits of different partitions seldom meet.
+ * The change feed of a container: a log per tenant, in shards so that commits of different partitions seldom conflict.
  *
  * Invariants
- * - a commit writes one entry, in its own transaction, under the number after the last: numbers of a shard have no gaps;
+ * - a commit writes one entry, in its own transaction, under the next number: numbers of a shard have no gaps;
  * - a partition belongs to one shard, so the order of a shard is the order of each of its partitions;
- * - the counter says what was forgotten before anything is deleted: a position that would lead over a gap is recognised.
+ * - the counter records what was trimmed before anything is deleted: a position before a gap is recognised.
  *
- * A reader that misses a number which was not forgotten has met a transaction that is being made visible: it stops there and
- * comes back, it never goes on.
+ * A reader that misses an untrimmed number has met a transaction that is becoming visible: it stops there and comes back, it never
+ * continues past it.
  */
 import { createHash } from "node:crypto";
 import { invariant } from "../../domain/invariant.ts";
@@ -24,7 +24,7 @@ export const registryPk = "r";
 
 const entriesPerPageMax = 100;
 
-/** A shard's counter as it was read. */
+/** A shard's counter as read. */
 export interface FeedHead {
   readonly shard: number;
   readonly tenant: string;
@@ -36,7 +36,7 @@ interface Entry {
   readonly changes: readonly FeedChange[];
 }
 
-/** What a commit's entry holds: the partition once, and kind, id, etag, time and expiry of each change. */
+/** What a commit's entry contains: the partition once, and kind, id, etag, time and expiry of each change. */
 interface EntryBody {
   readonly pk: string;
   readonly c: readonly (readonly ["p" | "d", string, string, number, 0 | 1])[];
@@ -102,7 +102,7 @@ export function feedActions(
     n: { N: String(changes.length) },
     c: { S: text },
   };
-  // With its first entry a shard is put on the list that trimming walks.
+  // With its first entry a shard is added to the list that trimming walks.
   const registered: Action[] =
     last === undefined ? [{ do: "put", item: toKey({ pk: registryPk, sk: `${tenant}#${shard}` }) }] : [];
   return [
@@ -145,7 +145,7 @@ export async function readFeed(
   return { changes, position: JSON.stringify({ s: (last + 1) % feedShards, n: reached } satisfies Position), more };
 }
 
-/** Up to `limit` changes of one shard; moves `at` behind what it gives. */
+/** Up to `limit` changes of one shard; moves `at` past what it returns. */
 async function readShard(
   dynamo: Dynamo,
   table: string,

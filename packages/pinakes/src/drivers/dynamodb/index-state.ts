@@ -1,4 +1,4 @@
-/** Which index of the table serves an index of the container, and whether it may be asked. */
+/** Which index of the table serves an index of the container, and whether it can be queried. */
 import { PinakesError } from "../../domain/errors.ts";
 import { indexBuilding } from "../../items/item-engine.ts";
 import type { CompiledContainer } from "../../items/compiled-container.ts";
@@ -23,8 +23,8 @@ export function indexInTable(name: string, id: number): IndexInTable {
 }
 
 /**
- * Refuses an index that is not complete, after asking once more whether it is now; and one that another process has redefined since
- * the caller planned its query.
+ * Rejects an index that is not complete, after checking once more; and one that another process has redefined since the caller planned its
+ * query.
  */
 export async function requireReady(
   definitions: Definitions,
@@ -47,7 +47,7 @@ export async function requireReady(
     if (error === undefined) throw indexBuilding(container.name, name, progress);
     throw new PinakesError(
       "UNAVAILABLE",
-      `Index "${name}" of container "${container.name}" could not be built: ${error} Repair that and open the container again.`,
+      `Index "${name}" of container "${container.name}" could not be built: ${error} Fix that and open the container again.`,
       { retryable: false },
     );
   }

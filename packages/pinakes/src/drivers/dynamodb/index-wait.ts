@@ -1,8 +1,8 @@
 /**
- * Waiting until an index shows what was written. DynamoDB fills its indexes after the write; a session token asks to wait for it.
+ * Waiting until an index shows what was written. DynamoDB updates its indexes after the write; a session token asks to wait for it.
  *
- * Only the newest state counts: an item that is gone, expired, or not in the index any more needs no waiting, since a scan checks
- * every row against the table anyway.
+ * Only the newest state counts: an item that is gone, expired, or no longer in the index needs no waiting, since a scan checks every row
+ * against the table anyway.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import { isExpired } from "../../domain/ttl.ts";
@@ -38,7 +38,7 @@ export async function awaitIndex(
   }
 }
 
-/** Those of the keys whose newest state belongs into the index and is not there yet. */
+/** The keys whose newest state belongs into the index and is not there yet. */
 export async function notShown(
   dynamo: Dynamo,
   { table, compiled }: Definition,

@@ -10,14 +10,19 @@ import type { SpillOptions } from "./spill.ts";
 export interface DynamoItemsOptions extends ConnectionOptions {
   /** Tables are named `<prefix>.<container>`. */
   readonly prefix?: string;
-  /** Where documents go that are too large for an item (400 KB), and the scope they are kept under. Without it they are refused. */
+  /** Where documents are stored that are too large for an item (400 KB), and their scope. Without it they are rejected. */
   readonly objects?: SpillOptions;
   readonly clock?: Clock;
-  /** How old a process may let its copy of a definition become. A new index, and a feed that is switched on, wait that long and `inFlightMsMax`, or twice that long. */
+  /**
+   * Maximum age of a process's cached definition. A new index, and a feed that is switched on, wait that long plus `inFlightMsMax`, or
+   * twice that long.
+   */
   readonly definitionMaxAgeMs?: number;
   /** How long a query waits for its session token. */
   readonly indexWaitMsMax?: number;
-  /** How long after it was sent a request may still take effect. Only tests, whose requests are never on their way for long, lower it. */
+  /**
+   * How long after it was sent a request may still take effect. Only tests lower it, because their requests are never in flight for long.
+   */
   readonly inFlightMsMax?: number;
 }
 
@@ -34,7 +39,7 @@ export async function openDynamoItems(options: DynamoItemsOptions): Promise<Item
   );
 }
 
-/** The engine below the store, for what only it can do (`sweepSpills`). */
+/** The engine below the store, for features that only it has (`sweepSpills`). */
 export async function connectDynamoEngine(options: DynamoItemsOptions): Promise<DynamoItemEngine> {
   const {
     region,
@@ -67,7 +72,7 @@ export async function connectDynamoEngine(options: DynamoItemsOptions): Promise<
   });
 }
 
-/** Whether there are items under this prefix; nothing is made. */
+/** Whether there are items under this prefix; creates nothing. */
 export async function hasDynamoItems({
   region,
   endpoint,

@@ -17,18 +17,18 @@ export interface LagProxyOptions {
 }
 
 export interface LagProxy extends DynamoServer {
-  /** How late indexes are from now on. What they wait for already, they get at once. */
+  /** How late indexes are from now on. Pending updates are applied at once. */
   lag(ms: number): void;
-  /** The next writes are carried out, but nobody hears of it: their connection breaks before the answer, after `meanwhile`. */
+  /** The next writes are carried out, but their connection breaks before the answer, after `meanwhile`. */
   loseAnswers(count: number, meanwhile?: () => unknown): void;
-  /** The next writes never arrive: their connection breaks before. */
+  /** The connection of the next writes breaks before they arrive. */
   loseWrites(count: number): void;
-  /** The first call that matches waits until it is let go. `reached` when it has come. */
+  /** The first matching call waits until it is released. `reached` resolves when it has come. */
   hold(matches: (operation: string, body: string) => boolean): {
     readonly reached: Promise<void>;
     readonly letGo: () => void;
   };
-  /** The next calls, of any kind, are refused as too many. */
+  /** The next calls, of any kind, are throttled. */
   throttle(count: number): void;
 }
 
@@ -194,7 +194,7 @@ class Router {
       await due;
       if (this.#stopped) return;
       const { status, body } = await forward(this.#replica, call);
-      // The test must not pass by a replica that has fallen apart.
+      // The test must not pass with a replica that has diverged.
       if (status !== 200 && !this.#stopped)
         process.emitWarning(`the lagging replica refused ${call.operation}: ${body}`);
     });
@@ -213,7 +213,7 @@ class Router {
   }
 }
 
-/** The same write without conditions, tokens and the checks of a transaction; undefined when nothing is left. */
+/** The same write without conditions, tokens and the checks of a transaction; undefined if nothing remains. */
 function unconditional({ operation, body }: Call): string | undefined {
   const input = JSON.parse(body) as Record<string, unknown>;
   if (operation === "BatchWriteItem") return body;
@@ -230,7 +230,7 @@ function withoutCondition({
   ReturnValuesOnConditionCheckFailure: _return,
   ...input
 }: Record<string, unknown>): Record<string, unknown> {
-  // Names and values that only the condition used would be refused.
+  // The service rejects unused names and values, so those of the condition go.
   const expressions = (input["UpdateExpression"] ?? "") as string;
   const used = (names: unknown) =>
     Object.fromEntries(

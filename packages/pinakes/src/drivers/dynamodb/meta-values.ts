@@ -1,18 +1,18 @@
-/** Random values that belong to the whole database, each made once, by the first process that needs it. */
+/** Random values that belong to the whole database, each created once, by the first process that needs it. */
 import { randomBytes } from "node:crypto";
 import { invariant } from "../../domain/invariant.ts";
 import type { Dynamo } from "./client.ts";
 import { errorName } from "./errors.ts";
 import { describeTable } from "./schema.ts";
 
-/** With it cursors and session tokens are signed. */
+/** Signs cursors and session tokens. */
 export function readSigningKey(dynamo: Dynamo, meta: string): Promise<Uint8Array> {
   return readOrMake(dynamo, meta, "signing-key", 32);
 }
 
 /**
- * Tells this database from every other, also from one of the same prefix elsewhere. It is kept under the service's own id of the
- * table, which a copy restored from a backup does not share: the copy makes one for itself.
+ * Distinguishes this database from every other, also from one with the same prefix elsewhere. Stored under the service's own id of the
+ * table, which a copy restored from a backup does not share: the copy creates one for itself.
  */
 export async function readDatabaseId(dynamo: Dynamo, meta: string): Promise<string> {
   const table = (await describeTable(dynamo, meta))?.TableId ?? "";

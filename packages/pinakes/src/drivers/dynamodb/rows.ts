@@ -24,7 +24,7 @@ import { serviceLimits } from "./service-limits.ts";
 
 export type PlannedPut = NonNullable<PlannedWrite["put"]>;
 
-/** Where a document is that was too large for its item. */
+/** The location of a document that was too large for its item. */
 export interface BlobRef {
   readonly key: string;
   readonly sha256: string;
@@ -47,7 +47,7 @@ export type Body = { readonly json: string } | { readonly blob: BlobRef };
 export const expiryIndex = "_ttl";
 export const expiryShards = 8;
 
-/** Three partition values of 1,024 bytes are more than a key may hold: long ones go by their hash, and the item keeps the text. */
+/** Three partition values of 1,024 bytes exceed the limit of a key: long ones are hashed, and the item keeps the text. */
 export function partitionKeyOf(pk: string): string {
   return withinUtf8Bytes(pk, serviceLimits.hashKeyBytesMax - 1)
     ? `p${pk}`
@@ -102,8 +102,8 @@ export function indexPlace(id: number, partition: Uint8Array, sort: Uint8Array):
 }
 
 /**
- * Items are found for their purge by their own expiry, or by their last change where the container's default counts, spread over
- * shards so that no index partition is hot. Written even while the container's ttl is off: switching it on then only needs the index.
+ * Items are found for their purge by their own expiry, or by their last change where the container's default applies, spread over shards so
+ * that no index partition is hot. Written even while the container's ttl is off: switching it on then only needs the index.
  */
 function expiryPlace({ ttl, modifiedAt }: PlannedPut, key: TableKey): Attributes {
   if (ttl === -1) return {};
@@ -133,7 +133,7 @@ export function decodeRow(item: Attributes): Row {
   };
 }
 
-/** What time to live needs to know, also of an item whose other attributes were not asked for. */
+/** The attributes that time to live needs, also of an item that was read with only some of them. */
 export function ageOf(item: Attributes): { ttl: number | null; modifiedAt: number } {
   return { ttl: ttlOf(item), modifiedAt: Number(item["m"]?.N) };
 }
@@ -150,7 +150,7 @@ export function uniqueKey(pk: string, name: string, value: string): TableKey {
   return { pk: partitionKeyOf(pk), sk: `u${name}#${createHash("sha256").update(value).digest("hex")}` };
 }
 
-/** As the service counts: names and values in UTF-8. Numbers are counted a little larger than they are. */
+/** As the service counts: names and values in UTF-8. Numbers are overestimated a little. */
 export function itemBytes(item: Attributes): number {
   return Object.entries(item).reduce(
     (sum, [name, value]) => sum + utf8Bytes(name) + (value.B?.byteLength ?? utf8Bytes(value.S ?? value.N ?? "") + 1),

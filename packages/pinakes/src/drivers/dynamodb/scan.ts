@@ -1,9 +1,9 @@
 /**
  * Scans and counts of one partition (strongly consistent) and of an index.
  *
- * An index of DynamoDB is late: it may still show an item under a key it no longer has, or one that is gone. So an index only tells
- * where to look: every row is read from the table itself, and counts only if it has exactly that place in the index there. What a
- * scan returns is therefore always current; a row may be missing for the moment in which the index catches up.
+ * An index of DynamoDB is late: it may still show an item under an old key, or one that is gone. So an index only proposes rows: every row
+ * is read from the table itself, and counts only if its current key in the index is exactly that one. What a scan returns is therefore
+ * always current; a row may be missing for the moment in which the index catches up.
  */
 import type { QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import { compareUtf8, withinUtf8Bytes } from "../../domain/json.ts";
@@ -20,15 +20,15 @@ import type { Documents } from "./spill.ts";
 type PartitionRange = Extract<ScanRange, { kind: "partition" }>;
 type IndexRange = Extract<ScanRange, { kind: "index" }>;
 
-/** Items of a scan in order, with where they stand in the index. */
+/** Items of a scan in order, with their keys in the index. */
 interface Candidate {
   readonly item: Attributes;
   readonly sortKey?: string;
 }
 
-/** Ids are below it: they never hold U+10FFFF. */
+/** All ids sort below it: they never contain U+10FFFF. */
 const afterIds = "i\u{10ffff}";
-/** Longer bounds are cut: no key is as long, so the cut text stands in the same place among them. */
+/** Longer bounds are truncated: no key is as long, so the truncated text sorts the same among them. */
 const boundBytesMax = 1_000;
 
 export class Scanner {
@@ -68,7 +68,7 @@ export class Scanner {
     );
   }
 
-  /** The service counts; what has expired is left out by its filter, which says what domain/ttl.ts says. */
+  /** The service counts; its filter leaves out expired items, by the rules of domain/ttl.ts. */
   async countPartition(definition: Definition, range: PartitionRange, now: number): Promise<number> {
     const query = partitionQuery(definition, range);
     if (query === undefined) return 0;
@@ -108,7 +108,7 @@ export class Scanner {
     return count;
   }
 
-  /** Pages of a query until its end. One row more than is wanted tells whether the range goes on. */
+  /** Pages of a query until its end. One row more than requested tells whether the range continues. */
   async *#pages(query: QueryCommandInput, wanted: number): AsyncGenerator<readonly Candidate[]> {
     let start: Attributes | undefined;
     let limit = wanted + 1;
@@ -125,7 +125,7 @@ export class Scanner {
     } while (start !== undefined);
   }
 
-  /** From keys of an index to items of the table that stand at exactly that place. */
+  /** From keys of an index to items of the table that still have exactly that key. */
   async *#verified(
     definition: Definition,
     index: IndexInTable,
@@ -197,7 +197,7 @@ function samePartition(index: IndexInTable, item: Attributes, range: IndexRange)
   return partition !== undefined && Buffer.compare(partition, range.partition) === 0;
 }
 
-/** Undefined when the range is empty: the service refuses such bounds. */
+/** Undefined if the range is empty: the service rejects such bounds. */
 function partitionQuery({ table }: Definition, { pk, lower, upper }: PartitionRange): QueryCommandInput | undefined {
   if (upper === "") return undefined;
   const from = `i${cutText(lower)}`;
@@ -229,7 +229,7 @@ function indexQuery(
   };
 }
 
-/** Cut between two characters. */
+/** Cuts between two characters. */
 function cutText(text: string): string {
   if (withinUtf8Bytes(text, boundBytesMax)) return text;
   const bytes = Buffer.from(text, "utf8");
@@ -239,8 +239,8 @@ function cutText(text: string): string {
 }
 
 /**
- * A text that lies below `upper` and above every id that does: BETWEEN includes its bounds, our upper bound is exclusive. The last
- * character gives way to the one before it, followed by U+10FFFF, which no id holds.
+ * A text that sorts below `upper` and above every id that does: BETWEEN includes its bounds, our upper bound is exclusive. The last
+ * character is replaced by its predecessor, followed by U+10FFFF, which no id contains.
  */
 function justBelow(upper: string): string {
   const last = Array.from(upper).at(-1) as string;
@@ -249,7 +249,7 @@ function justBelow(upper: string): string {
   return `${upper.slice(0, -last.length)}${String.fromCodePoint(before === 0xdfff ? 0xd7ff : before)}\u{10ffff}`;
 }
 
-/** Undefined where nothing ever expires. xs is the moment of an item's own expiry, or of its last change (rows.ts). */
+/** Undefined if nothing ever expires. xs is the time of an item's own expiry, or of its last change (rows.ts). */
 function visibleFilter(
   { ttl }: CompiledContainer,
   now: number,

@@ -1,4 +1,4 @@
-/** Tables and their indexes (GSIs): made, changed one at a time as the service wants it, and waited for. */
+/** Tables and their indexes (GSIs): created, changed one at a time as the service requires, and waited for. */
 import type {
   AttributeDefinition,
   CreateTableCommandInput,
@@ -11,7 +11,7 @@ import { errorName } from "./errors.ts";
 import { expiryIndex } from "./rows.ts";
 import { backoffMs, idle } from "./waiting.ts";
 
-/** An index as the table has it. The number is given once and never again, so that a redefined index is a new one. */
+/** An index in the table. Its number is never reused, so that a redefined index is a new one. */
 export interface TableIndex {
   readonly gsi: string;
   readonly id: number | "expiry";
@@ -34,7 +34,7 @@ export function containerTable(prefix: string, container: string): string {
   return `${prefix}.${container}`;
 }
 
-/** No container can have this name: theirs hold no "_". */
+/** No container can have this name: their names contain no "_". */
 export function metaTable(prefix: string): string {
   return `${prefix}._meta`;
 }
@@ -68,7 +68,7 @@ export async function createMetaTable(dynamo: Dynamo, table: string, signal: Abo
   });
 }
 
-/** Several processes may do this at the same moment: whoever comes second waits for the first one's table. */
+/** Several processes may do this at once: the second waits for the first one's table. */
 async function createTable(
   dynamo: Dynamo,
   signal: AbortSignal,
@@ -98,7 +98,7 @@ export async function describeTable(dynamo: Dynamo, table: string): Promise<Tabl
 /** A table that was just created may not be found at once. */
 const absentAttemptsMax = 50;
 
-/** Resolves when neither the table nor an index of it is being changed. */
+/** Resolves when neither the table nor an index of it is changing. */
 export async function whenActive(dynamo: Dynamo, table: string, signal: AbortSignal): Promise<TableDescription> {
   for (let attempt = 0; ; attempt += 1) {
     const description = await describeTable(dynamo, table);
@@ -112,7 +112,7 @@ export async function whenActive(dynamo: Dynamo, table: string, signal: AbortSig
   }
 }
 
-/** Adds one index and waits until the service has filled it from the attributes that are there. */
+/** Adds one index and waits until the service has filled it from the existing attributes. */
 export async function addIndex(dynamo: Dynamo, table: string, index: TableIndex, signal: AbortSignal): Promise<void> {
   await changeIndexes(dynamo, table, signal, {
     AttributeDefinitions: attributesOf(index),
@@ -136,7 +136,7 @@ async function changeIndexes(dynamo: Dynamo, table: string, signal: AbortSignal,
       await whenActive(dynamo, table, signal);
       return;
     } catch (error) {
-      // The service changes one index of a table at a time; another process may have begun.
+      // The service changes one index of a table at a time; another process may have started one.
       if (errorName(error) !== "ResourceInUseException") throw error;
       if (!(await idle(10 + backoffMs(attempt), signal))) throw closing();
     }

@@ -1,14 +1,14 @@
 /**
- * Documents too large for an item of DynamoDB are kept in the object store; the item refers to them.
+ * Documents too large for an item of DynamoDB are stored in the object store; the item refers to them.
  *
  * Invariants
  * - the blob is written before the item that names it, under a key of its own that is never written again;
- * - a blob is deleted only after the commit that took its reference away: an item that can be read has its document;
- * - a blob nobody refers to (a commit that failed, a process that died) is found by `sweep`, which asks the item itself;
+ * - a blob is deleted only after the commit that removed its reference: an item that can be read has its document;
+ * - an unreferenced blob (of a commit that failed, a process that died) is found by `sweep`, which checks the item itself;
  * - only the database that wrote a blob deletes it: each has a folder of its own, named by its id, in an object store that several
  *   may share. What a restored copy of the tables refers to in the folder of the original is read, and left alone.
  *
- * A blob begins with a line of JSON that says whose it is. Its key begins with the time, so a sweep reads the oldest first.
+ * A blob begins with a line of JSON that names its item. Its key begins with the time, so a sweep reads the oldest first.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
@@ -22,7 +22,7 @@ import { decodeRow, rowKey, toStoredItem, type BlobRef } from "./rows.ts";
 import { readDatabaseId } from "./meta-values.ts";
 import { containerTable, metaTable } from "./schema.ts";
 
-/** The scope is made where drivers and features are joined, as every system scope. */
+/** Created at the composition root, as every system scope. */
 export interface SpillOptions {
   readonly store: ObjectStore;
   readonly scope: SystemScope;
@@ -31,7 +31,7 @@ export interface SpillOptions {
 export interface SweepResult {
   readonly examined: number;
   readonly deleted: number;
-  /** Give it as `after` to go on; absent when every blob older than the grace was looked at. */
+  /** Pass it as `after` to continue; absent when every blob older than the grace period was examined. */
   readonly next?: string;
 }
 
@@ -71,7 +71,7 @@ export class Documents {
     return { key, sha256: sha256(bytes), bytes: bytes.length };
   }
 
-  /** The item with its document, and as it was then: a blob that is gone means the item has changed since, so it is read again. */
+  /** The item with its document, as of one moment: a missing blob means the item has changed since, so it is read again. */
   async load(table: string, item: Attributes): Promise<{ item: Attributes; stored: StoredItem } | undefined> {
     let current: Attributes | undefined = item;
     for (let attempt = 0; attempt < resolveAttemptsMax; attempt += 1) {
@@ -84,7 +84,7 @@ export class Documents {
       invariant(
         current["e"]?.S !== row.etag,
         "CORRUPT",
-        `The document of item "${row.idKey}" is not in the object store (key "${row.blob?.key}"). Is PINAKES_OBJECTS the same place as that of the process that wrote it?`,
+        `The document of item "${row.idKey}" is not in the object store (key "${row.blob?.key}"). Is PINAKES_OBJECTS the same location as that of the process that wrote it?`,
       );
     }
     throw new PinakesError("UNAVAILABLE", "The item changes faster than its document can be read. Try again.");
@@ -112,13 +112,13 @@ export class Documents {
       const own = blobs.flatMap(({ key }) => (key.startsWith(folder) ? [key] : []));
       if (own.length > 0) await store.delete(scope, own);
     } catch {
-      // The write itself is done.
+      // The write itself succeeded.
     }
   }
 
   /**
-   * Deletes blobs that no item refers to. `graceMs` must be longer than a commit takes, or the blob of a commit under way would go:
-   * an hour is plenty.
+   * Deletes unreferenced blobs. `graceMs` must be longer than a commit takes, or the blob of a running commit would be deleted: an hour is
+   * plenty.
    */
   async sweep(graceMs: number, after?: string): Promise<SweepResult> {
     const { store, scope } = this.#required();
@@ -146,7 +146,7 @@ export class Documents {
     return item !== undefined && decodeRow(item).blob?.key === key;
   }
 
-  /** Asked for once, by the first document that needs it. */
+  /** Loaded by the first document that needs it. */
   #ownFolder(): Promise<string> {
     if (this.#folder === undefined) {
       const folder = readDatabaseId(this.#dynamo, metaTable(this.#prefix)).then((id) => `spill/${this.#prefix}.${id}/`);
@@ -160,7 +160,7 @@ export class Documents {
     if (this.#objects !== undefined) return this.#objects;
     throw new PinakesError(
       "INTERNAL",
-      "A document is kept in the object store, but this item store was opened without one. Open it with `objects`.",
+      "A document is in the object store, but this item store was opened without one. Open it with `objects`.",
     );
   }
 }

@@ -1,4 +1,4 @@
-/** For tests: a real server of the DynamoDB API in a process of its own, in memory, gone with `stop`. */
+/** For tests: a real server of the DynamoDB API in a process of its own, in memory, deleted by `stop`. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
@@ -23,7 +23,7 @@ export async function startDynamo(): Promise<DynamoServer> {
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort();
     const child = spawn(binary, ["--host", "127.0.0.1", "--port", String(port)], { stdio: "ignore" });
-    // Another process may have taken the port between our looking and the server's listening.
+    // Another process may have taken the port between our check and the server's listening.
     if (await listens(child, port)) return { endpoint: `http://127.0.0.1:${port}`, stop: () => stop(child) };
     await stop(child);
     if (attempt >= startAttemptsMax) throw new Error("dynoxide did not start");

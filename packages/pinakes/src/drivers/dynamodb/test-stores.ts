@@ -15,7 +15,7 @@ export class TestStores {
     this.#endpoint = endpoint;
   }
 
-  /** What a store of its own is opened with. Definitions are short-lived, so that online changes need not be waited for. */
+  /** Options of a separate store. Definitions are short-lived, so that online changes need no waiting. */
   options(more: Partial<DynamoItemsOptions> = {}): DynamoItemsOptions {
     this.#count += 1;
     const objects = { store: openMemoryObjects(), scope: systemScope("tests of the DynamoDB driver", () => undefined) };

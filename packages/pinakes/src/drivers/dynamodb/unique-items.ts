@@ -1,8 +1,8 @@
 /**
  * Unique values as items of their own, beside the items that hold them.
  *
- * Invariant: the item of a value names the row that has the value, and exists as long as that row does: both change in one
- * transaction. So a row that is written under a condition on its etag also answers for the values it had.
+ * Invariant: the item of a value names the row that has the value, and exists as long as that row does: both change in one transaction. So
+ * a write conditioned on a row's etag also covers the values the row had.
  */
 import type { CompiledContainer } from "../../items/compiled-container.ts";
 import type { PlannedWrite } from "../../items/plan-batch.ts";
@@ -11,10 +11,10 @@ import type { Action } from "./actions.ts";
 import { keyText, toKey, type Dynamo } from "./client.ts";
 import { decodeRow, rowKey, uniqueKey, type Row } from "./rows.ts";
 
-/** The idKey of the row that holds each claimed value, where another one than the claimant does; aligned with the claims. */
+/** The idKey of the row that holds each claimed value, if not the claimant; aligned with the claims. */
 export type Holders = readonly (string | undefined)[];
 
-/** Undefined when what was read does not fit together, because somebody is writing: plan again. */
+/** Undefined if what was read is inconsistent because of another writer: plan again. */
 export async function findHolders(
   dynamo: Dynamo,
   table: string,
@@ -45,7 +45,7 @@ export async function findHolders(
   return consistent ? holders : undefined;
 }
 
-/** What has to change so that the invariant holds after the writes. */
+/** The changes that keep the invariant true after the writes. */
 export function uniqueActions(
   container: CompiledContainer,
   pk: string,

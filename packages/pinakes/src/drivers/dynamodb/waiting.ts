@@ -9,7 +9,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
-/** Ends at once when the signal is given. Tells whether to go on. */
+/** Ends at once when the signal aborts. Returns whether to continue. */
 export function idle(ms: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
@@ -26,7 +26,7 @@ export function idle(ms: number, signal: AbortSignal): Promise<boolean> {
 const backoffMsFirst = 4;
 const backoffMsMax = 400;
 
-/** Exponential with full jitter, so that writers who collided do not collide again in step. */
+/** Exponential backoff with full jitter, so that writers that collided do not collide again in step. */
 export function backoffMs(attempt: number): number {
   return Math.random() * Math.min(backoffMsMax, backoffMsFirst * 2 ** Math.min(attempt, 10));
 }

@@ -1,11 +1,11 @@
 /**
  * Objects as files in a folder.
  *
- * A put writes a temporary file, fsyncs it, renames it to its place and fsyncs the folders that lead there: it is there whole or not
+ * A put writes a temporary file, fsyncs it, renames it to its final path and fsyncs the folders above it: the object exists whole or not
  * at all, whenever the process or the machine stops. A delete unlinks, fsyncs, and removes folders that became empty.
  *
  *   <dir>/v1/t.d/acme.d/…   the objects (object-path.ts, object-file.ts)
- *   <dir>/tmp/…             puts under way (temp-files.ts)
+ *   <dir>/tmp/…             running puts (temp-files.ts)
  */
 import { join } from "node:path";
 import { PinakesError } from "../../domain/errors.ts";
@@ -58,7 +58,7 @@ export class FileObjectDriver implements ObjectDriver {
       await this.#publish(temp, key, ifAbsent);
       return result;
     } catch (error) {
-      await ignoring(["ENOENT"], this.#files.unlink(temp)).catch(() => {}); // The first error matters; the sweep takes the file.
+      await ignoring(["ENOENT"], this.#files.unlink(temp)).catch(() => {}); // The first error matters; the sweep removes the file.
       throw source.failedWith(error) ? error : storeError(error, this.#dir);
     }
   }
@@ -101,7 +101,7 @@ export class FileObjectDriver implements ObjectDriver {
         const folder = names.slice(0, -1);
         folders.set(folder.join("/"), folder);
       }
-      // Also where nothing was unlinked: an earlier try may have got no further than that.
+      // Even if nothing was unlinked: an earlier attempt may have stopped after the unlink.
       for (const folder of folders.values()) await this.#folders.sync(join(this.#root, ...folder));
       for (const folder of folders.values()) await this.#folders.removeEmpty(folder);
     } catch (error) {
@@ -168,7 +168,7 @@ export class FileObjectDriver implements ObjectDriver {
   }
 }
 
-/** Tells an error of the caller's stream, which goes back to the caller as it is, from one of the disk. */
+/** Distinguishes an error of the caller's stream, which is rethrown unchanged, from one of the disk. */
 function watch(source: AsyncIterable<Uint8Array>): {
   chunks: AsyncIterable<Uint8Array>;
   failedWith(error: unknown): boolean;

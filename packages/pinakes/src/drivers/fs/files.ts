@@ -1,4 +1,4 @@
-/** The file functions this driver uses, as one value, so that a test can watch or break them, and what their errors mean. */
+/** The file functions of this driver as one value, so that a test can watch or break them, and the meaning of their errors. */
 import * as promises from "node:fs/promises";
 import { PinakesError } from "../../domain/errors.ts";
 
@@ -43,7 +43,7 @@ export async function ignoring<T>(codes: readonly string[], promise: Promise<T>)
   }
 }
 
-/** An error of the file system in the words of the port. Anything else passes unchanged. */
+/** An error of the file system as an error of the port. Anything else passes unchanged. */
 export function storeError(error: unknown, dir: string): unknown {
   const code = errorCode(error);
   if (PinakesError.isInstance(error) || code === undefined || !("syscall" in (error as object))) return error;
@@ -74,7 +74,7 @@ export function storeError(error: unknown, dir: string): unknown {
     case "EROFS":
       return new PinakesError(
         "UNAVAILABLE",
-        `The object folder ${dir} does not allow this (${code}); check its owner and rights.`,
+        `The object folder ${dir} does not allow this (${code}); check its owner and permissions.`,
         {
           ...cause,
           retryable: false,

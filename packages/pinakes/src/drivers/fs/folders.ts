@@ -1,9 +1,9 @@
 /**
- * Folders that come and go with the objects in them.
+ * Folders that are created and removed with the objects in them.
  *
- * Invariant: when `settle(folder)` has resolved, every name from the root down to what the folder holds is on disk. A folder that was
- * settled before and is still the same one (inode and birth) was never empty since, so neither were those above it: then it
- * alone needs an fsync.
+ * Invariant: when `settle(folder)` has resolved, every name from the root down to the folder's entries is on disk. A folder that was
+ * settled before and is still the same one (inode and birth time) was never empty since, so neither were those above it: then it alone
+ * needs an fsync.
  */
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -23,7 +23,7 @@ export class Folders {
     this.#root = root;
   }
 
-  /** Makes the folder and runs `action` in it, again when a concurrent delete took the folder away in between. */
+  /** Creates the folder and runs `action` in it; repeats if a concurrent delete removed the folder in between. */
   async inFolder(names: readonly string[], action: () => Promise<void>): Promise<void> {
     const folder = join(this.#root, ...names);
     for (let tries = 0; tries < triesMax; tries += 1) {
@@ -43,7 +43,7 @@ export class Folders {
   async settle(names: readonly string[]): Promise<void> {
     const folder = join(this.#root, ...names);
     const synced = await this.sync(folder);
-    // Gone already: what was put there has been deleted since, which is as good as settled.
+    // Already gone: its content has been deleted since, which counts as settled.
     if (!synced) return;
     const stat = await ignoring(["ENOENT"], this.#files.stat(folder));
     if (stat === undefined) return;
@@ -55,7 +55,7 @@ export class Folders {
     this.#settled.set(folder, identity);
   }
 
-  /** False when there is no such folder. */
+  /** False if there is no such folder. */
   async sync(folder: string): Promise<boolean> {
     const handle = await ignoring(["ENOENT"], this.#files.open(folder, "r"));
     if (handle === undefined) return false;
@@ -67,7 +67,7 @@ export class Folders {
     return true;
   }
 
-  /** Removes the folder and those above it as far as they are empty. */
+  /** Removes the folder and those above it as long as they are empty. */
   async removeEmpty(names: readonly string[]): Promise<void> {
     for (let depth = names.length; depth > 0; depth -= 1) {
       try {
@@ -82,13 +82,13 @@ export class Folders {
 
   async #make(names: readonly string[]): Promise<void> {
     for (let depth = 1; depth <= names.length; depth += 1) {
-      // ENOENT: a concurrent delete removed the level above; the caller tries again.
+      // ENOENT: a concurrent delete removed the level above; the caller retries.
       await ignoring(["EEXIST", "ENOENT"], this.#files.mkdir(join(this.#root, ...names.slice(0, depth))));
     }
   }
 }
 
-/** The store's own folders, durable with the names that lead to them. */
+/** The store's own folders, made durable together with their directory entries. */
 export async function makeRoot(files: Files, path: string): Promise<void> {
   const created = await mkdir(path, { recursive: true });
   if (created === undefined) return;

@@ -34,7 +34,7 @@ objectStoreSuite(
 const scope = tenantScope("acme");
 
 describe("fs: order on disk", () => {
-  it("a put writes, fsyncs the file, renames, then fsyncs every folder that leads there", async () => {
+  it("a put writes, fsyncs the file, renames, then fsyncs every folder above it", async () => {
     const dir = newFolder();
     const calls: string[] = [];
     const objects = await openFileObjects({ dir, files: recording(dir, calls) });
@@ -75,7 +75,7 @@ describe("fs: order on disk", () => {
     ]);
   });
 
-  it("a folder that was removed and made again is settled anew", async () => {
+  it("a folder that was removed and created again is settled again", async () => {
     const dir = newFolder();
     const calls: string[] = [];
     const objects = await openFileObjects({ dir, files: recording(dir, calls) });
@@ -86,7 +86,7 @@ describe("fs: order on disk", () => {
     expect(calls).toContain("sync v1");
   });
 
-  it("a put goes on when others remove its folder again and again, and gives up at a bound", async () => {
+  it("a put succeeds while others remove its folder again and again, and fails after a bound", async () => {
     const dir = newFolder();
     let removals = 5;
     const files: Files = {
@@ -105,7 +105,7 @@ describe("fs: order on disk", () => {
     expect(await readdir(join(dir, "tmp"))).toEqual([]);
   });
 
-  it("an fsync that fails fails the put, and nothing is there", async () => {
+  it("a failing fsync fails the put, and nothing is stored", async () => {
     const dir = newFolder();
     const disk = Object.assign(new Error("EIO: i/o error, fsync"), { code: "EIO", syscall: "fsync" });
     const files: Files = {
@@ -120,7 +120,7 @@ describe("fs: order on disk", () => {
     expect(await readdir(join(dir, "tmp"))).toEqual([]);
   });
 
-  it("a full disk is UNAVAILABLE with what to do, and a source's own error stays its own", async () => {
+  it("a full disk is UNAVAILABLE with what to do, and a source's own error is unchanged", async () => {
     const full = Object.assign(new Error("ENOSPC: no space left on device, write"), {
       code: "ENOSPC",
       syscall: "write",
@@ -174,7 +174,7 @@ describe("fs: paths", () => {
     expect((await objects.list(scope, "")).keys.map(({ key }) => key)).toEqual(["a"]);
   });
 
-  it("folders go when they are empty, the root stays", async () => {
+  it("empty folders are removed, the root stays", async () => {
     const dir = newFolder();
     const objects = await openFileObjects({ dir });
     await objects.put(scope, "a/b/c/d", utf8("x"));
@@ -187,7 +187,7 @@ describe("fs: paths", () => {
 });
 
 describe("fs: damage", () => {
-  it("a flipped byte is CORRUPT for whole reads, a cut file for every read", async () => {
+  it("a flipped byte is CORRUPT for whole reads, a truncated file for every read", async () => {
     const dir = newFolder();
     const objects = await openFileObjects({ dir });
     await objects.put(scope, "a", utf8("precious"));
@@ -229,7 +229,7 @@ describe("fs: a killed writer", () => {
     expect(acknowledged.length).toBeGreaterThan(0);
   });
 
-  it("the temporary file of a writer that lives is left alone", async () => {
+  it("the temporary file of a live writer is left alone", async () => {
     const dir = newFolder();
     await using objects = await openFileObjects({ dir });
     const gate = Promise.withResolvers<void>();
@@ -248,7 +248,7 @@ describe("fs: a killed writer", () => {
   });
 });
 
-/** Starts a writer, kills it some milliseconds after a number of lines, and returns the lines: the keys it had been promised. */
+/** Starts a writer, kills it some milliseconds after a number of lines, and returns the lines: the acknowledged keys. */
 async function writeAndKill(dir: string, first: string, linesBefore: number, delayMs: number): Promise<string[]> {
   const script = fileURLToPath(new URL("../../testing/object-writer.ts", import.meta.url));
   const child = spawn(process.execPath, [script, dir, first], { stdio: ["ignore", "pipe", "inherit"] });

@@ -12,7 +12,7 @@ export interface FileObjectsOptions {
   readonly files?: Files;
 }
 
-/** Objects as files in a folder, which is made when absent. */
+/** Objects as files in a folder, which is created if absent. */
 export async function openFileObjects({ dir, files = nodeFiles }: FileObjectsOptions): Promise<ObjectStore> {
   const base = resolve(dir);
   const folders = { root: join(base, "v1"), temps: join(base, "tmp") };

@@ -3,8 +3,8 @@
  *
  *   bytes 0–3   "PNKO"       4  format version, 1        5–7  zero        8–39  SHA-256 of the content
  *
- * The footer is last because a stream's hash is known only at its end; a file that was cut short has none and is refused as CORRUPT.
- * A read of a whole object checks the hash; a read of a range checks only that the footer is there.
+ * The footer is last because a stream's hash is known only at its end; a truncated file has none and is CORRUPT.
+ * A read of a whole object checks the hash; a read of a range checks only that the footer exists.
  * The etag is the first half of the hash in hex.
  */
 import { createHash, type Hash } from "node:crypto";
@@ -29,7 +29,7 @@ export async function writeObjectFile(
     const hash = createHash("sha256");
     let bytes = 0;
     for await (const chunk of chunks) {
-      // In pieces, each hashed while the system writes it: a large object never holds up the event loop for long.
+      // In chunks, each hashed while the system writes it: a large object never blocks the event loop for long.
       for (let at = 0; at < chunk.byteLength; at += pieceBytes) {
         const piece = chunk.subarray(at, at + pieceBytes);
         const written = writeAll(file, piece);
@@ -67,7 +67,7 @@ export async function readBytes(
   for (let at = 0; at < length; at += pieceBytes) {
     signal?.throwIfAborted();
     const read = readAll(file, key, result.subarray(at, at + pieceBytes), range.start + at);
-    // The piece before, while the system reads this one.
+    // The previous chunk, while the system reads this one.
     if (at > 0) hash?.update(result.subarray(at - pieceBytes, at));
     await read;
   }
@@ -101,7 +101,7 @@ async function* contentChunks(
     await readAll(file, key, chunk, position);
     hash?.update(chunk);
     position += chunk.byteLength;
-    // Checked before the last piece is handed out: a reader that got everything has the right bytes.
+    // Checked before the last chunk is returned: a reader that got everything has the right bytes.
     if (position === end && hash !== undefined) checkHash(hash, footer.digest, key);
     yield chunk;
   }
@@ -121,7 +121,7 @@ function checkHash(hash: Hash, digest: Buffer, key: string): void {
 
 async function readFooter(file: OpenFile, key: string): Promise<Footer> {
   const { size, mtimeMs } = await file.stat();
-  if (size < footerBytes) throw corrupt(key, "the file was cut short");
+  if (size < footerBytes) throw corrupt(key, "the file was truncated");
   const footer = Buffer.alloc(footerBytes);
   await readAll(file, key, footer, size - footerBytes);
   if (!footer.subarray(0, magic.length).equals(magic)) throw corrupt(key, "the file has no valid footer");
@@ -136,7 +136,7 @@ async function readAll(file: OpenFile, key: string, target: Uint8Array, position
   }
 }
 
-/** A write may take less than it was given. */
+/** A write may write less than it got. */
 async function writeAll(file: OpenFile, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.byteLength;) {
     const { bytesWritten } = await file.write(bytes, done, bytes.byteLength - done);
@@ -149,5 +149,5 @@ function etagOf(digest: Buffer): string {
 }
 
 function corrupt(key: string, what: string): PinakesError {
-  return new PinakesError("CORRUPT", `Object ${JSON.stringify(key)} is damaged: ${what}. Restore it from a backup.`);
+  return new PinakesError("CORRUPT", `Object ${JSON.stringify(key)} is corrupt: ${what}. Restore it from a backup.`);
 }

@@ -1,17 +1,17 @@
 /**
- * Where a key lives on disk. Every valid key has a path of its own on every file system, also one that folds case, normalises
+ * The path of a key on disk. Every valid key has a path of its own on every file system, also one that folds case, normalises
  * Unicode, allows 255 bytes a name, or cannot hold a file `a` beside a folder `a`:
  *
  *   a/b.txt        → a.d/b%2etxt.o          folders end in .d, objects in .o
  *   A              → %41.o                  only a–z, 0–9, "-" and "_" stand for themselves; other bytes are %xx
- *   <100 × "x">    → <72 × "x">.c/<28 × "x">.o   a segment goes on in a .c folder after every 72 bytes
+ *   <100 × "x">    → <72 × "x">.c/<28 × "x">.o   a segment continues in a .c folder after every 72 bytes
  *
  * Invariants
  * - distinct keys have distinct paths, and a path leads back to its key (`pathOf`, `decodeName`);
- * - within a folder no name but that of a .c folder reaches 72 bytes, so what a .c folder holds is one unbroken run of keys, and
+ * - within a folder no name but that of a .c folder reaches 72 bytes, so the contents of a .c folder are one unbroken run of keys, and
  *   sorting the names of each folder (walk.ts) gives the order of the keys.
  *
- * Keys are handled as "byte strings", one character a UTF-8 byte: then `<` is byte order, and a cut may go through a character.
+ * Keys are handled as "byte strings", one character per UTF-8 byte: then `<` is byte order, and a cut may go through a character.
  */
 const pieceBytes = 72;
 

@@ -1,8 +1,8 @@
 /**
- * Temporary files: where a put writes before the rename. What a killed process left is swept when the store is opened.
+ * Temporary files: what a put writes before the rename. Files of killed processes are swept when the store is opened.
  *
- * The name says who writes: host, process, and a token of this very process (a restarted container often has the same process id).
- * A file of a live process, or of another host (a shared volume), is left alone for a day.
+ * The name identifies the writer: host, process, and a token of this very process (a restarted container often has the same process id). A
+ * file of a live process, or of another host (a shared volume), is left alone for a day.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";

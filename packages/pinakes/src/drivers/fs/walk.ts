@@ -1,4 +1,4 @@
-/** The objects in the byte order of their keys, one folder's names in memory per level, passing over what cannot match. */
+/** The objects in the byte order of their keys, with one folder's names in memory per level, skipping what cannot match. */
 import { join } from "node:path";
 import { ignoring, type Files } from "./files.ts";
 import { decodeName, fromByteString, toByteString, type DecodedName } from "./object-path.ts";
@@ -52,13 +52,13 @@ export async function* walkObjects(
   }
 }
 
-/** Whether keys that begin with `bytes` can begin with the prefix and lie after `after`. */
+/** Whether keys that begin with `bytes` can begin with the prefix and sort after `after`. */
 function mayHold(bytes: string, prefix: string, after: string | undefined): boolean {
   if (!bytes.startsWith(prefix) && !prefix.startsWith(bytes)) return false;
   return after === undefined || after < bytes || after.startsWith(bytes);
 }
 
-/** A folder may vanish while we walk: its objects were deleted, so there is nothing to list. (The root may not: that is an error.) */
+/** A folder may vanish during the walk: its objects were deleted, so there is nothing to list. (The root may not: that is an error.) */
 async function namesIn(files: Files, path: string): Promise<Entry[]> {
   return toEntries((await ignoring(["ENOENT"], files.readdir(path))) ?? []);
 }

@@ -1,10 +1,10 @@
 /**
- * Faults on purpose, before any object driver: the nth call of a kind fails, fails after it was done, waits, or stores too little.
+ * Fault injection before any object driver: the nth call of a kind fails, fails after it succeeded, waits, or stores too little.
  *
  * @example
  * const faults = new ObjectFaults();
  * const objects = openMemoryObjects({ faults });
- * faults.add({ call: "put", nth: 2, kind: "fail-after" }); // the second put from here on is done, but says it was not
+ * faults.add({ call: "put", nth: 2, kind: "fail-after" }); // the second put from here on succeeds, but reports an error
  */
 import { setTimeout } from "node:timers/promises";
 import { PinakesError } from "../../domain/errors.ts";
@@ -22,7 +22,7 @@ export type ObjectFault = {
   | { readonly kind: "fail" | "fail-after" }
   /** Waits for these milliseconds, or for a promise that the test settles. */
   | { readonly kind: "delay"; readonly until: number | Promise<unknown> }
-  /** A store that lies: keeps only the first bytes of a put and reports success. */
+  /** A faulty store: keeps only the first bytes of a put and reports success. */
   | { readonly kind: "truncate"; readonly bytes: number }
 );
 
@@ -40,7 +40,7 @@ export class ObjectFaults {
     return this.#waiting.length;
   }
 
-  /** Counts one call and takes the faults that are due. */
+  /** Counts one call and returns the faults that are due. */
   take(call: FaultyCall): ObjectFault[] {
     for (const entry of this.#waiting) if (entry.fault.call === call) entry.left -= 1;
     const due = this.#waiting.filter(({ left }) => left === 0);
@@ -81,7 +81,7 @@ async function inject<T>(due: readonly ObjectFault[], call: FaultyCall, action: 
   const result = await action();
   const after = failing("fail-after");
   if (after !== undefined)
-    throw after.error ?? new PinakesError("UNAVAILABLE", `Injected: ${call} was done, but its answer was lost.`);
+    throw after.error ?? new PinakesError("UNAVAILABLE", `Injected: ${call} succeeded, but its answer was lost.`);
   return result;
 }
 

@@ -6,7 +6,7 @@ import { withFaults, type ObjectFaults } from "./faults.ts";
 
 export interface MemoryObjectsOptions {
   readonly clock?: Clock;
-  /** Faults that a test puts before the store (faults.ts). */
+  /** Faults that a test injects before the store (faults.ts). */
   readonly faults?: ObjectFaults;
 }
 

@@ -65,7 +65,7 @@ describe("memory objects: faults", () => {
     expect(await objects.head(scope, "held")).toMatchObject({ bytes: 1 });
   });
 
-  it("a truncated write stores too little and says nothing; only a put can be truncated", async () => {
+  it("a truncated write stores too little and reports success; only a put can be truncated", async () => {
     const { faults, objects } = faulty();
     faults.add({ call: "put", nth: 1, kind: "truncate", bytes: 3 });
     await objects.put(scope, "a", utf8("abcdef"));

@@ -1,6 +1,6 @@
 /**
- * Items in memory: the oracle that every other driver is compared with, and a store for tests. Simple on purpose: maps, sorted on
- * every scan, no index structures that could be wrong.
+ * Items in memory: the oracle that every other driver is compared with, and a store for tests. Simple on purpose: maps, sorted on every
+ * scan, no index structures that could be wrong.
  */
 import { randomBytes } from "node:crypto";
 import { compareUtf8 } from "../../domain/json.ts";
@@ -39,7 +39,7 @@ interface Row extends StoredItem {
 interface Container {
   compiled: CompiledContainer;
   readonly partitions: Map<string, Map<string, Row>>;
-  /** Entries before `trimmed` were forgotten; positions count from the first entry ever made. */
+  /** Entries before `trimmed` were removed; positions count from the first entry ever written. */
   readonly feed: FeedChange[];
   trimmed: number;
 }
@@ -72,7 +72,7 @@ export class MemoryItemEngine implements ItemEngine {
     const merged = mergeDefinitions(existing.compiled.definition, definition, options.dropUndeclaredIndexes ?? false);
     if (JSON.stringify(merged) === JSON.stringify(existing.compiled.definition)) return;
     const compiled = compileContainer(merged, existing.compiled.version + 1);
-    // All rows first: one that does not fit the new indexes must leave everything as it was.
+    // All rows first: one that does not fit the new indexes must leave everything unchanged.
     const prepared = [...existing.partitions.values()].flatMap((rows) =>
       [...rows.values()].map((row) => ({ rows, row, ...reprepare(compiled, row) })),
     );

@@ -9,7 +9,7 @@ embedderSuite("local, cached", async () => cachedEmbedder(await openLocalEmbedde
 const local = await openLocalEmbedder({ threads: 1 });
 afterAll(() => local.close());
 
-/** The real model, and a note of every text that it was asked for. */
+/** The real model, recording every requested text. */
 function watched(): {
   readonly embedder: Embedder;
   readonly calls: string[][];
@@ -51,7 +51,7 @@ describe("cached embedder", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it("gives copies: what a caller does to a vector stays with the caller", async () => {
+  it("returns copies: changes by a caller stay with the caller", async () => {
     const cached = cachedEmbedder(watched().embedder);
     const [one, two] = await cached.embed(["a", "a"]);
     const [expected] = await local.embed(["a"]);
@@ -62,7 +62,7 @@ describe("cached embedder", () => {
     expect((await cached.embed(["a"]))[0]).toEqual(expected);
   });
 
-  it("calls at the same time share the work", async () => {
+  it("concurrent calls share the work", async () => {
     const { embedder, calls } = watched();
     const cached = cachedEmbedder(embedder);
     const [one, two] = await Promise.all([cached.embed(["a", "b"]), cached.embed(["b", "c"])]);
@@ -70,7 +70,7 @@ describe("cached embedder", () => {
     expect(one[1]).toEqual(two[0]);
   });
 
-  it("a caller that gives up does not spoil it for others; when all give up the work ends", async () => {
+  it("a caller that aborts does not affect the others; when all abort the work ends", async () => {
     const { embedder, signals } = watched();
     const cached = cachedEmbedder(embedder);
     const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()];
@@ -105,7 +105,7 @@ describe("cached embedder", () => {
 });
 
 describe("embedding cache", () => {
-  it("stays within its bytes; what was not asked for the longest goes first", () => {
+  it("stays within its bytes; the least recently used goes first", () => {
     const vector = new Float32Array(100);
     const bytes = vector.byteLength + 300;
     const cache = new EmbeddingCache(2 * bytes);

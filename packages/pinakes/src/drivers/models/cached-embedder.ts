@@ -1,8 +1,8 @@
 /**
- * An embedder that remembers. The same text is computed once: later calls find its vector, and calls at the same time share the
- * work. Queries and documents have memory of their own, so that an ingestion does not push out what users ask again and again.
+ * A caching embedder. The same text is computed once: later calls find its vector, and concurrent calls share the work. Queries and
+ * documents have separate caches, so that an ingestion does not evict frequent queries.
  *
- * Invariant: a caller that gives up does not take the vector from others that wait for it; the work ends early only when all gave up.
+ * Invariant: a caller that aborts does not take the vector from others that wait for it; the work ends early only when all have aborted.
  */
 import { ByteCache } from "../../runtime/byte-cache.ts";
 import { createHash } from "node:crypto";
@@ -10,7 +10,7 @@ import type { Embedder, EmbedOptions, Tokenizer } from "../../ports/embedder.ts"
 
 const queryBytesDefault = 8 * 1024 ** 2;
 const documentBytesDefault = 8 * 1024 ** 2;
-/** What a vector costs besides its numbers: its key, its place in the map, its objects. Measured, roughly. */
+/** The memory of a vector besides its numbers: its key, its map entry, its objects. Measured, roughly. */
 const entryBytes = 300;
 
 export interface CachedEmbedderOptions {
@@ -18,7 +18,7 @@ export interface CachedEmbedderOptions {
   readonly documents?: EmbeddingCache;
 }
 
-/** Vectors by the hash of what they are of; the one that was not asked for the longest goes first. */
+/** LRU cache of vectors by the hash of their text. */
 export class EmbeddingCache {
   readonly bytesMax: number;
   hits = 0;
@@ -38,7 +38,7 @@ export class EmbeddingCache {
     return this.#vectors.size;
   }
 
-  /** A copy: what a caller does with it stays with the caller. */
+  /** A copy, so that changes by a caller stay with the caller. */
   get(key: string): Float32Array | undefined {
     const found = this.#vectors.get(key);
     if (found === undefined) {
@@ -54,7 +54,7 @@ export class EmbeddingCache {
   }
 }
 
-/** One call of the embedder, and how many calls wait for something of it. */
+/** One call of the embedder, and how many calls wait for a part of it. */
 interface Work {
   readonly controller: AbortController;
   callers: number;
@@ -109,7 +109,7 @@ class CachedEmbedder implements Embedder {
     return this.#embedder.close();
   }
 
-  /** What somebody computes already is waited for; the rest is computed together. */
+  /** Texts that another call is computing are awaited; the rest is computed together. */
   #join(missing: ReadonlyMap<string, string>, kind: "document" | "query"): Map<string, Pending> {
     const fresh = [...missing].filter(([key]) => !this.#usable(key));
     if (fresh.length > 0) this.#start(fresh, kind);

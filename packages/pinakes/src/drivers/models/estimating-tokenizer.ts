@@ -1,7 +1,7 @@
 /**
- * Counts for models whose tokenizer is not here. Plain words are counted as the local model counts them, which for English is within a
- * few percent of what others count. Where tokenizers differ widely (other scripts, long runs without spaces) a token is taken for every
- * two bytes: more than byte-pair and SentencePiece tokenizers make of nearly any text, so a passage that fits by this count fits.
+ * Token counts for models whose tokenizer is not available. Plain words are counted as the local model counts them, which for English is
+ * within a few percent of others. Where tokenizers differ widely (other scripts, long runs without spaces) every two bytes count as a
+ * token: more than byte-pair and SentencePiece tokenizers produce for nearly any text, so a chunk that fits by this count fits.
  */
 import type { Tokenizer } from "../../ports/embedder.ts";
 

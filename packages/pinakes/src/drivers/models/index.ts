@@ -1,4 +1,4 @@
-/** Embedding and chat models by their settings. What a provider needs is loaded only when one of its models is opened. */
+/** Embedding and chat models by their settings. A provider's library is loaded only when one of its models is opened. */
 import { invalid } from "../../domain/errors.ts";
 import type { ChatModel } from "../../ports/chat-model.ts";
 import type { Embedder, EmbedOptions } from "../../ports/embedder.ts";
@@ -33,7 +33,7 @@ export async function openChatModel(settings: ChatSettings): Promise<ChatModel> 
 }
 
 /**
- * Some models were trained with a word before each text that says whether it is a question or a passage. Its tokens are taken off the
+ * Some models were trained with a word before each text that says whether it is a query or a document. Its tokens are subtracted from the
  * limit, so that a text that fits still fits with it.
  */
 async function withPrefixes(embedder: Embedder, queryPrefix: string, documentPrefix: string): Promise<Embedder> {

@@ -1,12 +1,12 @@
 /**
- * How many tokens of a text the models of providers read, by their names. The setting `tokensMax` of a model goes before this table.
- * Models of BERT's kind count two marks of their own, which are taken off here.
+ * How many tokens of a text the models of providers read, by their names. The setting `tokensMax` of a model overrides this table. BERT
+ * models count two special tokens of their own, which are subtracted here.
  */
 
-/** Of a model that is not in the table: what nearly every embedding model reads at least. */
+/** For models that are not in the table: what nearly every embedding model supports. */
 const unknownTokensMax = 510;
 
-/** The first that matches counts, so the more special ones stand first. */
+/** The first match wins, so the more specific ones come first. */
 const known: readonly (readonly [RegExp, number])[] = [
   [/text-embedding-(3|ada)/, 8_191],
   [/titan-embed/, 8_192],

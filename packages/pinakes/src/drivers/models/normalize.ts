@@ -1,6 +1,6 @@
 import { PinakesError } from "../../domain/errors.ts";
 
-/** The vector itself, made to have length 1. What has no direction, or is no vector at all, must never be stored. */
+/** Scales the vector to length 1, in place. A zero or non-finite vector must never be stored. */
 export function normalize(vector: Float32Array): Float32Array {
   let sum = 0;
   for (const value of vector) sum += value * value;

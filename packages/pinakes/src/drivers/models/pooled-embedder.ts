@@ -1,7 +1,7 @@
 /**
  * An embedder for texts of any length, over one that reads `tokensMax` tokens. A longer text is embedded window by window; its vector is
- * the mean of the windows' vectors, each weighted by its tokens. So every part of a text counts: two texts that differ anywhere that the
- * tokenizer can see have different vectors. The vector of a text that fits is the model's own.
+ * the mean of the windows' vectors, weighted by tokens. So every part of a text counts: two texts that differ anywhere that the tokenizer
+ * can see have different vectors. The vector of a text that fits is the model's own.
  */
 import { setImmediate as tick } from "node:timers/promises";
 import { PinakesError } from "../../domain/errors.ts";
@@ -9,13 +9,13 @@ import type { Embedder, EmbedOptions, Tokenizer } from "../../ports/embedder.ts"
 import { normalize } from "./normalize.ts";
 import { windowsOf, type TextWindow } from "./split-text.ts";
 
-/** A longer text is refused: half an hour of one core with the local model. */
+/** A longer text is rejected: half an hour of one core with the local model. */
 const windowsMax = 4_096;
-/** No tokenizer in use makes more tokens of a UTF-16 code unit: most are bytes at the finest, and decompositions. */
+/** No known tokenizer produces more tokens per UTF-16 code unit: most are bytes at the finest, and decompositions. */
 const tokensPerCharMax = 4;
 /** Windows in one call of the embedder below. */
 const callWindowsMax = 1_024;
-/** Counting pauses after as many characters. */
+/** Counting yields after this many characters. */
 const pauseChars = 262_144;
 
 export function pooledEmbedder(embedder: Embedder): Embedder {
@@ -72,7 +72,7 @@ class PooledEmbedder implements Embedder {
       if (own.length > windowsMax)
         throw new PinakesError(
           "LIMIT_EXCEEDED",
-          `Text ${i} is too long to be embedded: more than ${windowsMax * this.model.tokensMax} tokens. Cut it into passages.`,
+          `Text ${i} is too long to be embedded: more than ${windowsMax * this.model.tokensMax} tokens. Split it into chunks.`,
         );
       windows.push(own);
       chars += text.length;

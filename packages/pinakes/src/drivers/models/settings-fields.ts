@@ -28,7 +28,7 @@ export interface ModelList<Settings> {
   readonly name: string;
   readonly schema: z.ZodType<Settings>;
   readonly providers: readonly string[];
-  /** What a list may look like. */
+  /** An example of such a list. */
   readonly example: string;
 }
 
@@ -43,7 +43,7 @@ export function readModels<Settings extends { readonly id: string }>(
   const ids = new Set<string>();
   for (const [i, model] of models.entries()) {
     if (ids.has(model.id))
-      throw invalid(`${name}[${i}].id: "${model.id}" is there twice; collections name a model by its id.`);
+      throw invalid(`${name}[${i}].id: "${model.id}" appears twice; collections name a model by its id.`);
     ids.add(model.id);
   }
   return models;

@@ -6,7 +6,7 @@ const local = { id: "all-MiniLM-L6-v2", provider: "local" };
 const openai = { id: "small", provider: "openai", model: "text-embedding-3-small", dims: 1536 };
 
 describe("settings of models", () => {
-  it("takes each provider as documented", () => {
+  it("accepts each provider as documented", () => {
     const models = [
       local,
       {
@@ -32,10 +32,10 @@ describe("settings of models", () => {
     expect(readModelSettings(models)).toEqual(models);
   });
 
-  it("says what is wrong and where", () => {
+  it("reports what is wrong and where", () => {
     const wrong: readonly (readonly [unknown, RegExp])[] = [
       [{}, /models: must be a list/],
-      [[local, local], /models\[1\]\.id: "all-MiniLM-L6-v2" is there twice/],
+      [[local, local], /models\[1\]\.id: "all-MiniLM-L6-v2" appears twice/],
       [[{ ...local, provider: "magic" }], /models\[0\]\.provider: must be "local", "openai", "ollama" or "bedrock"/],
       [["local"], /models\[0\]: /],
       [[{ ...local, id: "a b" }], /models\[0\]\.id: may have letters/],
@@ -56,7 +56,7 @@ describe("settings of models", () => {
     }
   });
 
-  it("stands at each limit and refuses one past it", () => {
+  it("accepts each limit and rejects one past it", () => {
     const many = (count: number): unknown[] => Array.from({ length: count }, (_, i) => ({ ...local, id: `m${i}` }));
     expect(readModelSettings(many(modelsMax))).toHaveLength(modelsMax);
     expect(() => readModelSettings(many(modelsMax + 1))).toThrow(/at most 100/);

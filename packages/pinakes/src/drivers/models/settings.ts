@@ -23,7 +23,7 @@ const remote = {
   dims: z.int().min(1).max(modelDimsMax),
   metric: z.enum(["cosine", "dot", "l2"]).optional(),
   tokensMax: tokensMax.optional(),
-  /** Asks the provider for `dims` numbers, of models that can give fewer. */
+  /** Asks the provider for `dims` numbers, for models that support fewer. */
   requestDims: z.boolean().optional(),
   baseUrl,
   ...prefixes,

@@ -1,5 +1,5 @@
 /**
- * Cuts a text into windows that a model can read. Windows hold whole words and are about equally long, so that none is a scrap; a word
+ * Splits a text into windows that a model can read. Windows contain whole words and are about equally long, so that none is tiny; a word
  * that alone exceeds the limit is halved until its pieces fit. Nothing but white space is left out.
  */
 import type { Tokenizer } from "../../ports/embedder.ts";
@@ -9,7 +9,7 @@ export interface TextWindow {
   readonly tokens: number;
 }
 
-/** One window, the text itself, where it fits. */
+/** One window, the text itself, if it fits. */
 export function windowsOf(text: string, tokenizer: Tokenizer, tokensMax: number): readonly TextWindow[] {
   const { starts, ends, tokens } = tokenizer.words(text);
   const total = sum(tokens);
@@ -41,7 +41,7 @@ export function windowsOf(text: string, tokenizer: Tokenizer, tokensMax: number)
   return windows;
 }
 
-/** A single code point is not divided, whatever it takes. */
+/** A single code point is not divided, whatever its tokens. */
 function halves(word: string, tokenizer: Tokenizer, tokensMax: number): readonly TextWindow[] {
   const tokens = sum(tokenizer.words(word).tokens);
   const points = Array.from(word);

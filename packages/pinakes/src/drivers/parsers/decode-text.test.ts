@@ -19,13 +19,13 @@ describe("decoding text", () => {
     expect(decodeText(utf16("A plain sentence, größer.", bigEndian)).text).toBe("A plain sentence, größer.");
   });
 
-  it("windows-1252 is the last resort, and told", () => {
+  it("windows-1252 is the last resort, and reported", () => {
     const { text, warnings } = decodeText(Uint8Array.of(0x47, 0x72, 0xfc, 0xdf, 0x65, 0x20, 0x80, 0x35));
     expect(text).toBe("Grüße €5");
     expect(warnings).toEqual([expect.stringContaining("windows-1252")]);
   });
 
-  it("one broken byte does not spoil the rest of a UTF-8 file", () => {
+  it("one broken byte does not affect the rest of a UTF-8 file", () => {
     const { text, warnings } = decodeText(
       Buffer.concat([encode("Grüße aus Köln "), Uint8Array.of(0xff), encode(" und Zürich")]),
     );
@@ -33,20 +33,20 @@ describe("decoding text", () => {
     expect(warnings).toEqual([expect.stringContaining("1 character is not valid UTF-8")]);
   });
 
-  it("an encoding that a page declares is used", () => {
+  it("a declared encoding of a page is used", () => {
     const page = Buffer.from('<meta charset="iso-8859-2"><p>\xb1\xea</p>', "latin1");
     expect(decodeText(page)).toEqual({ text: '<meta charset="iso-8859-2"><p>ąę</p>', warnings: [] });
   });
 
-  it("line ends become \\n, and NUL goes", () => {
+  it("line ends become \\n, and NUL is removed", () => {
     expect(decodeText(encode("a\r\nb\rc\nd\0e")).text).toBe("a\nb\nc\nde");
   });
 
-  it("UTF-32 is refused by name", () => {
+  it("UTF-32 is rejected by name", () => {
     expect(() => decodeText(Uint8Array.of(0xff, 0xfe, 0, 0, 0x61, 0, 0, 0))).toThrow("UTF-32");
   });
 
-  it("the limit of characters holds at it and one past it", () => {
+  it("the limit of characters applies at it and one past it", () => {
     expect(decodeText(encode("12345"), 5).text).toBe("12345");
     expect(() => decodeText(encode("123456"), 5)).toThrow("more than 5 characters");
   });

@@ -1,6 +1,6 @@
 /**
- * The bytes of a text file to a string: by its byte order mark, else UTF-8, else UTF-16 if every other byte is zero, else what the
- * file says about itself, else windows-1252, which gives a meaning to any byte and is therefore told in a warning.
+ * The bytes of a text file to a string: by its byte order mark, else UTF-8, else UTF-16 if every other byte is zero, else the declared
+ * encoding, else windows-1252, which decodes any byte and is therefore reported as a warning.
  */
 import { invalid } from "../../domain/errors.ts";
 import { parserLimits } from "./limits.ts";
@@ -47,7 +47,7 @@ function decodeStrictly(bytes: Uint8Array, label: string): string | undefined {
   try {
     return new TextDecoder(label, { fatal: true }).decode(bytes);
   } catch {
-    // An answer, not a failure: these bytes are something else, or nobody knows the encoding they claim.
+    // A result, not a failure: these bytes have another encoding, or the declared encoding is unknown.
     return undefined;
   }
 }

@@ -1,7 +1,6 @@
 /**
- * The places of a pool, shared between those who want them: whoever waits is served in turn with the others that wait, however many files
- * each of them brought, and nobody holds all places, so one's slow files leave a place for the others. Within a share: first come, first
- * served.
+ * The slots of a pool, shared fairly: waiting owners are served round-robin, however many files each of them has, and no owner holds all
+ * slots, so slow files of one leave a slot for the others. Within an owner: first come, first served.
  */
 import { PinakesError } from "../../domain/errors.ts";
 
@@ -25,7 +24,7 @@ export class FairSlots {
     this.#queuedMax = queuedMax;
   }
 
-  /** Resolves when a place is the caller's; `give` returns it. */
+  /** Resolves when the caller holds a slot; `give` returns it. */
   async take(share: string, signal?: AbortSignal): Promise<void> {
     if (this.#free > 0 && this.#heldBy(share) < this.#shareMax) return this.#hold(share);
     if (this.#queued >= this.#queuedMax)
@@ -70,7 +69,7 @@ export class FairSlots {
     this.#held.set(share, this.#heldBy(share) + 1);
   }
 
-  /** The share goes to the end of the turns. */
+  /** The owner goes to the end of the queue. */
   #leave(share: string, entry: Waiting): boolean {
     const entries = this.#waiting.get(share);
     if (entries?.includes(entry) !== true) return false;

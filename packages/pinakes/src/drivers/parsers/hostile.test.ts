@@ -1,4 +1,4 @@
-/** Small files that were made to be slow: every one is read or refused with a reason long before its deadline, and none by it. */
+/** Small files made to be slow: each is read, or rejected with a reason, long before its deadline. */
 import { afterAll, describe, expect, it } from "vitest";
 import type { FileType } from "../../ports/parser.ts";
 import { FairSlots } from "./fair-slots.ts";
@@ -106,7 +106,7 @@ describe("Markdown, before its parser sees it", () => {
   const depthOf = (line: string) =>
     [...(/^(?:[ \t]*(?:>|[-+*](?=\s)|\d+[.)](?=\s)))*/.exec(line)?.[0] ?? "").matchAll(/[>*+-]|\d+[.)]/g)].length;
 
-  it("twelve levels stay, the thirteenth and all deeper ones are words, and no position changes", () => {
+  it("twelve levels stay, the thirteenth and all deeper ones become words, and no position changes", () => {
     const [least, deeper] = [`${"- ".repeat(12)}a`, `${"- ".repeat(5_000)}a`];
     expect(flattenDeepBlocks(least)).toBe(least);
     const flat = flattenDeepBlocks(deeper);
@@ -115,7 +115,7 @@ describe("Markdown, before its parser sees it", () => {
     expect(flattenDeepBlocks(`${" ".repeat(60)}- a\n# b`)).toBe(`${" ".repeat(60)}x a\n# b`);
   });
 
-  it("is cut into pieces of a bounded size where lines are not indented, and every heading outside of lists is still found", async () => {
+  it("is split into pieces of a bounded size where lines are not indented, and every heading outside of lists is still found", async () => {
     const text = `${times("- a\n", 5_000)}\n# One\n\n${times("> b\n", 5_000)}\n## Two\n\nend\n`;
     const pieces = [...markdownSegments(text, 0)];
     expect(pieces.map((piece) => piece.text).join("")).toBe(text);
@@ -125,7 +125,7 @@ describe("Markdown, before its parser sees it", () => {
   });
 });
 
-it("a file has time by its size", () => {
+it("a file's time depends on its size", () => {
   const limits = { parseMsMax: parserLimits.parseMsDefault };
   expect(parseMs(0, limits)).toBe(parserLimits.parseMsLeast);
   expect(parseMs(1024 ** 2, limits)).toBe(parserLimits.parseMsLeast + parserLimits.parseMsPerMb);
@@ -133,8 +133,8 @@ it("a file has time by its size", () => {
   expect(parseMs(1024 ** 3, { parseMsMax: 1_000 })).toBe(1_000);
 });
 
-describe("places between workspaces", () => {
-  it("go round: one file of B is served after at most one more of A, however many A brought", async () => {
+describe("slots between workspaces", () => {
+  it("rotate: one file of B is served after at most one more of A, however many A has", async () => {
     const places = new FairSlots(1, 100);
     const served: string[] = [];
     const want = (share: string, name: string) => places.take(share).then(() => void served.push(name));
@@ -155,7 +155,7 @@ describe("places between workspaces", () => {
     expect(served.slice(0, 6)).toEqual(["a0", "b0", "c0", "a1", "b1", "a2"]);
   });
 
-  it("are never all held by one: with slow files of A in work, B's file does not wait for any of them", async () => {
+  it("are never all held by one: with slow files of A running, B's file does not wait for any of them", async () => {
     const places = new FairSlots(3, 100);
     await places.take("a");
     await places.take("a");
@@ -167,7 +167,7 @@ describe("places between workspaces", () => {
     await waits;
   });
 
-  it("an aborted wait leaves the line", async () => {
+  it("an aborted wait leaves the queue", async () => {
     const places = new FairSlots(1, 1);
     await places.take("a");
     const abort = new AbortController();

@@ -19,12 +19,12 @@ afterEach(async () => {
 });
 
 const txt = (text: string) => ({ bytes: encode(text), fileType: "txt" }) as const;
-/** Nested quotes: the time of any Markdown parser grows with the square of them, far beyond any limit used here. */
-/** Many lines that continue a paragraph deep inside of quotes and lists: legal, and slow in proportion to their number. */
+/** Nested quotes: the time of any Markdown parser is quadratic in them, far beyond any limit used here. */
+/** Many lines that continue a paragraph deep inside of quotes and lists: valid, and slow in proportion to their number. */
 const endless = { bytes: encode(`${"> ".repeat(11)}a\n${"  b\n".repeat(2_000_000)}`), fileType: "md" } as const;
 
 describe("parsing in threads", () => {
-  it("every type comes back, many at a time", async () => {
+  it("every type is parsed, many at a time", async () => {
     const parser = open({ threads: 2 });
     const files: Record<(typeof fileTypes)[number], Uint8Array> = {
       pdf: await makePdf([(doc) => doc.text("hello")]),
@@ -57,13 +57,13 @@ describe("parsing in threads", () => {
     expect((await open().parse({ bytes, fileType: "txt" })).text).toBe(text);
   });
 
-  it("the caller's bytes stay as they are", async () => {
+  it("the caller's bytes are unchanged", async () => {
     const bytes = encode("mine");
     await open().parse({ bytes, fileType: "txt" });
     expect(new TextDecoder().decode(bytes)).toBe("mine");
   });
 
-  it("R-KB-20 a refusal comes back with its reason", async () => {
+  it("R-KB-20 a rejection has its reason", async () => {
     const parser = open();
     await expect(parser.parse({ bytes: manyPagesPdf(1), fileType: "txt" })).rejects.toMatchObject({
       code: "INVALID",
@@ -95,7 +95,7 @@ describe("parsing in threads", () => {
     await expect(parser.parse({ bytes, fileType: "txt" })).rejects.toThrow("more than 50,000,000 characters");
   });
 
-  it("100,000 levels of anything cost at most a refusal", async () => {
+  it("100,000 levels of anything are at worst rejected", async () => {
     const parser = open({ threads: 2 });
     const deep = { json: "[", html: "<div>", xml: "<a>", yaml: "[", md: "[", rtf: "{", txt: "[" } as const;
     for (const [fileType, level] of Object.entries(deep)) {
@@ -109,8 +109,8 @@ describe("parsing in threads", () => {
   });
 });
 
-describe("files that ask too much", () => {
-  it("one that takes too long is stopped, and the next is read", async () => {
+describe("files that need too much", () => {
+  it("a parse that takes too long is stopped, and the next file is read", async () => {
     const parser = open({ parseMsMax: 1_000 });
     await expect(parser.parse(endless)).rejects.toMatchObject({
       code: "INVALID",
@@ -125,7 +125,7 @@ describe("files that ask too much", () => {
     });
   });
 
-  it("one that fills the heap is stopped, and the next is read", async () => {
+  it("a parse that fills the heap is stopped, and the next file is read", async () => {
     const parser = open({ memoryMbMax: 64 });
     const bytes = encode(`[${"[1],".repeat(3_000_000)}1]`);
     await expect(parser.parse({ bytes, fileType: "yaml" })).rejects.toMatchObject({
@@ -135,7 +135,7 @@ describe("files that ask too much", () => {
     expect((await parser.parse(txt("after"))).text).toBe("after");
   });
 
-  it("one that fills buffers beside the heap is stopped: a page that inflates to gigabytes", async () => {
+  it("a parse that fills buffers outside the heap is stopped: a page that inflates to gigabytes", async () => {
     const inner = deflateSync(Buffer.alloc(400_000_000, " "));
     const bomb = inner.toString("latin1");
     const bytes = rawPdf([
@@ -154,7 +154,7 @@ describe("files that ask too much", () => {
 });
 
 describe("stopping", () => {
-  it("a signal stops a parse in work and one that waits, and the next is read", async () => {
+  it("a signal aborts a running and a waiting parse, and the next file is read", async () => {
     const parser = open();
     const running = new AbortController();
     const waiting = new AbortController();
@@ -169,7 +169,7 @@ describe("stopping", () => {
     await expect(parser.parse(txt("x"), { signal: AbortSignal.abort(new Error("before")) })).rejects.toThrow("before");
   });
 
-  it("closing refuses what runs, what waits and what comes", async () => {
+  it("closing rejects running, waiting and new parses", async () => {
     const parser = open();
     const outcomes = [endless, txt("a"), txt("b")].map((file) => parser.parse(file).catch((error: unknown) => error));
     await parser.close();
@@ -178,7 +178,7 @@ describe("stopping", () => {
     await parser.close();
   });
 
-  it("as many files wait as the limit says, and not one more", async () => {
+  it("as many files wait as the limit allows, and not one more", async () => {
     const parser = open();
     const waiting = [endless, ...Array.from({ length: parserLimits.queuedParsesMax }, () => txt("x"))].map((file) =>
       parser.parse(file).catch((error: unknown) => error),
@@ -210,7 +210,7 @@ describe("options", () => {
     },
   );
 
-  it("input of the wrong kind is refused", async () => {
+  it("input of the wrong type is rejected", async () => {
     const parser = open();
     await expect(parser.parse({ bytes: "text" as unknown as Uint8Array, fileType: "txt" })).rejects.toMatchObject({
       code: "INVALID",

@@ -1,4 +1,4 @@
-/** Parses files in a few threads of its own; the rest wait, in turn between those who brought them. Threads start when they are first needed. */
+/** Parses files in a small pool of threads; waiting files are served round-robin by owner. Threads start on first use. */
 import { availableParallelism } from "node:os";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { fileTypes, type ParsedText, type Parser, type ParseInput, type ParseOptions } from "../../ports/parser.ts";
@@ -7,9 +7,12 @@ import { parserLimits } from "./limits.ts";
 import { ParseWorker, type WorkerLimits } from "./worker.ts";
 
 export interface ParserOptions {
-  /** Files parsed at the same time; by default one less than the machine has cores, at least 2 and at most 4. Nobody gets all of several. */
+  /**
+   * Files parsed at the same time; by default one less than the machine has cores, at least 2 and at most 4. If there are several, no owner
+   * gets all of them.
+   */
   readonly threads?: number;
-  /** Of the largest files; small ones have less, by their size. */
+  /** Of the largest files; small ones have less time. */
   readonly parseMsMax?: number;
   readonly memoryMbMax?: number;
 }
@@ -71,7 +74,7 @@ class ParserPool implements Parser {
     if (this.#closed) throw closed();
     signal?.throwIfAborted();
     let worker = this.#idle.pop();
-    // Threads that ended by themselves while nobody used them.
+    // Threads that ended by themselves while idle.
     while (worker?.ended === true) worker = this.#idle.pop();
     worker ??= new ParseWorker(this.#limits);
     this.#busy.add(worker);

@@ -1,5 +1,5 @@
 /**
- * One file to text: checks what it is, decodes it, hands it to the parser of its type, and checks what came out.
+ * One file to text: detects its type, decodes it, runs the parser of its type, and validates the result.
  *
  * Invariants of the result, asserted here: positions strictly ascend and lie inside the text; pages and rows count up.
  */
@@ -29,7 +29,7 @@ export async function parseFile({ bytes, fileType }: ParseInput): Promise<Parsed
   }
   if (parsed.text.trim() === "") throw invalid("The file holds no text.");
   checkPositions(parsed);
-  // Half a surrogate pair cannot be stored as UTF-8; its replacement is as long, so positions stay right.
+  // Half of a surrogate pair cannot be stored as UTF-8; its replacement is as long, so positions stay right.
   return { ...parsed, text: parsed.text.toWellFormed() };
 }
 
@@ -42,7 +42,7 @@ const textParsers: Readonly<Record<Exclude<FileType, "pdf" | "docx" | "rtf">, (t
   json: parseJson,
   xml: parseXml,
   yaml: (text) => parseYaml(text),
-  // Their triples are read when they go into the graph; the text is what a citation of one quotes.
+  // Their triples are read when they go into the graph; the text is what citations quote.
   ttl: parseText,
   nt: parseText,
   nq: parseText,
@@ -67,7 +67,7 @@ function explained(error: unknown, fileType: FileType): PinakesError {
     return invalid("The file is nested too deeply to be read. Flatten it, or upload it as .txt.", { cause: error });
   const message = error instanceof Error ? error.message : String(error);
   return invalid(
-    `The file could not be read as ${fileType}: ${message}. It may be damaged; save it anew and upload it again.`,
+    `The file could not be read as ${fileType}: ${message}. It may be damaged; save it again and upload it again.`,
     { cause: error },
   );
 }

@@ -16,11 +16,11 @@ export type ParseAnswer =
   | { readonly kind: "parsed"; readonly parsed: ParsedText }
   | { readonly kind: "refused"; readonly error: SentError };
 
-// What the libraries print about odd files is nothing for our log; what matters is in the answer.
+// What the libraries print about odd files does not belong into our log; the answer has what matters.
 globalThis.console = new Console(new Writable({ write: (_chunk, _encoding, done) => done() }));
 
-// pdf.js leaves promises behind that nobody waits for, and on a damaged file they fail, sometimes when the next file is already here.
-// What it tells us about the file comes from those that we do wait for.
+// pdf.js leaves promises unhandled that fail on a damaged file, sometimes when the next file is already here. The awaited ones report what
+// matters.
 process.on("unhandledRejection", () => undefined);
 
 parentPort?.on("message", (order: ParseOrder) => {

@@ -1,7 +1,7 @@
 /**
- * Collects where headings begin, with the path of those above them.
+ * Collects where headings begin, with their heading paths.
  *
- * Invariant: positions strictly ascend. A heading at the position of the one before takes its place, since no text lies between them.
+ * Invariant: positions strictly ascend. A heading at the position of the previous one replaces it, since no text lies between them.
  */
 import { parserLimits } from "./limits.ts";
 
@@ -20,7 +20,7 @@ export class Sections {
     this.#sectionsMax = sectionsMax;
   }
 
-  /** A heading of a level (lower numbers are above); levels may be left out. */
+  /** A heading of a level (lower numbers are above); levels may be skipped. */
   heading(start: number, level: number, text: string): void {
     const title = headingText(text);
     if (title === "") return;
@@ -35,7 +35,7 @@ export class Sections {
   add(start: number, path: readonly string[]): void {
     if (this.#full) return;
     if (this.#list.at(-1)?.start === start) this.#list.pop();
-    // What follows must not seem to belong to the last heading that found room.
+    // Later text must not seem to belong to the last heading within the limit.
     this.#full = this.#list.length === this.#sectionsMax;
     this.#list.push({ start, path: this.#full ? [] : path });
   }
@@ -43,7 +43,7 @@ export class Sections {
   finish(warnings: string[]): Section[] {
     if (this.#full)
       warnings.push(
-        `There are more than ${this.#sectionsMax.toLocaleString("en-US")} headings; passages after those name none.`,
+        `There are more than ${this.#sectionsMax.toLocaleString("en-US")} headings; later chunks have no heading.`,
       );
     return this.#list;
   }

@@ -9,7 +9,7 @@ const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 
 const ole = Uint8Array.of(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0);
 const noise = Uint8Array.from({ length: 4_096 }, (_, i) => (i * 2_654_435_761) >>> 13);
 
-describe("what a name says", () => {
+describe("types by name", () => {
   it.each([
     ["Report.PDF", "pdf"],
     ["a.b.docx", "docx"],
@@ -29,7 +29,7 @@ describe("what a name says", () => {
   );
 });
 
-describe("what bytes are", () => {
+describe("types by content", () => {
   it.each([
     ["pdf", manyPagesPdf(1)],
     ["docx", makeDocx(par("x"))],
@@ -53,7 +53,7 @@ describe("what bytes are", () => {
   ] as const)("%s", (looks, bytes) => expect(sniff(bytes)).toBe(looks));
 });
 
-describe("a name and bytes that do not fit", () => {
+describe("a name that contradicts the content", () => {
   it.each([
     ["pdf", png, "should be a PDF document by its name, but it looks like a PNG image"],
     ["pdf", encode("just text"), "looks like plain text"],
@@ -65,13 +65,13 @@ describe("a name and bytes that do not fit", () => {
     ["docx", zipSync({ "xl/workbook.xml": encode("<x/>") }), "looks like an Excel workbook"],
     ["rtf", encode("hello"), "should be an RTF document"],
     ["html", gzipSync(encode("hello")), "looks like a gzip archive"],
-  ] as const)("R-KB-20 %s: the contents do not match, and the reason is told", (fileType, bytes, detail) => {
+  ] as const)("R-KB-20 %s: the content does not match, and the error says why", (fileType, bytes, detail) => {
     expect(() => checkType(bytes, fileType)).toThrow(
       expect.objectContaining({ code: "INVALID", message: expect.stringContaining(detail) }),
     );
   });
 
-  it.each(fileTypes)("an empty %s is refused", (fileType) =>
+  it.each(fileTypes)("an empty %s is rejected", (fileType) =>
     expect(() => checkType(new Uint8Array(), fileType)).toThrow("The file is empty."),
   );
 

@@ -1,4 +1,4 @@
-/** What bytes clearly are, whatever the file is called. */
+/** Detects the type of bytes, whatever the name of the file. */
 import { invalid } from "../../domain/errors.ts";
 import type { FileType } from "../../ports/parser.ts";
 import { utf16Of } from "./decode-text.ts";
@@ -49,7 +49,7 @@ const expected: Readonly<Record<FileType, string>> = {
   rdf: "RDF/XML",
 };
 
-/** Refuses bytes that are clearly not what the file's name says. */
+/** Rejects bytes that clearly contradict the file's name. */
 export function checkType(bytes: Uint8Array, fileType: FileType): void {
   if (bytes.length === 0) throw invalid("The file is empty.");
   if (fileType === "pdf" && holdsPdfHeader(bytes)) return;
@@ -66,7 +66,7 @@ function matches(looks: Looks, fileType: FileType): boolean {
     case "rtf":
       return looks === fileType;
     case "docx":
-      // Any archive: the parser says what is missing in it.
+      // Any archive: the parser reports what is missing in it.
       return looks === "docx" || looks === "zip";
     default:
       return looks === "text" || looks === "html" || looks === "xml" || looks === "json";
@@ -97,7 +97,7 @@ export function sniff(bytes: Uint8Array): Looks {
   if (head.startsWith("PK\u0003\u0004") || head.startsWith("PK\u0005\u0006")) return sniffZip(bytes);
   if (/^GIF8[79]a/.test(head)) return "gif";
   if (/^RIFF[^]{4}WEBP/.test(head)) return "webp";
-  // A program begins with MZ too, but so may a text; the rest of a program is no text.
+  // A program begins with MZ too, but so may a text; the rest of a program is not text.
   if (head.startsWith("MZ") && isBinary(bytes)) return "exe";
   const start = head.replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, "");
   if (/^%PDF-\d\.\d\s*[\r\n]/.test(start)) return "pdf";
@@ -109,7 +109,7 @@ export function sniff(bytes: Uint8Array): Looks {
   return "text";
 }
 
-/** Names of entries are not compressed, so they can be found without opening the archive. */
+/** Names of entries are not compressed, so they are found without opening the archive. */
 function sniffZip(bytes: Uint8Array): Looks {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.includes("word/document")) return "docx";
@@ -124,7 +124,7 @@ function holdsPdfHeader(bytes: Uint8Array): boolean {
 }
 
 const sampleBytesMax = 65_536;
-/** Valid UTF-8 may hold some control characters and still be text; other bytes (one in ten of noise is a control character) hardly. */
+/** Valid UTF-8 may contain some control characters and still be text; other bytes (one in ten of noise is a control character) hardly. */
 const controlShareMaxUtf8 = 0.3;
 const controlShareMax = 0.05;
 
@@ -138,7 +138,7 @@ function isBinary(bytes: Uint8Array): boolean {
 
 function isUtf8(sample: Uint8Array): boolean {
   try {
-    // As a stream, so that a character cut at the end of the sample is no error.
+    // As a stream, so that a character truncated at the end of the sample is no error.
     new TextDecoder("utf-8", { fatal: true }).decode(sample, { stream: true });
     return true;
   } catch {

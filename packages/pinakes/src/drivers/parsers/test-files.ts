@@ -1,4 +1,4 @@
-/** Files made for tests: real PDFs by pdfkit or by hand, real docx by fflate, and ways to look into what was parsed. */
+/** Generated files: real PDFs by pdfkit or by hand, real docx by fflate, and helpers to inspect the parsed result. */
 import { zipSync } from "fflate";
 import Pdfkit from "pdfkit";
 import type { ParsedText } from "../../ports/parser.ts";
@@ -63,7 +63,7 @@ export function rawPdf(objects: readonly string[]): Uint8Array<ArrayBuffer> {
 const namespaces =
   'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"';
 
-/** A docx of this body and these further parts (`styles.xml`, …), inside their usual wrapping. */
+/** A docx of this body and these additional parts (`styles.xml`, …), inside the usual package. */
 export function makeDocx(body: string, parts: Readonly<Record<string, string>> = {}): Uint8Array<ArrayBuffer> {
   const files: Record<string, Uint8Array> = {
     "[Content_Types].xml": encode(

@@ -17,7 +17,7 @@ describe("TextBuilder", () => {
     expect(marks).toEqual([6]);
   });
 
-  it("takes as many characters as the limit and not one more", () => {
+  it("accepts as many characters as the limit and not one more", () => {
     const out = new TextBuilder(5);
     out.write("12345 \n");
     expect(out.finish()).toBe("12345");
@@ -43,7 +43,7 @@ describe("Sections", () => {
     ]);
   });
 
-  it("at the limit all are kept; one past it, the rest of the text names none and a warning says so", () => {
+  it("at the limit all are kept; one past it, the rest of the text has none and a warning says so", () => {
     const atLimit = new Sections(2);
     for (const start of [0, 3]) atLimit.add(start, [`at ${start}`]);
     const warnings: string[] = [];
@@ -58,7 +58,7 @@ describe("Sections", () => {
     expect(warnings).toEqual([expect.stringContaining("more than 2 headings")]);
   });
 
-  it("a long heading is cut at the limit", () => {
+  it("a long heading is truncated at the limit", () => {
     const longest = "x".repeat(parserLimits.headingCharsMax);
     expect(headingText(longest)).toBe(longest);
     expect(headingText(`${longest}x`)).toBe(`${longest.slice(1)}…`);

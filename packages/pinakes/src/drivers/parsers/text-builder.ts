@@ -1,8 +1,8 @@
 /**
- * Collects the text of a document whose lines we make ourselves (pdf, docx, html, rtf, xml).
+ * Builds the text of a document whose lines we make ourselves (pdf, docx, html, rtf, xml).
  *
- * Invariants: no line ends in spaces; never more than two blank lines in a row; the text begins and ends with something visible.
- * What was written never moves, so a position told to a mark stays right.
+ * Invariants: no line ends in spaces; never more than two blank lines in a row; the text begins and ends with something visible. Written
+ * text never moves, so a position given to a mark stays right.
  */
 import { invalid } from "../../domain/errors.ts";
 import { parserLimits } from "./limits.ts";
@@ -13,7 +13,7 @@ export class TextBuilder {
   readonly #parts: string[] = [];
   readonly #charsMax: number;
   #length = 0;
-  /** Spaces and line ends wait here until something visible follows. */
+  /** Spaces and line ends wait here until visible text follows. */
   #spaces = "";
   #newlines = 0;
   #marks: ((start: number) => void)[] = [];
@@ -36,7 +36,7 @@ export class TextBuilder {
     this.#marks.push(told);
   }
 
-  /** As it is: spaces and line ends inside are kept. */
+  /** Verbatim: spaces and line ends inside are kept. */
   write(text: string): void {
     const lines = visible(text).split("\n");
     for (const [i, line] of lines.entries()) {
@@ -45,7 +45,7 @@ export class TextBuilder {
     }
   }
 
-  /** As running text: any run of white space is one space, and none stands at the beginning of a line. */
+  /** As running text: white space collapses to one space, and none begins a line. */
   flow(text: string): void {
     const collapsed = visible(text).replaceAll(/[ \t\n\r\f]+/g, " ");
     const joins = this.#spaces !== "" || this.atLineStart;
@@ -105,7 +105,7 @@ export function tooMuchText(charsMax: number): Error {
   );
 }
 
-/** Characters that nobody can see and that databases refuse: control characters, but for white space and those of Latin-1. */
+/** Invisible characters that databases reject: control characters, except white space and those of Latin-1. */
 const unseen = /[\p{Cc}--[\t\n\f\r\u0080-\u009f]]/gv;
 
 function visible(text: string): string {

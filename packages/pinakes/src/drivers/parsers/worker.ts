@@ -14,7 +14,7 @@ export interface WorkerLimits {
   readonly memoryMbMax: number;
 }
 
-/** How often a busy thread is asked for its buffers, which V8's own limit does not count. */
+/** How often a busy thread reports its buffers, which V8's own limit does not count. */
 const memoryCheckMs = 250;
 
 export class ParseWorker {
@@ -29,7 +29,7 @@ export class ParseWorker {
     this.#thread = new Thread(threadScript(import.meta.url, "parse-thread"), {
       name: "pinakes parse",
       resourceLimits: { maxOldGenerationSizeMb: limits.memoryMbMax },
-      // The settings of this process do not concern the libraries, and secrets may be among them.
+      // The environment of this process is irrelevant to the libraries, and may contain secrets.
       env: {},
       onMessage: (message) => this.#receive(message),
       onExit: (cause) => this.#crashed(cause),
@@ -40,7 +40,7 @@ export class ParseWorker {
     return this.#thread.ended !== undefined;
   }
 
-  /** Rejects when the file is refused, and with the signal's reason as soon as it is aborted; then the thread is gone. */
+  /** Rejects with the parser's error, or with the signal's reason as soon as it is aborted; then the thread is gone. */
   async parse(input: ParseInput, signal?: AbortSignal): Promise<ParsedText> {
     const { call, promise } = this.#thread.open<ParsedText>();
     this.#call = call;
@@ -49,7 +49,7 @@ export class ParseWorker {
     let timer: NodeJS.Timeout | undefined;
     let watch: NodeJS.Timeout | undefined;
     try {
-      // The time to start a thread is not the file's fault.
+      // The time to start a thread does not count against the file.
       await Promise.race([this.#ready.promise, promise]);
       const ms = parseMs(input.bytes.length, this.#limits);
       timer = setTimeout(() => void this.stop(tooSlow(ms)), ms);
@@ -64,14 +64,14 @@ export class ParseWorker {
     }
   }
 
-  /** Ends the thread; the file in work is refused with this reason. */
+  /** Ends the thread; the running parse fails with this reason. */
   async stop(reason: unknown): Promise<void> {
     if (this.#call !== undefined) this.#thread.reject(this.#call, reason);
     this.#thread.refuseAll(unavailable());
     await this.#thread.terminate();
   }
 
-  /** A copy, made only now and handed over whole: the caller's bytes stay the caller's, and no larger buffer around them is sent. */
+  /** A copy, made only now and transferred: the caller's bytes stay the caller's, and no larger buffer around them is sent. */
   #send({ bytes, fileType }: ParseInput): void {
     const copy = new Uint8Array(bytes);
     this.#thread.post({ bytes: copy, fileType } satisfies ParseOrder, [copy.buffer]);
@@ -93,12 +93,12 @@ export class ParseWorker {
       if (externalBytes > this.#limits.memoryMbMax * 1024 ** 2 && this.#call === call && call !== undefined)
         await this.stop(tooLarge(this.#limits));
     } catch {
-      // The thread ended before it could answer. Its own events tell why, and nothing said here may come before them.
+      // The thread ended before it could answer. Its own events tell why, and no message from here may precede them.
     }
   }
 
   #crashed(error: unknown): PinakesError {
-    // Before it has seen a file, no file is to blame.
+    // Before it has received a file, no file is to blame.
     if (!this.#started)
       return new PinakesError("INTERNAL", `The thread that parses files could not start: ${String(error)}`, {
         cause: error,
@@ -106,13 +106,13 @@ export class ParseWorker {
     if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY")
       return tooLarge(this.#limits);
     return invalid(
-      "The file made the parser stop; it is probably damaged. Save it anew and upload it again, or upload it as .txt.",
+      "The file crashed the parser; it is probably damaged. Save it again and upload it again, or upload it as .txt.",
       { cause: error },
     );
   }
 }
 
-/** A small file has less time, so that what is made to be slow is found out soon. */
+/** A small file has less time, so that a file made to be slow is detected soon. */
 export function parseMs(bytes: number, { parseMsMax }: Pick<WorkerLimits, "parseMsMax">): number {
   const { parseMsLeast, parseMsPerMb } = parserLimits;
   return Math.min(parseMsMax, parseMsLeast + Math.ceil((bytes / 1024 ** 2) * parseMsPerMb));

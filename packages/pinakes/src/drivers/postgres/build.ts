@@ -1,10 +1,9 @@
 /**
- * Builds indexes in the background while reads and writes go on. The state is in the database: any process that opens the container
- * goes on where another stopped, and an advisory lock of the session lets only one of them work.
+ * Builds indexes in the background while reads and writes continue. The state is in the database: any process that opens the container
+ * continues where another stopped, and an advisory lock of the session lets only one of them work.
  *
- * Why a built index is complete: the definition came into force under the container's lock, so every commit since then writes the
- * new column itself. The walk over (pk, id) fills in the rows that were there before; a row that changed since it was read has
- * another etag and is left alone.
+ * Why a built index is complete: the definition came into force under the container's lock, so every commit since then writes the new
+ * column itself. The walk over (pk, id) fills in the older rows; a row that changed since it was read has another etag and is skipped.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { PinakesError } from "../../domain/errors.ts";
@@ -16,7 +15,7 @@ import { toPinakesError } from "./errors.ts";
 import { quote, type Names } from "./names.ts";
 import { createIndex } from "./schema.ts";
 
-/** A batch holds the locks of its partitions: small, so that writers hardly notice. */
+/** A batch locks its partitions: small, so that writers hardly notice. */
 const batchRowsMax = 200;
 const batchBytesMax = 1_048_576;
 const pauseMsMin = 200;
@@ -37,7 +36,7 @@ export class IndexBuilder {
     this.#catalog = catalog;
   }
 
-  /** Sees to it that what is missing gets built, by this process or another. */
+  /** Makes sure that missing indexes get built, by this process or another. */
   ensure({ compiled: { name }, states }: Loaded): void {
     if (this.#closing.signal.aborted || [...states.values()].every(({ ready }) => ready)) return;
     this.#wanted.add(name);
@@ -49,7 +48,7 @@ export class IndexBuilder {
     await Promise.all(this.#running.values());
   }
 
-  /** A build may be asked for while the one before it is ending: it is taken note of, and looked at before this one is over. */
+  /** A build may be requested while the previous one is finishing: the request is recorded, and checked before that one ends. */
   async #whileWanted(name: string): Promise<void> {
     while (this.#wanted.delete(name)) await this.#untilReady(name);
     this.#running.delete(name);
@@ -80,18 +79,18 @@ export class IndexBuilder {
         const loaded = (await this.#catalog.load(session, name)).get(name);
         const missing = [...(loaded?.states ?? [])].filter(([, { ready }]) => !ready);
         if (loaded === undefined || missing.length === 0) return true;
-        // Another process is at it; look again later, for it may die.
+        // Another process is building; check again later, for it may die.
         if (!mine || this.#closing.signal.aborted) return false;
         await this.#step(session, loaded, new Map(missing));
       }
     });
   }
 
-  /** One batch of rows, or, when there are none left, the indexes themselves. */
+  /** One batch of rows, or, if no rows remain, the indexes themselves. */
   async #step(session: OwnSession, loaded: Loaded, missing: ReadonlyMap<string, IndexState>): Promise<void> {
     const declared = [...missing].filter(([index]) => loaded.compiled.indexes.some(({ name }) => name === index));
     const [first] = declared;
-    // Those that stand at the same row go on together; the others have their turn afterwards.
+    // Indexes at the same row advance together; the others follow afterwards.
     const group = new Map(declared.filter(([, { cursor }]) => String(cursor) === String(first?.[1].cursor)));
     if (first !== undefined && (await fillIn(session, this.#names, loaded, group))) return;
     const finished = new Map([...missing].filter(([index]) => group.has(index) || index.startsWith("~")));
@@ -109,7 +108,7 @@ export class IndexBuilder {
       `SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)`,
       [own],
     );
-    // What a build that was cut off leaves behind is kept up to date by PostgreSQL and never used: away with it.
+    // PostgreSQL maintains an index left behind by an interrupted build and never uses it: drop it.
     if (found?.[0] === false) await session.run(`DROP INDEX CONCURRENTLY ${own}`);
     if (found?.[0] !== true) await session.run(createIndex(this.#names, name, column, true));
     await session.run(`ANALYZE ${table}`);
@@ -120,14 +119,14 @@ export class IndexBuilder {
   }
 
   /**
-   * Closing must not wait for what the session waits for: a partition's lock, or every older transaction of the database (as CREATE
-   * INDEX CONCURRENTLY does). A cancellation that arrives between two statements is lost, so it is repeated.
+   * Closing must not wait for what the session waits for: a partition's lock, or every older transaction of the database (as CREATE INDEX
+   * CONCURRENTLY does). A cancellation that arrives between two statements is lost, so it is repeated.
    */
   async #cancellable<T>(pid: number, work: () => Promise<T>): Promise<T> {
     const over = new AbortController();
     const cancel = async (): Promise<void> => {
       while (!over.signal.aborted) {
-        // Where the server is away, so is the session.
+        // If the server is gone, so is the session.
         await this.#database.query(`SELECT pg_cancel_backend($1)`, [pid]).catch(() => undefined);
         await sleep(cancelMs, undefined, { signal: over.signal }).catch(() => undefined);
       }
@@ -144,19 +143,19 @@ export class IndexBuilder {
     }
   }
 
-  /** Shown by queries that are refused meanwhile. A document that cannot be in the index stops it until the document is changed. */
+  /** Shown by queries that are rejected meanwhile. A document that cannot be in the index stops it until the document is changed. */
   async #record(name: string, error: unknown): Promise<void> {
     await this.#database
       .query(`UPDATE ${this.#names.indexes} SET error = $2 WHERE container = $1 AND NOT ready`, [
         name,
         toPinakesError(error).detail,
       ])
-      // The database is away; then that is what calls will meet.
+      // The database is unreachable; calls will report that themselves.
       .catch(() => undefined);
   }
 }
 
-/** Fills in the next rows; false when there are no more. */
+/** Fills in the next rows; false if none remain. */
 async function fillIn(
   session: OwnSession,
   names: Names,
@@ -193,7 +192,7 @@ async function fillIn(
     ]);
     await settle([begun, asked]);
     const [version] = await asked;
-    // Changed meanwhile: the caller loads it anew and comes back.
+    // Changed meanwhile: the caller reloads it and retries.
     if (version?.[0] !== compiled.version) return;
     const update = transaction.query(
       `UPDATE ${table} t SET ${columns.map(({ column }, i) => `${column} = r.k${i}`).join(", ")}
@@ -233,7 +232,7 @@ function keysOf({ compiled }: Loaded, [, id, , pk, doc]: OldRow): (Buffer | null
   }
 }
 
-/** For the progress only: the planner's figure where there is one, for counting would read the whole table. */
+/** For the progress only: the planner's estimate if there is one, since counting would read the whole table. */
 async function countRows(session: OwnSession, table: string): Promise<number> {
   const [row] = await session.query<[number]>(
     `SELECT CASE WHEN reltuples > 0 THEN reltuples::bigint ELSE (SELECT count(*) FROM ${table}) END FROM pg_class WHERE oid = $1::regclass`,

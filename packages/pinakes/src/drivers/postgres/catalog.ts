@@ -1,15 +1,15 @@
 /**
- * What this process knows of the containers it has opened. Another process may change them: a commit notices at once (it reads the
- * version under the container's lock), the rest within five seconds.
+ * What this process knows of the containers it has opened. Another process may change them: a commit notices at once (it reads the version
+ * under the container's lock), other calls within five seconds.
  */
 import { performance } from "node:perf_hooks";
 import { compileContainer, type CompiledContainer, type NormalDefinition } from "../../items/compiled-container.ts";
 import type { Session } from "./connection.ts";
 import type { Names } from "./names.ts";
 
-/** Asked again in the background by whoever calls, so that a busy process hardly ever waits for it. */
+/** Refreshed in the background after this, so that a busy process hardly ever waits for it. */
 const refreshAfterMs = 2_500;
-/** A process that was idle for longer asks before it answers. */
+/** A process that was idle for longer refreshes before it answers. */
 const staleAfterMs = 5_000;
 
 export interface IndexState {
@@ -28,7 +28,7 @@ export interface Loaded {
   readonly feed: string;
   /** Aligned with the indexes of `compiled`. */
   readonly columns: readonly string[];
-  /** By index name. Moves on while the definition stays. */
+  /** By index name. Advances while the definition stays. */
   states: ReadonlyMap<string, IndexState>;
 }
 
@@ -55,11 +55,11 @@ export class Catalog {
   /** From now on calls may name it. */
   open(loaded: Loaded): void {
     const { name, version } = loaded.compiled;
-    // Answers may overtake each other; an older one is not news.
+    // Answers may overtake each other; an older one is ignored.
     if ((this.#current.get(name)?.compiled.version ?? 0) < version) this.#current.set(name, loaded);
   }
 
-  /** Reads containers, and renews those that are open; those that are not stored are missing in the answer. */
+  /** Reads containers, and refreshes the open ones; those that are not stored are missing in the answer. */
   async load(session: Session, ...containers: readonly string[]): Promise<Map<string, Loaded>> {
     const rows = await session.query<StoredRow>(
       `SELECT c.name, c.definition, c.version, i.name, i.column_name, i.ready, i.rows_done, i.rows_total, i.cursor_pk, i.cursor_id, i.error
@@ -87,7 +87,7 @@ export class Catalog {
     return loaded;
   }
 
-  /** Called by reads, which look at no version. What it gives is to be waited for: what is known is too old to be used. */
+  /** Called by reads, which check no version. Await its result: what is known is too old to be used. */
   notice(session: Session): Promise<void> | undefined {
     const age = performance.now() - this.#checkedAt;
     if (age < refreshAfterMs) return undefined;
@@ -101,7 +101,7 @@ export class Catalog {
       await this.load(session, ...this.#current.keys());
       this.#checkedAt = startedAt;
     } catch {
-      // The call itself meets whatever is wrong with the connection; this is asked again anyway.
+      // The call itself reports any connection error; the refresh is repeated anyway.
     } finally {
       this.#checking = undefined;
     }

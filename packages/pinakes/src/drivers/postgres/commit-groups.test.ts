@@ -1,4 +1,4 @@
-/** Which requests are grouped, within which bounds, and who is told what. The transactions themselves: commit.test.ts. */
+/** Which requests are grouped, within which bounds, and who gets which outcome. The transactions themselves: commit.test.ts. */
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { PinakesError } from "../../domain/errors.ts";
@@ -23,7 +23,7 @@ function deletes(count: number): PreparedOperation[] {
   return Array.from({ length: count }, (_, i) => ({ op: "delete", id: `${i}`, idKey: `${i}`, etag: "e" }));
 }
 
-/** An upsert whose document has so many characters. */
+/** An upsert whose document has this many characters. */
 function upsert(p: string, chars: number): CommitRequest {
   const prepare = (text: string) =>
     prepareDocument(container, "acme", JSON.stringify(["acme", p]), { id: "x", p, text });
@@ -32,12 +32,12 @@ function upsert(p: string, chars: number): CommitRequest {
   return request(p, [{ op: "upsert", id: "x", idKey: "x", etag: "e", prepared }]);
 }
 
-/** Groups wait until the test lets them go; what they are made of is noted. */
+/** Groups wait until the test releases them; their content is recorded. */
 class Gate {
   readonly groups: string[][] = [];
   readonly alone: string[] = [];
   readonly #held: (() => void)[] = [];
-  /** What becomes of a group. */
+  /** The outcome of a group. */
   answer: (pks: readonly string[]) => (CommitOutcome | undefined)[] = (pks) => pks.map(() => done);
   readonly commits = new CommitGroups({
     group: async (_, requests) => {
@@ -54,7 +54,7 @@ class Gate {
     },
   });
 
-  /** Lets the oldest group go, and waits until its lane has taken another. */
+  /** Releases the oldest group, and waits until its lane has taken another. */
   async release(): Promise<void> {
     this.#held.shift()?.();
     await setImmediate();
@@ -65,7 +65,7 @@ class Gate {
     return Array.from({ length: lanesMax }, (_, i) => this.commits.commit("notes", request(`lane${i}`)));
   }
 
-  /** The groups that are made of what gathered behind full lanes. */
+  /** The groups formed by requests that queued behind full lanes. */
   async grouped(requests: readonly CommitRequest[]): Promise<number[]> {
     const told = [...this.fill(), ...requests.map((one) => this.commits.commit("notes", one))];
     while (this.groups.flat().length < told.length) await this.release();
@@ -81,11 +81,11 @@ it("a request that finds a free lane starts at once, alone", () => {
   expect(gate.groups).toEqual([["a"]]);
   void gate.commits.commit("other", request("b"));
   void gate.commits.commit("other", request("c"));
-  // Another container has lanes of its own.
+  // Another container has its own lanes.
   expect(gate.groups).toEqual([["a"], ["b"], ["c"]]);
 });
 
-it("what gathers while the lanes are busy goes together, up to so many requests", async () => {
+it("requests that queue while the lanes are busy are grouped, up to a maximum", async () => {
   const requests = (count: number) => Array.from({ length: count }, (_, i) => request(`p${i}`));
   expect(await new Gate().grouped(requests(groupRequestsMax))).toEqual([groupRequestsMax]);
   expect(await new Gate().grouped(requests(groupRequestsMax + 1))).toEqual([groupRequestsMax, 1]);
@@ -116,7 +116,7 @@ async function ofThree(gate: Gate): Promise<PromiseSettledResult<CommitOutcome>[
   return outcomes;
 }
 
-it("an error of a group is looked for one by one, and told only to who caused it", async () => {
+it("after an error of a group its requests are retried one by one, and only the failing one gets the error", async () => {
   const gate = new Gate();
   gate.answer = (pks) => {
     if (pks.includes("bad")) throw new PinakesError("INTERNAL", "refused");
@@ -126,7 +126,7 @@ it("an error of a group is looked for one by one, and told only to who caused it
   expect(gate.alone).toEqual(["a", "bad", "c"]);
 });
 
-it("an error of the server is told to all at once", async () => {
+it("an error of the server fails all requests at once", async () => {
   const gate = new Gate();
   gate.answer = (pks) => {
     if (pks.includes("bad")) throw new PinakesError("UNAVAILABLE", "gone");
@@ -138,7 +138,7 @@ it("an error of the server is told to all at once", async () => {
   expect(gate.alone).toEqual([]);
 });
 
-it("who finds its partition in use elsewhere leaves the group, and the others do not wait for it", async () => {
+it("a request whose partition is in use elsewhere leaves the group, and the others do not wait for it", async () => {
   const gate = new Gate();
   gate.answer = (pks) => pks.map((p) => (p === "c" ? undefined : done));
   expect((await ofThree(gate)).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled"]);

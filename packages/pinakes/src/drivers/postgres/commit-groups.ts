@@ -1,17 +1,17 @@
 /**
- * Groups of commits. What a commit costs is mostly statements, round trips and the flush to disk, whatever it writes: requests that
- * wait anyway are therefore carried out together, in one transaction.
+ * Group commit. The cost of a commit is mostly statements, round trips and the flush to disk, whatever it writes: requests that wait
+ * anyway are therefore carried out together, in one transaction.
  *
- * A container has a few lanes, each one transaction at a time. A request that finds a free lane starts at once, alone: nothing ever
- * waits in order to be grouped. While all lanes are busy requests gather, and the next free lane takes as many as fit.
+ * A container has a few lanes, each one transaction at a time. A request that finds a free lane starts at once, alone: no request
+ * waits in order to be grouped. While all lanes are busy requests queue, and the next free lane takes as many as fit.
  *
  * Invariants
- * - a group has at most one request of a partition: the engine lets them come one after the other;
- * - a group is bounded, in requests, operations and bytes: it asks no more of the server than one large batch does;
- * - an outcome is told only after the COMMIT that holds it returned;
- * - an error in one request takes no other with it: the group is rolled back and its requests are tried one by one (unless it was the
- *   server that failed: then all are told at once);
- * - a partition that another process holds keeps nobody waiting but its own request, which leaves the lane.
+ * - a group has at most one request of a partition: the engine serialises them;
+ * - a group is bounded, in requests, operations and bytes: it costs the server no more than one large batch does;
+ * - an outcome is returned only after the COMMIT that contains it returned;
+ * - an error in one request fails no other: the group is rolled back and its requests are retried one by one (unless the server
+ *   failed: then all fail at once);
+ * - a partition that another process holds delays only its own request, which leaves the lane.
  */
 import { hasCode } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
@@ -64,7 +64,7 @@ export class CommitGroups {
     lanes.busy -= 1;
   }
 
-  /** Never rejects: every request is told its own outcome. */
+  /** Never rejects: every request gets its own outcome. */
   async #run(container: string, group: readonly Waiting[]): Promise<void> {
     try {
       const outcomes = await this.#committer.group(
@@ -87,7 +87,7 @@ export class CommitGroups {
   }
 }
 
-/** Takes the first, and those behind it as long as they fit: nobody is overtaken. */
+/** Takes the first, and those after it as long as they fit: no request is overtaken. */
 function nextGroup(waiting: Waiting[]): Waiting[] {
   let [operations, chars] = [0, 0];
   const end = waiting.findIndex((one, i) => {
@@ -102,7 +102,7 @@ function charsOf({ operations }: CommitRequest): number {
   return operations.reduce((sum, operation) => sum + ("prepared" in operation ? operation.prepared.json.length : 0), 0);
 }
 
-/** It would meet each of them alone, too: no connection, no time, no room. */
+/** Each of them alone would fail with it, too: no connection, no time, no space. */
 function isMachineError(error: unknown): boolean {
   return hasCode(error, "UNAVAILABLE");
 }

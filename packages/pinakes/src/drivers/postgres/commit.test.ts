@@ -1,4 +1,4 @@
-/** Commits that share a transaction: each has the outcome it would have alone, whatever becomes of its neighbours. */
+/** Commits that share a transaction: each has the outcome it would have alone, whatever happens to its neighbours. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { until } from "../../../test/support/until.ts";
@@ -27,7 +27,7 @@ async function open(database: string): Promise<ItemStore> {
 const create = (store: ItemStore, p: string, more: object = {}) =>
   store.write(scope, "notes", [p], { op: "create", document: { id: "x", p, ...more } });
 
-/** Runs `calls` as one group: they gather while the lanes wait for a container that somebody has locked. What they are told is not waited for. */
+/** Runs `calls` as one group: they queue while the lanes wait for a locked container. Does not wait for their outcomes. */
 async function together<T>(
   store: ItemStore,
   database: string,
@@ -45,7 +45,7 @@ async function together<T>(
   return { told };
 }
 
-/** How many changes each transaction made, those of the lanes left out. */
+/** How many changes each transaction made, without those of the lanes. */
 async function perTransaction(database: string): Promise<number[]> {
   const raw = await databases.raw();
   const { rows } = await raw.query<{ n: number }>(
@@ -62,7 +62,7 @@ const ids = async (store: ItemStore, partitions: readonly string[]) => {
   return partitions.filter((_, i) => found[i] !== undefined);
 };
 
-it("R-AGT-55 requests that wait share a transaction; a condition or a unique key that fails touches no neighbour", async () => {
+it("R-AGT-55 waiting requests share a transaction; a failed condition or unique key does not affect its neighbours", async () => {
   const database = databases.fresh();
   const store = await open(database);
   await store.write(scope, "notes", ["before"], { op: "create", document: { id: "y", p: "before", title: "taken" } });
@@ -79,7 +79,7 @@ it("R-AGT-55 requests that wait share a transaction; a condition or a unique key
   expect(await perTransaction(database)).toEqual([3]);
 });
 
-it("documents of every size, and deletes, go through one group whole", async () => {
+it("documents of every size, and deletes, pass through one group unchanged", async () => {
   const database = databases.fresh();
   const store = await open(database);
   const sizes = [1, 8_000, 8_200, 9_000, 20_000, 30_000, 40_000, 50_000, 60_000, 70_000, 700_000];
@@ -105,7 +105,7 @@ it("documents of every size, and deletes, go through one group whole", async () 
   expect(await ids(store, ["before"])).toEqual([]);
 });
 
-it("R-AGT-55 a request that PostgreSQL refuses is told so, and its neighbours are stored", async () => {
+it("R-AGT-55 a request that PostgreSQL rejects gets the error, and its neighbours are stored", async () => {
   const database = databases.fresh();
   const store = await open(database);
   const raw = await databases.raw();
@@ -123,7 +123,7 @@ it("R-AGT-55 a request that PostgreSQL refuses is told so, and its neighbours ar
   expect(await perTransaction(database)).toEqual([1, 1]);
 });
 
-it("R-AGT-55 a connection that is cut while a group commits is an unknown outcome for all of it, and takes nothing acknowledged away", async () => {
+it("R-AGT-55 a connection that is cut while a group commits is an unknown outcome for all of it, and loses nothing acknowledged", async () => {
   const database = databases.fresh();
   const store = await open(database);
   const raw = await databases.raw();
@@ -150,7 +150,7 @@ it("R-AGT-55 a connection that is cut while a group commits is an unknown outcom
   expect(await ids(store, partitions)).toEqual(partitions);
 });
 
-it("a partition that another process holds keeps nobody waiting but its own request", async () => {
+it("a partition that another process holds delays only its own request", async () => {
   const database = databases.fresh();
   const store = await open(database);
   const raw = await databases.raw();
@@ -228,7 +228,7 @@ const batch: fc.Arbitrary<Batch> = fc.constantFrom(...places).chain((p) => {
   return fc.array(operation, { minLength: 1, maxLength: 3 }).map((operations) => ({ p, operations }));
 });
 
-/** What a caller learns, without the etags, which are made at random. */
+/** What a caller learns, without the etags, which are random. */
 async function outcomeOf(store: ItemStore, name: string, { p, operations }: Batch): Promise<unknown> {
   try {
     const { results } = await store.batch(scope, name, [p], operations);
@@ -256,7 +256,7 @@ async function everything(store: ItemStore, name: string): Promise<unknown> {
   return Promise.all(states);
 }
 
-it("R-AGT-55 batches that run at once over a few partitions give what they give one after the other", async () => {
+it("R-AGT-55 concurrent batches over a few partitions give the same result as sequential ones", async () => {
   const clock = { now: () => Date.UTC(2030, 0, 1) };
   const database = databases.fresh();
   const store = await databases.store(database, { clock });
@@ -265,7 +265,7 @@ it("R-AGT-55 batches that run at once over a few partitions give what they give 
   let run = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(batch, { minLength: 10, maxLength: 60 }), async (random) => {
-      // The first of each partition writes in any case: more partitions than lanes, so some of these are grouped.
+      // The first of each partition always writes: more partitions than lanes, so some of these are grouped.
       const batches = [
         ...places.map((p): Batch => ({ p, operations: [{ op: "create", document: { id: "0", p } }] })),
         ...random,

@@ -1,12 +1,12 @@
 /**
- * A commit: one transaction that holds its partitions, so that the plans are made on rows nobody else can change. It carries out one
- * request or a group of them (commit-groups.ts), each on a partition of its own: they are planned apart, and written together.
+ * A commit: one transaction that locks its partitions, so that the plans are made on rows that cannot change. It carries out one request or
+ * a group of them (commit-groups.ts), each on a partition of its own: they are planned separately, and written together.
  *
- * The locks come first and are advisory, for two reasons. A statement's snapshot is older than any lock it waits for, so the rows must
- * be read by a later statement. And a transaction's number is given at its first write: after the locks, which makes the order of
- * numbers the order of commits within every partition (feed.ts).
+ * The locks come first and are advisory, for two reasons. A statement's snapshot is older than any lock it waits for, so the rows must be
+ * read by a later statement. And a transaction's number is assigned at its first write: after the locks, which makes the order of numbers
+ * the order of commits within every partition (feed.ts).
  *
- * No commit can be part of a deadlock: the container is locked first, while no partition is held, and with a partition in hand a commit
+ * No commit can be part of a deadlock: the container is locked first, while no partition is locked, and with a partition locked a commit
  * waits for no other lock of ours.
  */
 import { setImmediate } from "node:timers/promises";
@@ -33,7 +33,7 @@ export interface CommitDependencies {
   readonly catalog: Catalog;
 }
 
-/** Documents are parsed and made between two statements; after so many characters of them others get their turn. */
+/** Documents are parsed and prepared between two statements; after this many characters it yields to the event loop. */
 const planCharsPerTurn = 1_048_576;
 
 /** Waits until the partition is free. */
@@ -49,7 +49,7 @@ export async function commitAlone(
 }
 
 /**
- * Each on another partition. Waits for no partition, so that nobody is held up by a neighbour: who finds its own in use elsewhere
+ * Each on another partition. Waits for no partition, so that no request is delayed by a neighbour: one whose partition is in use elsewhere
  * gets undefined, and has written nothing.
  */
 export async function commitGroup(
@@ -97,7 +97,7 @@ async function attempt(
   return settled.map((plan) => (plan?.ok === true ? { ok: true, results: plan.results } : plan));
 }
 
-/** One message to the server. Its last row tells, where nothing is waited for, which partitions are ours. */
+/** One message to the server. In the non-waiting case its last row tells which partitions were locked. */
 function beginSql(names: Names, container: string, requests: readonly CommitRequest[], wait: boolean): string {
   const lock = wait ? "pg_advisory_xact_lock" : "pg_try_advisory_xact_lock";
   const partitions = requests.map(({ pk }) => `${lock}(${names.lock("partition", container, partitionKeyOf(pk))})`);
@@ -117,8 +117,8 @@ type CurrentRow = [
 ];
 
 /**
- * Version and rows in one statement. Documents that the plan does not look at stay where they are: to it, an item without one exists.
- * Row by row through the index, as in read.ts.
+ * Version and rows in one statement. Documents that the plan does not need are not read: for it, an item without one exists. Row by row
+ * through the index, as in read.ts.
  */
 function currentSql(names: Names, container: string): string {
   return `SELECT c.version, c.feed_epoch, t.* FROM ${names.containers} c LEFT JOIN (
@@ -142,7 +142,7 @@ function wanted(requests: readonly CommitRequest[]): [request: number[], pk: str
   return lists;
 }
 
-/** Only these operations read the stored text (plan-batch.ts); the others ask whether there is an item, and for its etag. */
+/** Only these operations read the stored text (plan-batch.ts); the others need only existence and etag. */
 function readsDocument(operation: PreparedOperation): boolean {
   if (operation.op === "patch" || operation.where !== undefined) return true;
   return (

@@ -2,12 +2,12 @@
  * Connections: a pool for calls, single sessions for background work, and transactions that are repeated where that is safe.
  *
  * Invariants
- * - a connection that broke, or may be inside a transaction, never goes back to the pool;
- * - a transaction is repeated only while its COMMIT has not been sent; afterwards the outcome is told as unknown (unless it says
- *   that twice is as good as once);
- * - a connection is used only after it was looked at (`onConnect`): it may lead to another server than the last one;
- * - what is committed is durable before others see it (synchronous_commit), whatever the server's own setting: the feed rests on it;
- * - every call ends: where the network goes silent, the client itself gives up;
+ * - a connection that broke, or may be inside a transaction, never returns to the pool;
+ * - a transaction is repeated only while its COMMIT has not been sent; afterwards the outcome is reported as unknown (unless the
+ *   caller says that repeating it is safe);
+ * - a connection is checked before it is used (`onConnect`): it may lead to another server than the last one;
+ * - a commit is durable before others see it (synchronous_commit), whatever the server's default: the feed relies on it;
+ * - every call ends: if the network goes silent, the client times out;
  * - statements are sent in the order of the calls without waiting for answers (pipelining); each still has its own snapshot.
  */
 import { createHash } from "node:crypto";
@@ -33,7 +33,7 @@ const backoffMsMax = 1_000;
 const connectMsMax = 10_000;
 const idleMsMax = 60_000;
 const statementMsMax = 60_000;
-/** The server ends a statement before that, and says so: who hears nothing by then is not connected any more. */
+/** The server cancels a statement before that, and says so: without an answer by then the connection is dead. */
 const answerMsMaxDefault = statementMsMax + 5_000;
 const keepAliveMs = 10_000;
 const lockMsMax = 30_000;
@@ -47,7 +47,7 @@ export interface Session {
 }
 
 export interface QueryOptions {
-  /** False for a text that a caller's filter has shaped: kept by its name, the many there can be would fill the connection. */
+  /** False for a text that depends on a caller's filter: as prepared statements, the many variants would fill the connection's memory. */
   readonly prepare?: boolean;
 }
 
@@ -55,9 +55,9 @@ type OnConnect = (connection: Transaction) => Promise<void>;
 
 export interface TransactionOptions {
   readonly attemptsMax?: number;
-  /** Also repeat when a lock was not granted in time. */
+  /** Also repeat if a lock was not granted in time. */
   readonly retryLockTimeout?: boolean;
-  /** Also repeat when the outcome is unknown: a second time changes nothing. */
+  /** Also repeat if the outcome is unknown: it is idempotent. */
   readonly idempotent?: boolean;
 }
 
@@ -66,7 +66,7 @@ export class Database implements Session {
   readonly #connect: () => Client;
   readonly #hook: { onConnect?: OnConnect };
   readonly #bornAt = new WeakMap<PoolClient, number>();
-  /** When a connection was last found to be silent: those that are older probably are, too. */
+  /** When a connection last timed out: older ones are probably dead, too. */
   #silentAt = -Infinity;
   readonly #underWay = new Set<Promise<unknown>>();
   #closed = false;
@@ -83,7 +83,7 @@ export class Database implements Session {
 
   static async open(url: string, poolSize: number, answerMsMax = answerMsMaxDefault): Promise<Database> {
     const { default: pg } = await import("pg");
-    // Every int8 of ours (times, counts) is a safe integer; pg would give text.
+    // All our int8 values (times, counts) are safe integers; pg would return text.
     const types = new pg.TypeOverrides();
     types.setTypeParser(pg.types.builtins.INT8, Number);
     const config: ClientConfig = {
@@ -102,7 +102,7 @@ export class Database implements Session {
       idle_in_transaction_session_timeout: idleInTransactionMsMax,
     };
     const hook: { onConnect?: OnConnect } = {};
-    // Options in the address take the place of ours.
+    // Options in the address override ours.
     const foreignOptions = /[?&]options=/.test(url);
     // The pool waits for `onConnect`, though its types do not say so.
     const poolConfig = {
@@ -118,17 +118,18 @@ export class Database implements Session {
       },
     };
     const pool = new pg.Pool(poolConfig);
-    // A connection that breaks while idle has been taken out already; one in use tells its query. Unheard, both would end the process.
+    // The pool has already removed a connection that breaks while idle; one in use fails its query. An unhandled error event would end the
+    // process.
     pool.on("error", () => undefined);
     return new Database(pool, () => new pg.Client(config), hook);
   }
 
-  /** Every connection of the pool that is made from now on is used only after `onConnect` found it good. */
+  /** New connections of the pool are used only after `onConnect` accepted them. */
   onConnect(onConnect: OnConnect): void {
     this.#hook.onConnect = onConnect;
   }
 
-  /** For statements that may run twice: the call is repeated when the connection breaks. */
+  /** For idempotent statements: the call is repeated if the connection breaks. */
   async query<R extends Row>(text: string, values: readonly unknown[] = [], options: QueryOptions = {}): Promise<R[]> {
     return this.#tracked(() => repeat(() => this.#ask<R>(text, values, options)));
   }
@@ -165,7 +166,7 @@ export class Database implements Session {
     return this.#tracked(() => repeat(() => this.#attempt(work, options), options));
   }
 
-  /** Closing waits for what is under way; the pool would leave those that wait for a connection without an answer. */
+  /** Closing waits for running calls; the pool alone would never answer those that wait for a connection. */
   async #tracked<T>(call: () => Promise<T>): Promise<T> {
     if (this.#closed)
       throw new PinakesError("UNAVAILABLE", "This store has been closed; open it again.", { retryable: false });
@@ -204,7 +205,7 @@ export class Database implements Session {
     }
   }
 
-  /** A connection of its own, without time limits, for work that takes long. */
+  /** A connection of its own, without time limits, for long work. */
   async session(): Promise<OwnSession> {
     const client = this.#connect();
     client.on("error", () => undefined);
@@ -219,7 +220,7 @@ export class Database implements Session {
   }
 }
 
-/** Connection loss and conflicts are waited out, a few times; other errors, and the last, are told in Pinakes' words. */
+/** Connection loss and conflicts are retried a few times; other errors, and the last, are translated to PinakesErrors. */
 async function repeat<T>(
   attempt: () => Promise<T>,
   { attemptsMax = attemptsMaxDefault, retryLockTimeout = false }: TransactionOptions = {},
@@ -246,8 +247,8 @@ export class Transaction implements Session {
   }
 
   /**
-   * Several statements without parameters; the first is BEGIN. Gives the last one's first row. Nothing is waited for: pass the promise
-   * to `settle` or `commit`.
+   * Several statements without parameters; the first is BEGIN. Returns the last one's first row. Nothing is awaited: pass the promise to
+   * `settle` or `commit`.
    */
   async run(text: string): Promise<Row> {
     const answer: unknown = await this.#client.query<never[]>({ text, rowMode: "array" });
@@ -259,15 +260,15 @@ export class Transaction implements Session {
     return (await this.#client.query<never[]>(statement(text, values))).rows as unknown as R[];
   }
 
-  /** COMMIT goes out behind the statements that are still under way: after a failure PostgreSQL takes it for a ROLLBACK. */
+  /** COMMIT is pipelined after the running statements: after a failure PostgreSQL treats it as a ROLLBACK. */
   async commit(underWay: readonly Promise<unknown>[] = []): Promise<void> {
     this.commitSent = true;
     const commit = this.#client.query("COMMIT");
     try {
       await settle([...underWay, commit]);
     } catch (error) {
-      // Either the server itself failed a statement before the COMMIT, which can then no longer have succeeded, or the connection was
-      // dead before anything of this was sent. Both ways nothing is stored, and all may be repeated.
+      // Either the server itself failed a statement before the COMMIT, which then cannot have succeeded, or the connection was dead before
+      // any of this was sent. In both cases nothing is stored, and everything may be repeated.
       const before = (await Promise.allSettled(underWay)).some(
         (outcome) => outcome.status === "rejected" && outcome.reason === error,
       );
@@ -320,7 +321,7 @@ export class OwnSession implements Session, AsyncDisposable {
   }
 }
 
-/** Waits until every one is answered, so that none is left behind on the connection; then throws the first error, which caused the rest. */
+/** Waits until all are answered, so that none remains in flight on the connection; then throws the first error, which caused the rest. */
 export async function settle(underWay: readonly Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(underWay)).find((outcome) => outcome.status === "rejected");
   if (failed !== undefined) throw failed.reason;
@@ -328,7 +329,7 @@ export async function settle(underWay: readonly Promise<unknown>[]): Promise<voi
 
 const statementNames = new Map<string, string>();
 
-/** Prepared once per connection: a statement's name is made of its text. */
+/** Prepared once per connection: a statement's name is derived from its text. */
 function statement(
   text: string,
   values: readonly unknown[],

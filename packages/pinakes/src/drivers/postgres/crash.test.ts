@@ -33,7 +33,7 @@ it("R-AGT-01 opening again, and opening from many processes at once, changes not
   await again.openContainer(container);
   expect(await described(raw, database)).toBe(before);
   for (const store of stores) expect(await store.read(scope, "notes", { partition: ["a"], id: "x" })).toBeDefined();
-  // One signing key: a cursor of one process is good in the others.
+  // One signing key: a cursor of one process is valid in the others.
   const { cursor } = await (stores[0] as ItemStore).changes(scope, "notes");
   expect((await again.changes(scope, "notes", { cursor })).changes).toEqual([]);
 });
@@ -78,7 +78,7 @@ it("R-AGT-55 a server killed in the middle keeps every acknowledged batch whole,
   await databases.server.kill9();
   await Promise.all(writers);
   await databases.server.restart();
-  // The same store goes on by itself.
+  // The same store recovers by itself.
   const found = new Set<string>();
   for (const p of ["p0", "p1", "p2"])
     for (const { id } of (await store.query(scope, "notes", { equals: { p }, limit: 1_000 })).items) found.add(id);
@@ -97,7 +97,7 @@ it("R-AGT-55 a server killed in the middle keeps every acknowledged batch whole,
 
 const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pinakes' AND pid <> pg_backend_pid()`;
 
-it("connections that were cut while idle are replaced without a word", async () => {
+it("connections that were cut while idle are replaced silently", async () => {
   const store = await databases.store(databases.fresh());
   await store.openContainer(container);
   const raw = await databases.raw();
@@ -133,7 +133,7 @@ it("a connection that breaks before the commit is sent costs nothing: the write 
   expect((await store.changes(scope, "notes")).changes).toHaveLength(1);
 });
 
-it("a connection that breaks during the commit is told as an unknown outcome, which is not safe to repeat unseen", async () => {
+it("a connection that breaks during the commit is an unknown outcome, which is not safe to repeat blindly", async () => {
   const database = databases.fresh();
   const store = await databases.store(database);
   await store.openContainer(container);
@@ -166,7 +166,7 @@ it("a connection that breaks during the commit is told as an unknown outcome, wh
   expect(await refusal(create(store, "x"), "CONFLICT")).toMatch(/exists/);
 });
 
-it("a server that cannot be reached, a wrong address and a foreign format are told as what they are", async () => {
+it("an unreachable server, a wrong address and a foreign format are reported as such", async () => {
   await refusal(openPostgresItems({ url: "postgres://postgres:x@127.0.0.1:1/postgres" }), "UNAVAILABLE");
   await refusal(openPostgresItems({ url: "mysql://localhost" }), "INVALID");
   expect(await refusal(openPostgresItems({ url: databases.server.url.replace(":x@", ":y@") }), "INVALID")).toMatch(
@@ -182,7 +182,7 @@ it("a server that cannot be reached, a wrong address and a foreign format are to
   );
 });
 
-it("partition keys longer than a B-tree holds work everywhere", async () => {
+it("partition keys longer than a B-tree allows work everywhere", async () => {
   let now = Date.UTC(2030, 0, 1);
   const store = await databases.store(databases.fresh(), { clock: { now: () => now } });
   const name = {
@@ -230,7 +230,7 @@ it("partition keys longer than a B-tree holds work everywhere", async () => {
   ).toEqual({ purged: 4, backlog: 0 });
 });
 
-it("closing waits for the calls under way, answers later ones, and can be repeated", async () => {
+it("closing waits for running calls, answers later ones, and is idempotent", async () => {
   const database = databases.fresh();
   const store = await databases.store(database, { poolSize: 1 });
   await store.openContainer(container);
@@ -254,7 +254,7 @@ it("closing carries out the writes that wait their turn on one partition", async
   expect((await Promise.allSettled(writes)).filter(({ status }) => status === "rejected")).toEqual([]);
 });
 
-it("numbers that a crash takes back and gives again are not skipped by readers that were there before it", async () => {
+it("existing readers do not skip transaction numbers that a crash reuses", async () => {
   const database = databases.fresh();
   const store = await databases.store(database);
   await store.openContainer(container);
@@ -263,7 +263,7 @@ it("numbers that a crash takes back and gives again are not skipped by readers t
   const burn = async (): Promise<void> => {
     for (let i = 0; i < 20; i += 1) await raw.query("SELECT pg_current_xact_id()");
   };
-  // While something older is under way, "now" carries a snapshot along.
+  // While an older transaction is running, "now" includes a snapshot.
   const slow = await databases.raw();
   await slow.query("BEGIN");
   await slow.query("SELECT pg_current_xact_id()");
@@ -283,7 +283,7 @@ it("numbers that a crash takes back and gives again are not skipped by readers t
   for (const { cursor } of [followed, now, overlapping]) expect(await told(cursor)).toEqual(ids);
 });
 
-it("commits are durable before they are seen, also where the server is set to be lax", async () => {
+it("commits are durable before they are visible, whatever the server's default", async () => {
   const raw = await databases.raw();
   await raw.query("ALTER DATABASE postgres SET synchronous_commit = off");
   try {
@@ -297,7 +297,7 @@ it("commits are durable before they are seen, also where the server is set to be
   }
 });
 
-it("a process that lives on while another server takes over begins a new epoch before it writes", async () => {
+it("a process that survives a failover begins a new epoch before it writes", async () => {
   const database = databases.fresh();
   const store = await databases.store(database);
   await store.openContainer(container);
@@ -322,7 +322,7 @@ it("a process that lives on while another server takes over begins a new epoch b
   ]);
 });
 
-/** A way to the server that can go silent, as a network does: existing connections stay open, and nothing comes through. */
+/** A proxy that can go silent, as a network does: existing connections stay open, and no data passes. */
 async function silentProxy(): Promise<{ url: string; silence(): void; stop(): void }> {
   const { port, url } = databases.server;
   const open = new Set<Socket>();
@@ -347,7 +347,7 @@ async function silentProxy(): Promise<{ url: string; silence(): void; stop(): vo
   };
 }
 
-it("a network that goes silent is given up: reads are repeated elsewhere, and a commit that was sent has an unknown outcome", async () => {
+it("a silent network times out: reads are repeated elsewhere, and a commit that was sent has an unknown outcome", async () => {
   const proxy = await silentProxy();
   const database = await Database.open(proxy.url, 8, 1_000);
   try {

@@ -1,6 +1,6 @@
 /**
- * Opening a container: creates it, or changes it online. A change is made under the container's lock, which every commit shares: once
- * it is made, no writer with the old definition is under way, and every later one notices the new version before it writes.
+ * Opening a container: creates it, or changes it online. A change is made under the container's lock, which every commit shares: once it is
+ * made, no writer with the old definition is running, and every later one notices the new version before it writes.
  */
 import { compileContainer, mergeDefinitions, type NormalDefinition } from "../../items/compiled-container.ts";
 import type { OpenContainerOptions } from "../../ports/item-store.ts";
@@ -10,10 +10,10 @@ import { lockNotGranted } from "./errors.ts";
 import { indexColumn, quote, type Names } from "./names.ts";
 import { createFeed, createIndex, createTable, supportsLz4, ttlColumns } from "./schema.ts";
 
-/** Readers and writers queue behind a lock that is waited for, so the wait is short, and repeated after a pause. */
+/** Readers and writers queue behind a lock request, so the wait is short, and repeated after a pause. */
 const lockMsMax = 250;
 const attemptsMax = 120;
-/** A transaction that has lasted for so long is no commit of ours. */
+/** A transaction older than this is no commit of ours. */
 const longMs = 1_000;
 
 export async function defineContainer(
@@ -43,7 +43,7 @@ export async function defineContainer(
   return (await catalog.load(database, name)).get(name) as Loaded;
 }
 
-/** The new definition, or undefined when nothing changes. */
+/** The new definition, or undefined if nothing changes. */
 function merge(
   { compiled }: Loaded,
   next: NormalDefinition,
@@ -58,9 +58,9 @@ function altersTable({ compiled }: Loaded, next: NormalDefinition | undefined): 
 }
 
 /**
- * A change of the table waits for everybody who uses it, and all others wait behind it. So it is not begun while somebody is there
- * who will stay for long: the builder of another index is cancelled, for it goes on by itself where it was; anybody else is waited
- * for while nothing is held. Commits come and go, and are no obstacle.
+ * A change of the table waits for all its users, and all others wait behind it. So it does not start while a long transaction uses the
+ * table: the builder of another index is cancelled, for it resumes by itself; anything else is waited for without holding a lock. Commits
+ * are short, and no obstacle.
  */
 async function clearTheWay(session: Session, names: Names, container: string): Promise<void> {
   const inTheWay = await session.query<[pid: number, mode: string, application: string | null, builder: boolean]>(
@@ -76,7 +76,7 @@ async function clearTheWay(session: Session, names: Names, container: string): P
   const [first] = inTheWay;
   if (first === undefined) return;
   const builder = inTheWay.find((other) => other[3]);
-  // Without the right to do so it is waited for like anybody else.
+  // Without the right to do so it is waited for like any other.
   if (builder !== undefined) await session.query(`SELECT pg_cancel_backend($1)`, [builder[0]]).catch(() => undefined);
   const [pid, mode, application] = first;
   throw lockNotGranted(`process ${pid} (${application ?? "unknown"}) holds ${mode} on ${names.table(container)}`);
@@ -132,14 +132,14 @@ async function change(
   ]);
 }
 
-/** An index by name, and what holds its keys. */
+/** An index by name, and the column with its keys. */
 type NewIndex = readonly [name: string, column: string];
 const ttlIndexes: readonly NewIndex[] = [
   [ttlColumns.default, ttlColumns.default],
   [ttlColumns.own, ttlColumns.own],
 ];
 
-/** Without a default, so that PostgreSQL touches no row. */
+/** Without a default, so that PostgreSQL rewrites no row. */
 async function addColumns(
   transaction: Transaction,
   names: Names,
@@ -152,7 +152,7 @@ async function addColumns(
   );
 }
 
-/** At once while there are no rows; else they are declared, and built in the background. */
+/** Immediately if there are no rows; else they are declared, and built in the background. */
 async function addIndexes(
   transaction: Transaction,
   names: Names,

@@ -43,7 +43,7 @@ export class PostgresItemEngine implements ItemEngine {
   readonly #names: Names;
   readonly #catalog: Catalog;
   readonly #builder: IndexBuilder;
-  /** PostgreSQL would order commits on a partition too, but each would hold a connection while it waits, and use up the pool. */
+  /** PostgreSQL would serialise commits on a partition too, but each would hold a connection while it waits, and exhaust the pool. */
   readonly #queue = new KeyedQueue();
   readonly #groups: CommitGroups;
   readonly #key: Uint8Array;
@@ -171,7 +171,7 @@ export class PostgresItemEngine implements ItemEngine {
 
   close(): Promise<void> {
     this.#closed ??= (async () => {
-      // Writes that wait their turn were accepted: they are carried out.
+      // Writes in the queue were accepted: they are carried out.
       await Promise.all([this.#queue.idle(), this.#builder.close()]);
       await this.#catalog.close();
       await this.#database.close();
@@ -185,13 +185,13 @@ export class PostgresItemEngine implements ItemEngine {
     return this.#catalog.of(container);
   }
 
-  /** As it is now, which may be news since the call was planned. */
+  /** As it is now, which may have changed since the call was planned. */
   #ttl({ name, ttl }: CompiledContainer): ContainerTtl {
     const current = this.#catalog.get(name);
     return current === undefined ? ttl : current.compiled.ttl;
   }
 
-  /** The caller judges by the ttl that the call was planned with. Where that has changed, it is judged here, and the caller told the result. */
+  /** The caller applies the ttl that the call was planned with. If that has changed, it is applied here, and the caller gets the result. */
   #visible<T extends { readonly ttl: number | null; readonly modifiedAt: number }>(
     container: CompiledContainer,
     item: T | undefined,
@@ -208,7 +208,7 @@ export class PostgresItemEngine implements ItemEngine {
     return loaded;
   }
 
-  /** Another process may have finished the build since we last looked. What was ready stays so: a new build has a new column. */
+  /** Another process may have finished the build since our last check. What was ready stays so: a new build has a new column. */
   async #requireReady(loaded: Loaded, range: ScanRange): Promise<void> {
     if (range.kind === "partition" || loaded.states.get(range.index)?.ready === true) return;
     const { name } = loaded.compiled;
@@ -221,7 +221,7 @@ export class PostgresItemEngine implements ItemEngine {
       : new PinakesError("UNAVAILABLE", `${refused.detail} The build failed and is being repeated: ${state.error}`);
   }
 
-  /** A definition that another process has changed since this call was planned: the call is planned anew, not answered by halves. */
+  /** A definition that another process has changed since this call was planned: the call is planned again, not half answered. */
   async #current<T>({ name }: CompiledContainer, call: () => Promise<T>): Promise<T> {
     try {
       return await call();

@@ -1,4 +1,4 @@
-/** What PostgreSQL and its client say, in the words of Pinakes. */
+/** Errors of PostgreSQL and its client as PinakesErrors. */
 import { PinakesError } from "../../domain/errors.ts";
 
 const socketCodes = new Set([
@@ -13,7 +13,7 @@ const socketCodes = new Set([
   "ENETUNREACH",
   "ENOENT",
 ]);
-/** The server is going away, starting, full, or has become a standby: another connection may fare better. */
+/** The server is shutting down, starting, full, or has become a standby: another connection may succeed. */
 const serverGone = new Set(["57P01", "57P02", "57P03", "57P05", "25P03", "25006", "53300"]);
 const clientGone =
   /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Query read timeout)/;
@@ -28,29 +28,29 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === "string" ? code : undefined;
 }
 
-/** The connection is of no use any more; whatever it was doing may or may not have been done. */
+/** The connection is unusable; whatever it was doing may or may not have been done. */
 export function isConnectionLoss(error: unknown): boolean {
   const code = sqlState(error);
   if (code !== undefined && (socketCodes.has(code) || serverGone.has(code) || /^08...$/.test(code))) return true;
   return code === undefined && error instanceof Error && clientGone.test(error.message);
 }
 
-/** No answer came, though the server would have sent one by now, if only to say that the time is over. */
+/** No answer came, though the server would have sent one by now, if only a timeout. */
 export function isSilence(error: unknown): boolean {
   return error instanceof Error && sqlState(error) === undefined && silence.test(error.message);
 }
 
-/** The server that answered is a copy that follows another one: it takes no writes, and what it shows may be old. */
+/** The server that answered is a replica: it accepts no writes, and its data may be stale. */
 export function standbyAnswered(): Error {
   return Object.assign(new Error("the server that answered is a standby"), { code: "25006" });
 }
 
-/** An error that the server sent, as opposed to silence: it knows what it did. */
+/** An error that the server sent, as opposed to silence: the server knows what it did. */
 export function isServerAnswer(error: unknown): boolean {
   return typeof (error as { severity?: unknown } | null)?.severity === "string";
 }
 
-/** pg refused to send a statement, because it knew the connection to be dead. */
+/** pg did not send a statement, because it knew the connection to be dead. */
 export function wasNotSent(error: unknown): boolean {
   return error instanceof Error && sqlState(error) === undefined && unsent.test(error.message);
 }
@@ -65,12 +65,12 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === lockTimeout;
 }
 
-/** As PostgreSQL would say it, for a lock that was not even asked for. */
+/** As PostgreSQL would say it, for a lock that was not even requested. */
 export function lockNotGranted(why: string): Error {
   return Object.assign(new Error(why), { code: lockTimeout });
 }
 
-/** A column or table that this process believes in is gone: another process has changed the container. */
+/** A column or table that this process expects is gone: another process has changed the container. */
 export function isOutdated(error: unknown): boolean {
   const cause = PinakesError.isInstance(error) ? error.cause : error;
   const code = sqlState(cause);

@@ -5,7 +5,7 @@ export interface Position {
   readonly epoch: number;
   readonly xid: bigint;
   readonly n: number;
-  /** A pg_snapshot: what it shows was before the reader asked for "now", wherever it stands in the order. */
+  /** A pg_snapshot: what it shows was committed before the reader asked for "now", whatever its number. */
   readonly seen?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export function formatPosition({ epoch, xid, n, seen }: Position): string {
 
 export function parsePosition(text: string): Position {
   const match = /^(\d+):(\d+):(\d+)(?:\|(\d+:\d+:[\d,]*))?$/.exec(text);
-  if (match === null) throw invalid("The feed cursor is not one of PostgreSQL's; begin anew without it.");
+  if (match === null) throw invalid("The feed cursor is not one of PostgreSQL's; start over without it.");
   const [, epoch, xid, n, seen] = match;
   return { epoch: Number(epoch), xid: BigInt(xid as string), n: Number(n), seen };
 }

@@ -1,4 +1,4 @@
-/** The feed against transactions that overlap: none skipped, none told twice, however late it becomes visible. */
+/** The feed against overlapping transactions: none skipped, none returned twice, however late it becomes visible. */
 import { expect, it } from "vitest";
 import { systemScope, tenantScope } from "../../domain/scope.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
@@ -23,12 +23,12 @@ async function open(database: string): Promise<ItemStore> {
 const put = (store: ItemStore, id: string, p = "a") =>
   store.write(scope, "notes", [p], { op: "upsert", document: { id, p } });
 
-/** A change as the driver would write it, in a transaction that the test ends when it likes. */
+/** A change as the driver would write it, in a transaction that the test ends. */
 const insert = (database: string) =>
   `INSERT INTO "${database}"."f_notes" (epoch, xid, n, tenant, pk, id_key, id, kind, etag, at, expired)
    VALUES (1, pg_current_xact_id(), 1, 'acme', '["acme","b"]', 'late', 'late', 'put', 'e-late', 1, false)`;
 
-it("a transaction that began first and commits last is not skipped by a reader that was there in between", async () => {
+it("a transaction that began first and commits last is not skipped by a reader in between", async () => {
   const database = databases.fresh();
   const store = await open(database);
   const slow = await databases.raw();
@@ -71,7 +71,7 @@ it("two processes that write one partition are serialised by the database, and t
   expect(told.slice(1)).toEqual(Array.from({ length: 160 }, (_, i) => i + 1));
 });
 
-it("a reader that asks until there is no more sees what was acknowledged before it asked, also when something older is under way", async () => {
+it("a reader that asks until there is no more sees what was acknowledged before it asked, also while an older transaction is running", async () => {
   const database = databases.fresh();
   const store = await open(database);
   const slow = await databases.raw();
@@ -91,7 +91,7 @@ it("a reader that asks until there is no more sees what was acknowledged before 
   expect(told).toEqual(["x"]);
 });
 
-it('"now" tells apart what was committed and what was under way, though their numbers overlap', async () => {
+it('"now" distinguishes committed from running transactions, though their numbers overlap', async () => {
   const database = databases.fresh();
   const store = await open(database);
   const slow = await databases.raw();
@@ -107,7 +107,7 @@ it('"now" tells apart what was committed and what was under way, though their nu
   expect((await follow(store, next.cursor)).ids).toEqual(["last"]);
 });
 
-it("an idle reader moves on with the database, and is not refused when what it never needed is forgotten", async () => {
+it("an idle reader advances with the database, and is not rejected when changes it never needed are trimmed", async () => {
   let now = 1_000;
   const database = databases.fresh();
   const store = await databases.store(database, { clock: { now: () => now } });
@@ -125,7 +125,7 @@ it("an idle reader moves on with the database, and is not refused when what it n
   await expect(follow(store, start.cursor)).rejects.toMatchObject({ code: "PRECONDITION_FAILED" });
 });
 
-it("data that moves to a cluster whose transaction numbers are lower keeps its order, and readers of the old one miss nothing", async () => {
+it("data that moves to a cluster whose transaction numbers are lower keeps its order, and existing readers miss nothing", async () => {
   const database = databases.fresh();
   const before = await open(database);
   await put(before, "old");

@@ -1,12 +1,12 @@
 /**
- * The change feed. Its order is (epoch, xid, n): the life of the cluster, the transaction's number, the place in the commit.
+ * The change feed. Its order is (epoch, xid, n): the incarnation of the cluster, the transaction's number, the position in the commit.
  *
- * Why nothing is skipped: numbers are given before commits become visible, so a lower one may appear after a higher one was read. A
- * page therefore ends below the oldest transaction that is still under way (xmin of the snapshot the page is read with): below it
- * all is settled. A long transaction anywhere in the cluster holds the feed up, and loses nothing.
- * Why a partition's order is its commit order: a commit gets its number while it holds the partition (commit.ts).
- * Why a crash skips nothing: PostgreSQL gives numbers anew that were used by nothing durable. So a position is always that of a row,
- * of any tenant, which was durable before it could be seen (connection.ts); no later row gets a number as low as that.
+ * Why nothing is skipped: numbers are assigned before commits become visible, so a lower one may appear after a higher one was read. A page
+ * therefore ends below the oldest running transaction (xmin of the snapshot the page is read with): below it all is settled. A long
+ * transaction anywhere in the cluster delays the feed, and loses nothing. Why a partition's order is its commit order: a commit gets its
+ * number while it holds the partition's lock (commit.ts). Why a crash skips nothing: PostgreSQL reuses only numbers that no durable row
+ * has. So a position is always that of a row, of any tenant, which was durable before it was visible (connection.ts); no later row gets a
+ * number as low as that.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { PinakesError } from "../../domain/errors.ts";
@@ -32,7 +32,7 @@ export async function changes(session: Session, names: Names, loaded: Loaded, re
   return (await readPage(session, names, loaded, request, from)).page;
 }
 
-/** `held`: there is room for more, and more is committed, but something older is under way. */
+/** `held`: there is room for more, and more is committed, but an older transaction is running. */
 async function readPage(
   session: Session,
   names: Names,
@@ -62,7 +62,7 @@ async function readPage(
   const settled = found.filter((row) => row[9] < epoch || BigInt(row[10]) < BigInt(xmin));
   const last = settled[limit - 1];
   const ended = settled.length <= limit;
-  // All below xmin is settled and was given: an idle reader moves on with the others' rows, and does not fall behind what is kept.
+  // Everything below xmin is settled and was returned: an idle reader advances with other tenants' rows, and is not trimmed away.
   const next: Position =
     ended || last === undefined
       ? latest(from, trimmed, lastSettled)
@@ -111,7 +111,7 @@ type FoundRow = [
 ];
 type PageRow = FoundRow | [...Head, epoch: null];
 
-/** One statement, so that what was trimmed, xmin and the rows are of one moment. */
+/** One statement, so that the trim position, xmin and the rows are of one moment. */
 function pageSql(names: Names, { feed }: Loaded): string {
   return `SELECT c.feed_epoch, c.trimmed_epoch, c.trimmed_xid, c.trimmed_n, pg_snapshot_xmin(s.s), pg_snapshot_xmax(s.s), l.*, f.*
     FROM ${names.containers} c CROSS JOIN pg_current_snapshot() AS s (s) LEFT JOIN LATERAL (${lastSql(feed)}) l ON true LEFT JOIN LATERAL (
@@ -121,7 +121,7 @@ function pageSql(names: Names, { feed }: Loaded): string {
     ) f ON true WHERE c.name = $1 ORDER BY f.epoch, f.xid, f.n`;
 }
 
-/** The last row below all that is under way. */
+/** The last row below all running transactions. */
 function lastSql(feed: string): string {
   return `SELECT epoch, xid, n FROM ${feed} WHERE (epoch, xid) < (c.feed_epoch, pg_snapshot_xmin(s.s)) ORDER BY epoch DESC, xid DESC, n DESC LIMIT 1`;
 }
@@ -131,8 +131,8 @@ function toChange([, , , , , , , , , , , , kind, pk, idKey, id, etag, at, expire
 }
 
 /**
- * Below xmin all is past. Above, some is past and some under way: the snapshot goes along, to tell them apart later. It is cut off
- * behind the last row, for numbers beyond may be given anew after a crash.
+ * Below xmin everything is settled. Above, some transactions are committed and some running: the snapshot is stored to tell them apart
+ * later. It is cut off behind the last row, for numbers beyond may be reused after a crash.
  */
 async function now(session: Session, names: Names, { compiled: { name }, feed }: Loaded): Promise<Position> {
   const [row] = await session.query<[number, number, string, number, string, string | null, ...LastRow]>(
@@ -145,14 +145,14 @@ async function now(session: Session, names: Names, { compiled: { name }, feed }:
   const [epoch, trimmedEpoch, trimmedXid, trimmedN, snapshot, seenXid, lastEpoch, lastXid, lastN] = row;
   const trimmed: Position = { epoch: trimmedEpoch, xid: BigInt(trimmedXid), n: trimmedN };
   const lastSettled: Position = lastEpoch === null ? trimmed : { epoch: lastEpoch, xid: BigInt(lastXid), n: lastN };
-  // The beginning of the epoch at least: the snapshot is of this epoch.
+  // At least the beginning of the epoch: the snapshot is of this epoch.
   return {
     ...latest({ epoch, xid: 0n, n: 0 }, trimmed, lastSettled),
     seen: seenXid === null ? undefined : cutOff(snapshot, BigInt(seenXid)),
   };
 }
 
-/** The snapshot without what lies beyond `last`; undefined when then nothing is left to tell apart. */
+/** The snapshot without what lies beyond `last`; undefined if nothing remains to tell apart. */
 function cutOff(snapshot: string, last: bigint): string | undefined {
   const [xmin, , underWay] = snapshot.split(":") as [string, string, string];
   if (last < BigInt(xmin)) return undefined;
@@ -160,7 +160,7 @@ function cutOff(snapshot: string, last: bigint): string | undefined {
   return `${xmin}:${last + 1n}:${kept.join(",")}`;
 }
 
-/** From the front only, and only what is settled: what is forgotten is all that lies before one position, which is kept. */
+/** From the front only, and only what is settled: exactly what lies before one position is trimmed, and the position is stored. */
 export async function trimFeed(
   database: Database,
   names: Names,

@@ -1,4 +1,6 @@
-/** Unique keys inside a commit: who holds the values that its plans claim. The commit holds the partitions, so the answer stays true. */
+/**
+ * Unique keys inside a commit: which items hold the values that its plans claim. The commit locks the partitions, so the answer stays true.
+ */
 import { limits } from "../../domain/limits.ts";
 import type { StoredItem } from "../../items/item-engine.ts";
 import type { BatchPlan, CommitRequest } from "../../items/plan-batch.ts";
@@ -7,7 +9,7 @@ import type { Loaded } from "./catalog.ts";
 import { settle, type Session } from "./connection.ts";
 import { partitionKeyOf, quote, uniqueColumn } from "./names.ts";
 
-/** The plans after their claims are settled, each by itself: values are unique within a partition. All are asked for in one trip. */
+/** The plans after their claims are settled, each by itself: values are unique within a partition. One round trip for all. */
 export async function settleAllClaims(
   session: Session,
   loaded: Loaded,
@@ -34,7 +36,7 @@ export async function settleAllClaims(
   );
 }
 
-/** Who holds each claimed value now. The text is needed only where a long id is not its own key (idOf in plan-batch.ts). */
+/** The current holder of each claimed value. The text is needed only if a long id is not its own key (idOf in plan-batch.ts). */
 async function holdersOf(
   session: Session,
   { compiled, table }: Loaded,

@@ -9,9 +9,9 @@ import { Names } from "./names.ts";
 export interface PostgresItemsOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
-  /** The PostgreSQL schema that holds everything; made when it is absent. */
+  /** The PostgreSQL schema that holds everything; created if absent. */
   readonly database?: string;
-  /** Connections at most; an index that is being built takes one more. */
+  /** Maximum number of connections; an index build takes one more. */
   readonly poolSize?: number;
   readonly clock?: Clock;
 }
@@ -37,7 +37,7 @@ export async function openPostgresItems({
   return createItemStore(engine, { clock });
 }
 
-/** The engine below the store, for moving all of it elsewhere. */
+/** The engine below the store, for moving all data elsewhere. */
 export async function connectPostgresEngine({
   url,
   database,
@@ -46,7 +46,7 @@ export async function connectPostgresEngine({
   return PostgresItemEngine.open(url, database, 10, clock);
 }
 
-/** Whether there are items of this database; nothing is made. */
+/** Whether there are items of this database; creates nothing. */
 export async function hasPostgresItems({
   url,
   database,

@@ -42,12 +42,12 @@ const numbers = async (store: ItemStore, status: string): Promise<number[]> => {
   }
 };
 
-it("R-AGT-62 an index is built online: writes and other reads go on, progress is seen, and the result is complete", async () => {
+it("R-AGT-62 an index is built online: writes and other reads continue, progress is visible, and the result is complete", async () => {
   const database = databases.fresh();
   const store = await databases.store(database);
   await store.openContainer(plain);
   await fill(store, 3_000);
-  // The test holds one partition in the middle, so that the build stands still there.
+  // The test locks one partition in the middle, so that the build stops there.
   const raw = await databases.raw();
   await raw.query("SELECT pg_advisory_lock($1)", [
     new Names(database).lockKey("partition", "tasks", '["acme","p015"]'),
@@ -74,7 +74,7 @@ it("R-AGT-62 an index is built online: writes and other reads go on, progress is
   });
   expect(await store.count(scope, "tasks", { equals: { p: "p001" } })).toBe(100);
 
-  // The build has read this row and waits for its partition: what is written there meanwhile must win.
+  // The build has read this row and waits for its partition: concurrent writes to it must win.
   await raw.query(
     `UPDATE "${database}"."c_tasks" SET etag = 'raw', "k_byStatus_2" = NULL WHERE pk = '["acme","p015"]' AND id = 'i0'`,
   );
@@ -88,7 +88,7 @@ it("R-AGT-62 an index is built online: writes and other reads go on, progress is
   expect(await numbers(store, "done")).toHaveLength(1_501);
 });
 
-it("a build that is cut off goes on where it was, in whatever process opens the container", async () => {
+it("an interrupted build continues where it was, in whatever process opens the container", async () => {
   const database = databases.fresh();
   const first = await databases.store(database);
   await first.openContainer(plain);
@@ -111,7 +111,7 @@ it("a build that is cut off goes on where it was, in whatever process opens the 
   expect(await numbers(second, "open")).toEqual(Array.from({ length: 300 }, (_, i) => i * 2));
 });
 
-it("an index that PostgreSQL left invalid is made anew", async () => {
+it("an index that PostgreSQL left invalid is rebuilt", async () => {
   const database = databases.fresh();
   const store = await databases.store(database);
   await store.openContainer(plain);
@@ -139,7 +139,7 @@ it("an index that PostgreSQL left invalid is made anew", async () => {
   expect(await numbers(again, "open")).toHaveLength(25);
 });
 
-it("R-AGT-62 a process that still knows the old definition keeps the new index complete", async () => {
+it("R-AGT-62 a process with the old definition keeps the new index complete", async () => {
   const database = databases.fresh();
   const old = await databases.store(database);
   await old.openContainer(plain);
@@ -197,7 +197,7 @@ it("R-AGT-62 an index that is built while two processes write at random equals t
   expect(found.toSorted()).toEqual(rows.toSorted());
 });
 
-it("a query planned for an index that another process has redefined is refused, never answered with the wrong keys", async () => {
+it("a query planned for an index that another process has redefined is rejected, never answered with the wrong keys", async () => {
   const database = databases.fresh();
   const old = await databases.store(database);
   await old.openContainer(indexed);
@@ -239,7 +239,7 @@ it("a document that cannot be in a new index stops its build, is named, and rele
   expect(await numbers(store, "open")).toEqual([0, 2, 4, 77]);
 });
 
-it("R-AGT-51 a time to live that is switched on later gets its indexes in the background, and finds what has expired meanwhile", async () => {
+it("R-AGT-51 a time to live that is switched on later gets its indexes in the background, and finds items that have expired meanwhile", async () => {
   let now = Date.UTC(2030, 0, 1);
   const database = databases.fresh();
   const store = await databases.store(database, { clock: { now: () => now } });
@@ -339,7 +339,7 @@ it("an index can be added while another is being built and waits for an old tran
 const fillOne = (store: ItemStore, id: string) =>
   store.write(scope, "tasks", ["q"], { op: "create", document: { id, p: "q", status: "open", n: -1 } });
 
-it("a change of the indexes waits for somebody who reads the table for long without making others wait behind it", async () => {
+it("a change of the indexes waits for a long reader of the table without making others wait behind it", async () => {
   const database = databases.fresh();
   const store = await databases.store(database);
   await store.openContainer(plain);
@@ -376,7 +376,7 @@ it("a process that was idle learns of a changed time to live before it answers",
   let idleMs = 0;
   const ticking = vi.spyOn(performance, "now").mockImplementation(() => real() + idleMs);
   try {
-    // Each answer is the first one after a while: none may rest on what an earlier one has learnt.
+    // Each answer is the first one after a while: none may rely on what an earlier one learned.
     const first = async (ttl: number, call: () => Promise<unknown>): Promise<unknown> => {
       await a.openContainer({ ...plain, ttl });
       idleMs += 10_000;

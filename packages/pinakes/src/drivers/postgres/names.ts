@@ -72,8 +72,8 @@ export function quote(identifier: string): string {
 }
 
 /**
- * The version that brought the index is part of its column's name: who still knows an older definition of an index of that name
- * meets a missing column, never keys that mean something else.
+ * The version that added the index is part of its column's name: a process with an older definition of an index of that name hits a missing
+ * column, never keys with another meaning.
  */
 export function indexColumn(index: string, version: number): string {
   return `k_${index}_${version}`;

@@ -1,21 +1,21 @@
 /**
- * A prefilter (domain/prefilter.ts) as SQL over the document's text. It may only drop what surely does not match.
+ * A prefilter (domain/prefilter.ts) as SQL over the document's text. It may only drop documents that certainly do not match.
  *
- * jsonb refuses a text with half of a surrogate pair anywhere in it; such a document is kept unread. JSON.stringify writes these
- * halves, and only them, as \\ud…, so they are easily found. Numbers are compared as numeric: the shortest decimal of a double, which
- * is what the document and the bound are written with, is in the same order as the doubles. An element of an array may be found where
- * domain/path.ts sees nothing: that only keeps a row too many.
+ * jsonb rejects a text that contains half of a surrogate pair; such a document is kept without evaluation. JSON.stringify writes these
+ * halves, and only them, as \\ud…, so they are easily found. Numbers are compared as numeric: the shortest decimals of doubles, in which
+ * the document and the bound are written, have the same order as the doubles. An element of an array may be found where domain/path.ts sees
+ * nothing: that only keeps a row too many.
  */
 import { allOf, anyOf, type Prefilter } from "../../domain/prefilter.ts";
 
 type Add = (value: unknown) => string;
 type Leaf = Exclude<Prefilter, { kind: "all" | "any" }>;
 
-/** The condition on a row, its values added by `add`; undefined when nothing of it can be said. */
+/** The condition on a row, its values added by `add`; undefined if no part of it can be expressed. */
 export function prefilterSql(prefilter: Prefilter | undefined, add: Add): string | undefined {
   const told = prefilter === undefined ? undefined : tellable(prefilter);
   if (told === undefined) return undefined;
-  // OFFSET 0 keeps PostgreSQL from reading the text anew for every comparison.
+  // OFFSET 0 keeps PostgreSQL from parsing the text again for every comparison.
   return `(SELECT j IS NULL OR coalesce(${render(told, add)}, false) FROM (SELECT CASE WHEN strpos(doc, '\\ud') = 0 THEN doc::jsonb END AS j OFFSET 0) AS parsed)`;
 }
 
@@ -59,7 +59,7 @@ function among(values: Extract<Prefilter, { kind: "in" }>["values"], path: strin
     ...(numbers.length === 0 ? [] : [ofNumber(path, `= ANY(${add(numbers)}::numeric[])`)]),
     ...(values.includes(null) ? [`jsonb_typeof(j #> ${path}) = 'null'`] : []),
   ];
-  // In an empty list is nothing; but its path was added, and every value that is added must be used.
+  // An empty list matches nothing; but its path was added, and every added value must be used.
   return parts.length === 0 ? `(j #> ${path}) IS NULL AND false` : `(${parts.join(" OR ")})`;
 }
 

@@ -20,7 +20,7 @@ export async function readItem(
   return { pk, idKey, etag, modifiedAt, ttl, json };
 }
 
-/** pg decodes every value to text before we see it, so the bytes are made again here: still no JSON is parsed. */
+/** pg decodes every value to text before we see it, so the bytes are encoded again here: still no JSON is parsed. */
 export async function readRawItem(
   session: Session,
   loaded: Loaded,

@@ -1,4 +1,4 @@
-/** The statements that change rows: puts and deletes of items, and the changes they put into the feed. */
+/** The statements that change rows: puts and deletes of items, and the changes they add to the feed. */
 import type { BatchPlan, CommitRequest, PlannedWrite } from "../../items/plan-batch.ts";
 import type { Loaded } from "./catalog.ts";
 import type { Session } from "./connection.ts";
@@ -59,11 +59,11 @@ function valuesOf({ pk, put }: { readonly pk: string; readonly put: Put }): unkn
   return [key, key === pk ? null : pk, idKey, etag, modifiedAt, ttl, ownExpiry, ...uniques, ...indexKeys, json];
 }
 
-/** Inside an array a document is escaped, and read back, character by character: larger ones go as they are, a few in a statement. */
+/** Inside an array a document is escaped, and read back, character by character: larger ones are sent as they are, a few in a statement. */
 const listedCharsMax = 8_192;
 const plainPutsMax = 8;
 
-/** Few sizes, because each is a statement that every connection keeps. */
+/** Few sizes, because each is a statement that every connection prepares. */
 function inPowersOfTwo<T>(rows: readonly T[]): T[][] {
   const parts: T[][] = [];
   for (let [from, size] = [0, plainPutsMax]; from < rows.length; from += size) {
@@ -104,7 +104,7 @@ function transpose(rows: readonly (readonly unknown[])[]): unknown[][] {
   return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]));
 }
 
-/** The transaction's number orders commits, the place in the commit orders its changes. */
+/** The transaction's number orders commits, the position in the commit orders its changes. */
 export function sendChanges(
   session: Session,
   { feed }: Loaded,

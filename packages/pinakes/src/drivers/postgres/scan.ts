@@ -1,4 +1,4 @@
-/** Ranges: one index range scan each, in key order, with what has expired left out by PostgreSQL. */
+/** Ranges: one index range scan each, in key order; PostgreSQL leaves out expired rows. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { ContainerTtl } from "../../domain/ttl.ts";
 import type { ScanRange, ScanRequest, ScanResult, ScanRow, StoredKey } from "../../items/item-engine.ts";
@@ -7,7 +7,7 @@ import type { Session } from "./connection.ts";
 import { partitionKeyOf, quote } from "./names.ts";
 import { prefilterSql } from "./prefilter.ts";
 
-/** Collects a statement's values and gives their places. */
+/** Collects a statement's values and returns their placeholders. */
 class Values {
   readonly list: unknown[] = [];
   add(value: unknown): string {
@@ -17,7 +17,7 @@ class Values {
 }
 
 /**
- * Asks for one row more than wanted, to know whether the range goes on. A row past `limit`, or past the bytes of those before it,
+ * Asks for one row more than requested, to know whether the range continues. A row past `limit`, or past the bytes of those before it,
  * comes without its document, and only the first such row comes at all: nothing unbounded is read or sent.
  */
 export async function scan(
@@ -54,9 +54,9 @@ export async function scan(
 }
 
 /**
- * The same with rows left out: the LIMIT bounds the rows that are looked at, and bytes count only for those that are kept. Sent are
- * the kept rows and the last one looked at, where the scan goes on. A row is past when the bytes of those before it are spent, or
- * when it is the one more than wanted.
+ * The same with rows left out: the LIMIT bounds the rows that are examined, and bytes count only for those that are kept. It returns the
+ * kept rows and the last examined one, where the scan continues. A row is past if the bytes of those before it are spent, or if it is the
+ * one more than requested.
  */
 async function scanFiltered(
   session: Session,

@@ -1,6 +1,6 @@
 /**
- * The tables. One PostgreSQL schema holds a whole database of ours: three tables that describe it, and per container one table of
- * items and, where it keeps a feed, one of changes. Documents are text, because jsonb would reorder their keys.
+ * The tables. One PostgreSQL schema holds one of our databases: three tables that describe it, and per container one table of items and, if
+ * it has a feed, one of changes. Documents are text, because jsonb would reorder their keys.
  */
 import { randomBytes } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
@@ -10,10 +10,10 @@ import { sqlState, standbyAnswered } from "./errors.ts";
 import { quote, uniqueColumn, type Names } from "./names.ts";
 
 const format = "1";
-/** xid8, on which the feed rests, came with 13. */
+/** xid8, which the feed relies on, came with 13. */
 const serverVersionMin = 130_000;
 
-/** Creates what is absent, and gives the signing key. Safe when many processes start at once; the second time changes nothing. */
+/** Creates what is absent, and returns the signing key. Safe when many processes start at once; idempotent. */
 export async function prepareSchema(database: Database, names: Names): Promise<Uint8Array> {
   await requireServer(database);
   const work = async (transaction: Transaction): Promise<Uint8Array> => {
@@ -39,8 +39,8 @@ export async function prepareSchema(database: Database, names: Names): Promise<U
 }
 
 /**
- * Looks at every connection before it is used: a process may outlive its server, and find another in its place after a failover or
- * a restore. Nothing is then written with the old epoch, because nothing is written over a connection that was not looked at.
+ * Checks every connection before it is used: a process may outlive its server, and find another in its place after a failover or a restore.
+ * Nothing is then written with the old epoch, because every connection is checked before it writes.
  */
 class ClusterGuard {
   readonly #names: Names;
@@ -80,7 +80,7 @@ async function requireServer(session: Session): Promise<void> {
     );
 }
 
-/** Looked up by hand: IF NOT EXISTS asks for the right to create even where there is nothing to do, and an admin may have made it. */
+/** Looked up first: IF NOT EXISTS requires the right to create even if there is nothing to do, and an admin may have created it. */
 async function createMeta(transaction: Transaction, names: Names): Promise<void> {
   const [found] = await transaction.query<[boolean, boolean]>(
     `SELECT to_regnamespace($1) IS NOT NULL, to_regclass($2) IS NOT NULL`,
@@ -106,7 +106,7 @@ async function createMeta(transaction: Transaction, names: Names): Promise<void>
   ]);
 }
 
-/** Which life of which cluster this is: transaction numbers are comparable within one only. Undefined where we may not know. */
+/** Identifies the cluster and its timeline: transaction numbers are comparable within one only. Undefined without the right to read it. */
 async function clusterIdentity(session: Transaction): Promise<string | undefined> {
   try {
     const [row] = await session.query<[string | null]>(
@@ -117,15 +117,15 @@ async function clusterIdentity(session: Transaction): Promise<string | undefined
     return identity;
   } catch (error) {
     const code = sqlState(error);
-    // No right to ask, or an engine that only speaks like PostgreSQL.
+    // No right to read it, or an engine that only speaks PostgreSQL's protocol.
     if (code !== undefined && (code.startsWith("42") || code === "0A000")) return undefined;
     throw error;
   }
 }
 
 /**
- * The data came from another cluster, or this one was taken back in time: its transaction numbers start anew, perhaps below those
- * of the feed. A new epoch orders what comes after what is there. Writers are kept out meanwhile, so that none uses the old one late.
+ * The data came from another cluster, or this one was restored to an earlier time: its transaction numbers start over, perhaps below those
+ * of the feed. A new epoch orders later changes after the existing ones. Writers are blocked meanwhile, so that none uses the old one late.
  */
 async function beginEpoch(transaction: Transaction, names: Names, cluster: string): Promise<void> {
   const containers = await transaction.query<[string]>(`SELECT name FROM ${names.containers} ORDER BY name`);
@@ -140,7 +140,7 @@ async function beginEpoch(transaction: Transaction, names: Names, cluster: strin
   );
 }
 
-/** A container's table, with indexes: for one that is empty, where building them takes no time. */
+/** A container's table, with indexes: for an empty one, where building them takes no time. */
 export function createTable(names: Names, { name, uniqueKeys }: CompiledContainer, lz4: boolean): string {
   const table = names.table(name);
   const uniques = uniqueKeys.map((key) => quote(uniqueColumn(key.name)));
@@ -166,7 +166,7 @@ export function createFeed(names: Names, container: string): string {
     CREATE INDEX ${quote(names.index(container, "feed"))} ON ${table} (tenant, epoch, xid, n)`;
 }
 
-/** What the index called `column` is made of. Two serve the time to live and belong to no declared index. */
+/** The definition of the index `column`. Two serve the time to live and belong to no declared index. */
 export function indexTarget(column: string): string {
   if (column === ttlColumns.default) return `(modified_at) WHERE ttl IS NULL`;
   if (column === ttlColumns.own) return `(own_expiry) WHERE own_expiry IS NOT NULL`;

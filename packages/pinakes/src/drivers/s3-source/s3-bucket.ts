@@ -1,11 +1,11 @@
-/** A bucket that is somebody else's, read under a prefix. Lists are whole: S3 shows every object that was put before the list began. */
+/** An external bucket, read under a prefix. Lists are complete: S3 shows every object that was put before the list began. */
 import type * as s3 from "@aws-sdk/client-s3";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { SourceEntry, SourceFile, SourceReader } from "../../ports/source-reader.ts";
 import type { BucketSettings } from "./settings.ts";
 
 export interface S3Bucket {
-  /** What lies under `prefix`, which is "" or ends with "/". */
+  /** The objects under `prefix`, which is "" or ends with "/". */
   reader(prefix: string): SourceReader;
   close(): void;
 }
@@ -51,7 +51,7 @@ class S3SourceReader implements SourceReader {
     for (let token: string | undefined; ;) {
       const page = await this.#page(token, pageKeysMax, signal);
       for (const { Key, Size, ETag } of page.Contents ?? []) {
-        // A key that ends so is a folder that somebody made in the console.
+        // A key with a trailing slash is a folder created in the console.
         if (Key !== undefined && !Key.endsWith("/")) yield this.#file(Key, Size, ETag);
       }
       token = page.NextContinuationToken;
@@ -70,7 +70,7 @@ class S3SourceReader implements SourceReader {
       return this.#file(key, ContentLength, ETag);
     } catch (error) {
       if (!isMissing(error)) throw this.#error(error, signal);
-      // A bucket that is gone answers the same to this question, and must not pass for a file that is.
+      // A missing bucket gives the same answer, and must not pass for a missing file.
       await this.check(signal);
       return undefined;
     }
@@ -121,7 +121,7 @@ class S3SourceReader implements SourceReader {
     return uri.slice(start.length);
   }
 
-  /** The SDK has repeated what can be repeated; what arrives here is final for this call. */
+  /** The SDK has retried what it can; what arrives here is final for this call. */
   #error(error: unknown, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted === true) return signal.reason;
     if (!(error instanceof Error) || PinakesError.isInstance(error)) return error;

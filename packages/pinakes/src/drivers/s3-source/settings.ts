@@ -10,10 +10,10 @@ export interface Credentials {
 
 export interface BucketSettings {
   readonly bucket: string;
-  /** Only what lies under this folder of the bucket; all of it when absent. */
+  /** Only what is under this folder of the bucket; all of it when absent. */
   readonly prefix?: string;
   readonly region?: string;
-  /** For stores that speak S3 and are not Amazon's. */
+  /** For S3-compatible stores other than Amazon's. */
   readonly endpoint?: string;
   /** Taken from the environment, the profile or the machine's role when absent. */
   readonly credentials?: Credentials;
@@ -27,7 +27,7 @@ export interface EventQueueSettings {
 }
 
 export function parseBucket(text: string, called: string): BucketSettings {
-  const form = `${called}: write s3://bucket/prefix, with ?region=… and, for stores that are not Amazon's, &endpoint=http://…; got ${show(text)}.`;
+  const form = `${called}: write s3://bucket/prefix, with ?region=… and, for other providers than Amazon, &endpoint=http://…; got ${show(text)}.`;
   if (!text.startsWith("s3://") || !URL.canParse(text)) throw invalid(form);
   const url = new URL(text);
   const { region, endpoint, ...others } = Object.fromEntries(url.searchParams);
@@ -48,7 +48,7 @@ export function parseBucket(text: string, called: string): BucketSettings {
 }
 
 export function parseEventQueue(text: string, called: string): EventQueueSettings {
-  const form = `${called}: write sqs://region/queue-name, with ?endpoint=http://… for a local stand-in; got ${show(text)}.`;
+  const form = `${called}: write sqs://region/queue-name, with ?endpoint=http://… for a local server; got ${show(text)}.`;
   if (!text.startsWith("sqs://") || !URL.canParse(text)) throw invalid(form);
   const url = new URL(text);
   const { endpoint, ...others } = Object.fromEntries(url.searchParams);

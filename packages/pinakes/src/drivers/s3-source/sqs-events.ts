@@ -1,11 +1,13 @@
-/** The queue a bucket sends its events to. A message stays there until it is done, and comes again when nobody said so in time. */
+/**
+ * The queue a bucket sends its events to. A message stays there until it is done, and is delivered again if that does not happen in time.
+ */
 import type { Message, SQS } from "@aws-sdk/client-sqs";
 import { PinakesError } from "../../domain/errors.ts";
 import type { SourceEvents, SourceMessage } from "../../ports/source-reader.ts";
 import type { EventQueueSettings } from "./settings.ts";
 
 const waitSeconds = 20;
-/** How long a message is ours after it was received; whoever works longer extends it. */
+/** Visibility timeout of a received message; longer work extends it. */
 const visibleSeconds = 60;
 const messagesMax = 10;
 /** Longer than the longest wait. */
@@ -21,7 +23,7 @@ export async function openSqsEvents({
   const sdk = await import("@aws-sdk/client-sqs");
   const api = new sdk.SQS({
     region,
-    // A stand-in's queue URLs name hosts that do not exist.
+    // A local server's queue URLs may name hosts that do not exist.
     ...(endpoint === undefined ? {} : { endpoint, useQueueUrlAsEndpoint: false }),
     ...(credentials === undefined ? {} : { credentials: { ...credentials } }),
     requestHandler: { requestTimeout: requestMsMax, connectionTimeout: connectMsMax, throwOnRequestTimeout: true },

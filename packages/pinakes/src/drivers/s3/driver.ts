@@ -1,9 +1,9 @@
 /**
- * Objects in an S3 bucket (or one that speaks like it). S3 gives what the port asks for: a put is visible whole or not at all, and
- * every read and list that begins afterwards sees it.
+ * Objects in an S3 bucket (or a compatible one). S3 gives what the port requires: a put is visible whole or not at all, and every read and
+ * list that begins afterwards sees it.
  *
- * The etag is S3's: a hash of the content (of its parts, for a large one). With SSE-KMS it is not; then equal content may have
- * different etags, and nothing in Pinakes depends on that.
+ * The etag is S3's: a hash of the content (of its parts, for a large one). With SSE-KMS it is not; then equal content may have different
+ * etags, and nothing in Pinakes depends on that.
  */
 import type * as s3 from "@aws-sdk/client-s3";
 import {
@@ -28,7 +28,7 @@ export type S3Library = typeof s3;
 
 export interface S3Location {
   readonly bucket: string;
-  /** Put before every key, with its own separator; may be empty. */
+  /** Prefix of every key, with its own separator; may be empty. */
   readonly prefix: string;
 }
 
@@ -52,7 +52,7 @@ export class S3ObjectDriver implements ObjectDriver {
     chunks: AsyncIterable<Uint8Array>,
     { ifAbsent, signal }: DriverPutOptions,
   ): Promise<PutResult> {
-    // An error of the source is the caller's own and goes back as it came; only S3's are put into words.
+    // An error of the source is the caller's own and is rethrown; only S3's errors are translated.
     let broken: { readonly error: unknown } | undefined;
     async function* source(): AsyncGenerator<Uint8Array, void> {
       try {
@@ -126,7 +126,7 @@ export class S3ObjectDriver implements ObjectDriver {
     });
   }
 
-  /** Ends multipart uploads that a killed process left behind. Young ones may still be under way. */
+  /** Aborts multipart uploads that a killed process left behind. Young ones may still be running. */
   async abortStaleUploads(startedBefore: Date): Promise<number> {
     return this.#call(undefined, async () => {
       const { bucket, prefix } = this.#place;
@@ -148,7 +148,7 @@ export class S3ObjectDriver implements ObjectDriver {
     return { bucket: this.#place.bucket, key: this.#place.prefix + key };
   }
 
-  /** The body of the range, not read yet; bytes where there is nothing to read; undefined where there is no object. */
+  /** The body of the range, not read yet; bytes if there is nothing to read; undefined if there is no object. */
   async #open(key: string, range: ByteRange, bytesMax: number, signal: AbortSignal | undefined) {
     if (range.end === range.start) return (await this.head(key, signal)) === undefined ? undefined : new Uint8Array();
     const { bucket, key: stored } = this.#at(key);
@@ -186,7 +186,7 @@ export class S3ObjectDriver implements ObjectDriver {
     signal: AbortSignal | undefined,
   ): Promise<{ objects: ListedObject[]; more: boolean }> {
     const { bucket, prefix: own } = this.#place;
-    // Encoded, because XML cannot hold every character that a key can. A server that does not know the option says so by leaving it out.
+    // Encoded, because XML cannot represent every character of a key. A server that ignores the option omits it in the answer.
     const request = {
       Bucket: bucket,
       Prefix: own + prefix,
@@ -225,7 +225,7 @@ async function absent<T>(promise: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** A header has seconds, a list may have more: one and the same time for both. */
+/** A header has seconds, a list may have more: the same precision for both. */
 function inSeconds(time: Date | undefined): number {
   return Math.floor((time?.getTime() ?? 0) / 1000) * 1000;
 }

@@ -1,4 +1,4 @@
-/** What S3 says, in Pinakes' words. */
+/** Errors of S3 as PinakesErrors. */
 import { PinakesError } from "../../domain/errors.ts";
 
 interface ServiceError extends Error {
@@ -14,7 +14,7 @@ export function isMissing(error: unknown): boolean {
   );
 }
 
-/** A range that begins behind the end of an object that is there. */
+/** A range that begins after the end of an existing object. */
 export function isBeyondEnd(error: unknown): boolean {
   return error instanceof Error && (error.name === "InvalidRange" || statusOf(error) === 416);
 }
@@ -26,7 +26,7 @@ export function isConditionFailed(error: unknown): boolean {
   );
 }
 
-/** The SDK has repeated what can be repeated; what arrives here is final for this call. */
+/** The SDK has retried what it can; what arrives here is final for this call. */
 export function toPinakesError(error: unknown, bucket: string, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted === true) return signal.reason;
   if (!(error instanceof Error) || PinakesError.isInstance(error)) return error;

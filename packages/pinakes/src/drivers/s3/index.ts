@@ -7,16 +7,16 @@ export interface S3ObjectsOptions {
   /** A folder in the bucket, such as `pinakes/`. */
   readonly prefix?: string;
   readonly region?: string;
-  /** For stores that speak S3 and are not Amazon's. */
+  /** For S3-compatible stores other than Amazon's. */
   readonly endpoint?: string;
-  /** The bucket in the path instead of the host name; most stores that are not Amazon's want it. */
+  /** The bucket in the path instead of the host name; most stores other than Amazon's require it. */
   readonly pathStyle?: boolean;
   /** Taken from the environment, the profile or the machine's role when absent. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** Whether `If-None-Match: *` works there. Amazon's does; some others ignore it, which would break the promise of `ifAbsent`. */
+  /** Whether `If-None-Match: *` works. Amazon supports it; some others ignore it, which would break the promise of `ifAbsent`. */
   readonly conditionalPut?: boolean;
   readonly attemptsMax?: number;
-  /** How long a connection may be silent before it counts as lost: 60 s. A transfer may take as long as bytes come. */
+  /** How long a connection may be silent before it counts as lost: 60 s. A transfer may take any time while bytes arrive. */
   readonly idleMsMax?: number;
 }
 
@@ -24,7 +24,7 @@ const attemptsMaxDefault = 5;
 const connectMsMax = 10_000;
 const idleMsMaxDefault = 60_000;
 
-/** Objects in a bucket, which must be there. */
+/** Objects in a bucket, which must exist. */
 export async function openS3Objects(options: S3ObjectsOptions): Promise<ObjectStore> {
   return createObjectStore(await connectS3Driver(options));
 }
@@ -45,7 +45,7 @@ export async function connectS3Driver(options: S3ObjectsOptions): Promise<S3Obje
     forcePathStyle: pathStyle,
     maxAttempts: attemptsMax,
     requestHandler: { connectionTimeout: connectMsMax, socketTimeout: idleMsMax },
-    // Newer checksums only where S3 demands them: other stores do not know them.
+    // Newer checksums only where S3 requires them: other stores do not support them.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     ...(region === undefined ? {} : { region }),

@@ -29,7 +29,7 @@ objectStoreSuite(
 const scope = tenantScope("acme");
 
 describe("s3", () => {
-  it("an object of several parts comes back whole, in ranges across parts, and with the same etag for the same content", async () => {
+  it("an object of several parts is returned whole, in ranges across parts, and with the same etag for the same content", async () => {
     await using store = await openS3Objects(await bucket());
     const content = Buffer.alloc(partBytes * 2 + 12_345, "0123456789abcdef");
     async function* pieces(size: number) {
@@ -68,7 +68,7 @@ describe("s3", () => {
     await driver.close();
   });
 
-  it("a bucket that is not there, and a server that is not there, are told as such", async () => {
+  it("a missing bucket and an unreachable server are reported as such", async () => {
     const options = await bucket();
     await using nowhere = await openS3Objects({ ...options, bucket: "no-such-bucket" });
     expect((await failure(nowhere.put(scope, "x", Buffer.from("x")), "NOT_FOUND")).detail).toContain("no-such-bucket");

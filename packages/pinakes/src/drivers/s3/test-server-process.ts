@@ -2,7 +2,7 @@
 import { buildApp } from "fauxqs";
 import type { AddressInfo } from "node:net";
 
-// S3 lists keys in the order of their UTF-8 bytes; this server compares them as a person would.
+// S3 lists keys in the order of their UTF-8 bytes; this server uses a locale order.
 // oxlint-disable-next-line no-extend-native -- only in this process, which is the server
 String.prototype.localeCompare = function compareBytes(other: string): number {
   return Buffer.compare(Buffer.from(String(this), "utf8"), Buffer.from(other, "utf8"));

@@ -1,4 +1,4 @@
-/** For tests: a real server of the S3 API in a process of its own, in memory, gone with `stop`. */
+/** For tests: a real server of the S3 API in a process of its own, in memory, deleted by `stop`. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -7,7 +7,7 @@ import type { S3ObjectsOptions } from "./index.ts";
 
 export interface S3Server {
   readonly endpoint: string;
-  /** How to reach a bucket of this server, made on the way. */
+  /** The options of a bucket of this server, which is created. */
   bucket(name: string): Promise<S3ObjectsOptions>;
   stop(): Promise<void>;
 }

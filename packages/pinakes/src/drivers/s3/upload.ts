@@ -1,12 +1,12 @@
 /**
- * A put: in one request when the content fits into one part, otherwise as a multipart upload, which becomes visible only when it is
- * completed. A failed upload is aborted, so that its parts cost nothing; what a killed process leaves behind, `abortStaleUploads` ends.
+ * A put: one request if the content fits into one part, otherwise a multipart upload, which becomes visible only when it is completed. A
+ * failed upload is aborted, so that its parts cost nothing; `abortStaleUploads` ends those of killed processes.
  */
 import type { CompletedPart, S3Client } from "@aws-sdk/client-s3";
 import type { PutResult } from "../../ports/object-store.ts";
 import type { S3Library } from "./driver.ts";
 
-/** Also the most that one put holds in memory. S3 allows 10,000 parts, so this reaches far beyond objectBytesMax. */
+/** Also the most that one put buffers. S3 allows 10,000 parts, so this reaches far beyond objectBytesMax. */
 export const partBytes = 8_388_608;
 
 export interface UploadTarget {
@@ -71,7 +71,7 @@ async function putInParts(
     );
     return { etag: plainEtag(ETag), bytes };
   } catch (error) {
-    // The cause is told; that the abort failed as well is not worth hiding it. The sweep ends such an upload later.
+    // The original error matters more than the failed abort. The sweep ends such an upload later.
     await client.send(new s3.AbortMultipartUploadCommand(place)).catch(() => undefined);
     throw error;
   }

@@ -1,6 +1,6 @@
 /**
- * The checkpointer's thread: copies the write-ahead log back into the database file, so that neither commits nor reads wait for it.
- * It looks at the log's size a few times a second; an idle database costs one `stat`.
+ * The checkpointer's thread: copies the write-ahead log back into the database file, so that neither commits nor reads wait for it. It
+ * checks the log's size a few times a second; an idle database costs one `stat`.
  */
 import { statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
@@ -15,7 +15,7 @@ const db = openDatabase(file);
 db.exec("PRAGMA busy_timeout = 0");
 
 const passiveBytes = 8_388_608;
-/** A log that grew past this is cut back to nothing, once all of it was copied. */
+/** A log larger than this is truncated, once all of it was copied. */
 const truncateBytes = 268_435_456;
 let seen = 0;
 
@@ -27,7 +27,7 @@ const timer = setInterval(() => {
     const copied = checkpoint("PASSIVE");
     if (copied && log.size > truncateBytes) checkpoint("TRUNCATE");
   } catch (error) {
-    // Nothing is lost, the log only grows; it is tried again when the log has changed.
+    // Nothing is lost, the log only grows; it is retried when the log has changed.
     process.emitWarning(`checkpoint of ${file} failed: ${String(error)}`);
   }
 }, 200);

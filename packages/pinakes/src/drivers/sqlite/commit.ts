@@ -13,7 +13,7 @@ import { feedName, quoted, tableName, uniqueColumn, type SqliteContainer } from 
 
 interface Current extends StoredItem {
   readonly row: number;
-  /** Index keys and unique values as stored, to leave unchanged ones alone. */
+  /** Index keys and unique values as stored, to skip unchanged ones. */
   readonly keys: readonly unknown[];
 }
 
@@ -48,7 +48,7 @@ export class ContainerWriter {
     };
     this.container = container;
     this.#keyColumns = keys.length;
-    // A late column is not read but taken for changed: it lies behind the document.
+    // A late column is not read but assumed changed: it is after the document.
     const late = new Set(Object.values(indexes).flatMap((index) => (index.late ? [quoted(index.column)] : [])));
     const found = ["row", "etag", "modified_at", "ttl", ...keys.map((key) => (late.has(key) ? "0" : key))].join(", ");
     this.#select = prepare(`SELECT ${found} FROM ${table} WHERE pk = ? AND id = ?`);
@@ -84,7 +84,7 @@ export class ContainerWriter {
     let plan = planBatch(this.container.compiled, request, current);
     if (plan.ok && this.#holders.length > 0) plan = this.#settle(request, plan, current);
     if (!plan.ok) return plan;
-    // Rows go before others take their place: a swept holder and its heir may share no unique value even for a moment.
+    // Deletes come before puts that replace them: a swept holder and its successor may share no unique value even for a moment.
     for (const write of plan.writes) if (write.put === undefined) this.#delete.run(current.get(write.idKey)?.row ?? 0);
     for (const write of plan.writes)
       if (write.put !== undefined) this.#put(request.pk, write, write.put, current.get(write.idKey));

@@ -35,10 +35,10 @@ import { prepareFile } from "./prepare-file.ts";
 const smallPageItems = 101;
 const pauseBytes = 1_048_576;
 const smallBytes = 4_096;
-/** So many items of a partition are read by one statement. */
+/** Up to this many items of a partition are read by one statement. */
 const fewKeys = 4;
 const writesWaitingMax = 10_000;
-/** How old the definition that a point read goes by may be; only another process can have changed it. */
+/** Maximum age of the definition that a point read uses; only another process can have changed it. */
 const definitionMsMax = 500;
 
 function getRow<Row>(statement: StatementSync, pk: string, idKey: string): Row | undefined {
@@ -126,7 +126,7 @@ export class SqliteItemEngine implements ItemEngine {
     const known = this.#containers.get(name);
     if (known === undefined) return undefined;
     const now = performance.now();
-    // A plan needs the definition as it is; a point read only the ttl, for which a moment's delay is nothing.
+    // A plan needs the current definition; a point read only the ttl, for which a moment's delay is fine.
     if (!fresh && now - (this.#checkedAt.get(name) ?? 0) < definitionMsMax) return known.compiled;
     this.#checkedAt.set(name, now);
     const version = (this.#version.get(name) as unknown as [number] | undefined)?.[0];
@@ -174,7 +174,7 @@ export class SqliteItemEngine implements ItemEngine {
       found.push(item);
       bytes += item?.json.length ?? 0;
       if (bytes < pauseBytes) continue;
-      // Many large documents take a while; others get their turn in between.
+      // Many large documents take a while; yields to the event loop in between.
       await setImmediate();
       if (this.#closing !== undefined)
         throw new PinakesError("UNAVAILABLE", "The store was closed.", { retryable: false });
@@ -183,7 +183,7 @@ export class SqliteItemEngine implements ItemEngine {
     return found;
   }
 
-  /** Some items of one partition by one statement: one read transaction instead of several, which is most of what a small read costs. */
+  /** Some items of one partition by one statement: one read transaction instead of several, which is most of the cost of a small read. */
   #readFew(name: string, pk: string, keys: readonly StoredKey[]): readonly (StoredItem | undefined)[] {
     const { few, recentFew } = this.#points(name);
     try {
@@ -220,7 +220,7 @@ export class SqliteItemEngine implements ItemEngine {
   async scan({ name, version }: CompiledContainer, request: ScanRequest): Promise<ScanResult> {
     let known = this.#containers.get(name) as SqliteContainer;
     const { range } = request;
-    // A build may have ended since we last looked.
+    // A build may have ended since our last check.
     if (range.kind === "index" && known.indexes[range.index]?.state === "building") known = this.#refresh(name);
     if (known.compiled.version !== version) throw definitionChanged(name);
     const small = request.limit < smallPageItems ? this.#scanSmall(known, request) : undefined;
@@ -276,7 +276,7 @@ export class SqliteItemEngine implements ItemEngine {
         statement.setReturnArrays(true);
         return statement;
       };
-      // A small text becomes bytes faster here, where Buffers share a pool; a large one there, where it is copied once less.
+      // A small text becomes bytes faster in JavaScript, where Buffers share a pool; a large one in SQLite, where it is copied once less.
       const few = `id IN (${Array.from({ length: fewKeys }, () => "?").join(", ")})`;
       const bytes = `iif(octet_length(doc) < ${smallBytes}, doc, CAST(doc AS BLOB))`;
       statements = {

@@ -1,9 +1,9 @@
-/** What SQLite says, in Pinakes' words. */
+/** Errors of SQLite as PinakesErrors. */
 import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
 
-/** The primary codes of SQLite: locked, out of disk, or an I/O error. They are the machine's, and may pass. */
+/** Primary codes of SQLite: locked, disk full, or an I/O error. They come from the machine, and may be transient. */
 const machine = new Set([5, 10, 13]);
-/** A damaged file, or one that is no database. */
+/** A corrupt file, or one that is no database. */
 const corrupt = new Set([11, 26]);
 
 export function isMachineError(error: unknown): boolean {

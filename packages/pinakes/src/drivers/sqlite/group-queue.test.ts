@@ -10,7 +10,7 @@ function sizes(groupSizeMax: number): { readonly groups: (readonly number[])[]; 
   };
 }
 
-it("commits what arrived in one turn as one group, in order, and nothing where nothing arrived", async () => {
+it("commits what arrived in one turn as one group, in order, and nothing if nothing arrived", async () => {
   const { groups, queue } = sizes(100);
   queue.wake();
   await turn();
@@ -21,14 +21,14 @@ it("commits what arrived in one turn as one group, in order, and nothing where n
   expect(groups).toEqual([[1, 2, 3]]);
 });
 
-it("a group ends with the request that reaches the bound; one that is larger than it goes alone", () => {
+it("a group ends with the request that reaches the bound; one that exceeds it alone goes alone", () => {
   const { groups, queue } = sizes(10);
   for (const size of [4, 5, 1, 4, 5, 2, 11, 3]) queue.add(size);
   queue.drain();
   expect(groups).toEqual([[4, 5, 1], [4, 5, 2], [11], [3]]);
 });
 
-it("drain commits at once; the turn that was asked for before finds nothing left", async () => {
+it("drain commits at once; the turn that was scheduled before finds nothing", async () => {
   const { groups, queue } = sizes(10);
   queue.add(1);
   queue.drain();
@@ -37,7 +37,7 @@ it("drain commits at once; the turn that was asked for before finds nothing left
   expect(groups).toEqual([[1]]);
 });
 
-it("does other work after each group, and goes on while there is some", async () => {
+it("does other work after each group, and continues while there is some", async () => {
   const done: string[] = [];
   let steps = 3;
   const between = (): boolean => {

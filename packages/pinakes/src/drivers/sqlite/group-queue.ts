@@ -1,6 +1,6 @@
 /**
- * What waits for a writer's thread. All that has arrived by the end of a turn is committed as one group, so that many requests share one
- * fsync; a bound on the group's size keeps its first member from waiting for the last one's bytes.
+ * The queue of a writer's thread. Everything that has arrived by the end of a turn is committed as one group, so that many requests share
+ * one fsync; a bound on the group's size keeps its first member from waiting for the last one's bytes.
  */
 export interface GroupQueueOptions<Request> {
   readonly sizeOf: (request: Request) => number;
@@ -8,7 +8,7 @@ export interface GroupQueueOptions<Request> {
   readonly groupSizeMax: number;
   /** Gets one request at least. */
   readonly commit: (group: readonly Request[]) => void;
-  /** Done after each group, and when `wake` asks for it; true while there is more to do. */
+  /** Runs after each group, and when `wake` requests it; true while there is more to do. */
   readonly between?: () => boolean;
 }
 
@@ -29,11 +29,11 @@ export class GroupQueue<Request> {
   wake(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    // After all messages that have arrived were taken in.
+    // After all messages that have arrived were read.
     setImmediate(() => this.#work());
   }
 
-  /** Commits all that waits, now. */
+  /** Commits everything that waits, now. */
   drain(): void {
     while (this.#waiting.length > 0) this.#work();
   }

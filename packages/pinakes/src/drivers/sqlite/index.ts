@@ -8,7 +8,7 @@ import { SqliteItemEngine } from "./engine.ts";
 import { SqliteTripleEngine } from "./triples/engine.ts";
 
 export interface OpenSqliteOptions extends ItemStoreOptions {
-  /** The folder of the database file; made when absent. */
+  /** The folder of the database file; created if absent. */
   readonly dir: string;
   readonly database?: string;
 }
@@ -27,7 +27,7 @@ export async function openSqliteItems({
   return createItemStore(new SqliteItemEngine({ dir, database }), options);
 }
 
-/** The engine below the store, for moving all of it elsewhere. */
+/** The engine below the store, for moving all data elsewhere. */
 export function connectSqliteEngine({
   dir,
   database,
@@ -38,12 +38,12 @@ export function connectSqliteEngine({
   return new SqliteItemEngine({ dir, database });
 }
 
-/** Whether there are items of this database; nothing is made. */
+/** Whether there are items of this database; creates nothing. */
 export function hasSqliteItems({ dir, database }: { readonly dir: string; readonly database: string }): boolean {
   return existsSync(join(dir, `${database}.sqlite`));
 }
 
-/** The folder of the file, made when absent, and the database: its name begins that of the file. */
+/** The folder of the file, created if absent, and the database, which prefixes the name of the file. */
 export interface OpenSqliteTriplesOptions {
   readonly dir: string;
   readonly database?: string;

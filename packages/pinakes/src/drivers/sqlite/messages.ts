@@ -1,6 +1,6 @@
 /**
- * What the threads say to each other. Commits travel many to a message, flat. Binary keys travel as one-byte strings: a cloned
- * Buffer would take its whole pool with it.
+ * The messages between the threads. Many commits share one flat message. Binary keys are sent as one-byte strings: a cloned Buffer would
+ * take its whole pool with it.
  */
 import type { NormalDefinition } from "../../items/compiled-container.ts";
 import type { Filter } from "../../domain/filter.ts";
@@ -66,8 +66,8 @@ export function sendError(error: unknown): SentError {
 }
 
 /**
- * A commit as one flat list of strings and numbers: cloning a list costs a fraction of cloning the objects it stands for, and there
- * are tens of thousands a second.
+ * A commit as one flat list of strings and numbers: cloning a list costs a fraction of cloning objects, and there are tens of thousands a
+ * second.
  */
 export function encodeCommit({ call, container, request }: CommitMessage): unknown[] {
   const flat: unknown[] = [call, container, request.tenant, request.pk, request.now, request.operations.length];
@@ -169,7 +169,7 @@ const toText = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 const toBytes = (text: string): Uint8Array => Buffer.from(text, "latin1");
 
-/** What a commit answers when nothing out of the ordinary happened: told by its call number alone, as both sides know the rest. */
+/** The usual answer of a commit is its call number alone, as both sides know the rest. */
 export function plainResults({ operations }: CommitRequest): CommittedOperation[] {
   return operations.map(({ op, id, etag }) =>
     op === "create" || op === "replace" || op === "upsert" ? { id, etag } : { id },

@@ -1,11 +1,11 @@
 /**
- * A prefilter (domain/prefilter.ts) as SQL over the document's text. It may only drop what surely does not match, so whatever SQLite
- * might see differently is left out:
+ * A prefilter (domain/prefilter.ts) as SQL over the document's text. It may only drop documents that certainly do not match, so whatever
+ * SQLite might evaluate differently is left out:
  * - paths with other characters than letters, digits, "_" and "-": such names may be escaped in the text, and SQLite has no escapes;
  * - texts with half of a surrogate pair, which has no UTF-8 form; in ranges also texts with characters from U+D800 on, among which
- *   such halves would stand elsewhere than in domain/json.ts;
+ *   such halves would sort differently than in domain/json.ts;
  * - the last digits of a range's number: SQLite's reading of decimals is not always the nearest. Equality is safe, because equal
- *   numbers have equal texts and both are read by SQLite.
+ *   numbers have equal texts and SQLite reads both.
  * A boolean is 1 or 0 to SQLite, and an array its text: that may only keep a row too many.
  */
 import type { JsonScalar } from "../../domain/json.ts";
@@ -20,7 +20,7 @@ const numberMax = 1e300;
 type Leaf = Exclude<Prefilter, { kind: "all" | "any" }>;
 type Bind = (value: string | number) => string;
 
-/** The condition, with its values under names that begin with `f`; undefined when nothing of it can be said. */
+/** The condition, with its values under names that begin with `f`; undefined if no part of it can be expressed. */
 export function prefilterSql(prefilter: Prefilter | undefined, bindings: PrefilterBindings): string | undefined {
   const told = prefilter === undefined ? undefined : tellable(prefilter);
   if (told === undefined) return undefined;
@@ -32,7 +32,7 @@ export function prefilterSql(prefilter: Prefilter | undefined, bindings: Prefilt
   return render(told, bind);
 }
 
-/** Without the parts that SQLite might see differently. Taken out first: a value that is bound must also be used. */
+/** Without the parts that SQLite might evaluate differently. Removed first: a bound value must also be used. */
 function tellable(prefilter: Prefilter): Prefilter | undefined {
   if (prefilter.kind === "all") return allOf(prefilter.parts.map(tellable));
   if (prefilter.kind === "any") return anyOf(prefilter.parts.map(tellable));
@@ -77,7 +77,7 @@ function among(values: readonly JsonScalar[], value: string, type: string, bind:
     ...(plain.length === 0 ? [] : [`${value} IN (SELECT value FROM json_each(${bind(JSON.stringify(plain))}))`]),
     ...(types.length === 0 ? [] : [`${type} IN (${types.join(", ")})`]),
   ];
-  // In an empty list is nothing; but its path is bound, and must be used.
+  // An empty list matches nothing; but its path is bound, and must be used.
   return parts.length === 0 ? `${type} = ''` : `(${parts.join(" OR ")})`;
 }
 

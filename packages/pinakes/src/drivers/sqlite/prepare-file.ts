@@ -1,4 +1,4 @@
-/** Makes a database file where there is none, and refuses what is not one of ours. */
+/** Creates a missing database file, and rejects a file that is not ours. */
 import { mkdirSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { PinakesError } from "../../domain/errors.ts";

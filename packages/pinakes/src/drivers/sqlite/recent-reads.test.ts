@@ -34,7 +34,7 @@ describe("recent reads", () => {
     expect(recent.find(7, "p", keys("p", "a"))).toBeUndefined();
   });
 
-  it("keep as many partitions as the limit says; one more, and the longest kept is gone", () => {
+  it("keep as many partitions as the limit; one more evicts the oldest", () => {
     const recent = new RecentReads();
     const names = Array.from({ length: recentReadsMax + 1 }, (_, i) => `p${i}`);
     for (const pk of names.slice(0, recentReadsMax)) recent.keep(1, pk, keys(pk, "a"), [item(pk, "a")]);
@@ -45,7 +45,7 @@ describe("recent reads", () => {
     expect(recent.find(1, "p1", keys("p1", "a"))).toBeDefined();
   });
 
-  it("keep texts up to the limit, and forget the earlier answer where the new one is longer", () => {
+  it("keep texts up to the limit, and evict the earlier answer if the new one is longer", () => {
     const recent = new RecentReads();
     recent.keep(1, "p", keys("p", "a", "b"), [
       item("p", "a", "x".repeat(recentReadCharsMax - 2)),
@@ -109,7 +109,7 @@ describe("reading a few items of a SQLite file again and again", () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  it("goes by the clock where items expire, whatever is remembered", async () => {
+  it("respects expiry by the clock, whatever is cached", async () => {
     const clock = { at: 1_000_000, now: () => clock.at };
     await using store = await openSqliteItems({ dir, clock });
     await store.openContainer({ name: "brief", partitionKey: ["p"], ttl: -1 });

@@ -1,10 +1,10 @@
 /**
- * Small reads that are asked for again and again, such as the state of a collection before every search. They are answered from here
- * while the file is as it was: SQLite's data_version moves with every commit of any other connection, in this process or another one,
- * and asking for it costs a third of reading. The connection that asks must never write.
+ * A cache for small reads that repeat, such as the state of a collection before every search. It is valid while the file is unchanged:
+ * SQLite's data_version changes with every commit of any other connection, in this process or another one, and reading it costs a third of
+ * a read. The connection that reads it must never write.
  *
- * Invariant: what is kept for a version was read when the file had that version or a later one. So the version is asked for before the
- * items are read, never after; if the file moved in between, the next question finds another version and reads again.
+ * Invariant: what is cached for a version was read when the file had that version or a later one. So the version is read before the items,
+ * never after; if the file changed in between, the next read finds another version and reads again.
  */
 import type { StoredItem, StoredKey } from "../../items/item-engine.ts";
 
@@ -35,7 +35,7 @@ export class RecentReads {
     this.#recent.delete(pk);
     if (found.reduce((sum, item) => sum + (item?.json.length ?? 0), 0) > recentReadCharsMax) return;
     this.#recent.set(pk, { version, keys, found });
-    // The longest kept goes: it is read again when it is asked for.
+    // Evicts the oldest entry, which is read again on demand.
     if (this.#recent.size > recentReadsMax) this.#recent.delete(this.#recent.keys().next().value as string);
   }
 }

@@ -38,7 +38,7 @@ class StatementCache {
   get(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      // Definitions change rarely; a bound keeps a process that opens many containers from growing for ever.
+      // Definitions change rarely; the bound stops a process that opens many containers from growing for ever.
       if (this.#statements.size > 2_000) this.#statements.clear();
       statement = this.#db.prepare(sql);
       statement.setReturnArrays(true);
@@ -58,8 +58,8 @@ export class Scanner {
   }
 
   /**
-   * For the main thread: looks at `limit` rows and no more. Undefined when some of them have expired, for then it might have to look
-   * at any number.
+   * For the main thread: examines at most `limit` rows. Undefined if some of them have expired, for then it might have to examine any
+   * number.
    */
   scanSmall(container: SqliteContainer, request: ScanRequest): ScanResult | undefined {
     const { ttl } = container.compiled;
@@ -77,7 +77,7 @@ export class Scanner {
     const { condition, key, bindings } = this.#where(container, range, expiredToo ? undefined : now);
     const more: PrefilterBindings = {};
     const kept = prefilterSql(prefilter, more);
-    // Rows that the prefilter drops come without their document, and are counted: the LIMIT bounds what is looked at.
+    // Rows that the prefilter drops come without their document, and count: the LIMIT bounds the examined rows.
     const doc = kept === undefined ? "doc" : `CASE WHEN ${kept} THEN doc END`;
     const sql = `SELECT pk, id, etag, modified_at, ttl, ${doc}, ${key} FROM ${tableName(container.compiled.name)} WHERE ${condition} ORDER BY ${key} ${reverse ? "DESC" : "ASC"} LIMIT :limit`;
     const rows: ScanRow[] = [];
@@ -88,7 +88,7 @@ export class Scanner {
       if (kept === undefined || last === undefined) return { rows, done };
       return { rows, done, looked: { rows: looked, position: positionOf(last, range) } };
     };
-    // One row more than asked tells whether the range goes on.
+    // One row more than requested tells whether the range continues.
     for (const row of this.#statements
       .get(sql)
       .iterate({ ...bindings, ...more, limit: limit + 1 }) as unknown as Iterable<RowArray>) {
@@ -174,7 +174,7 @@ export class Scanner {
     return { condition: `${key} >= :lower AND ${key} < :upper AND ${visible}`, key, bindings };
   }
 
-  /** The state we know may be old: before an index is refused, the stored one is asked. */
+  /** Our state may be old: before an index is rejected, the stored one is read. */
   #readyIndex(container: string, name: string, known: StoredIndex | undefined): StoredIndex {
     if (known?.state === "ready") return known;
     const stored = loadContainer(this.#db, container)?.indexes[name];

@@ -1,12 +1,12 @@
 /**
- * The layout of the SQLite file (RFC 0002), from measurements: a rowid table per container with UNIQUE(pk, id), index keys as real
+ * The layout of the SQLite file (RFC 0002), based on measurements: a rowid table per container with UNIQUE(pk, id), index keys as real
  * columns before the document, 8 KB pages, WAL, synchronous FULL.
  *
- * Columns of indexes that are added later lie behind the document (SQLite can only append): to read one, all pages of a large
- * document are walked. Only their b-tree is read in queries, and the writer sets them without looking (`late`).
+ * Columns of indexes that are added later are after the document (SQLite can only append): reading one walks all pages of a large document.
+ * Queries read only their b-tree, and the writer sets them without reading (`late`).
  *
- * Columns of dropped or redefined indexes stay behind unused: SQLite would rewrite the whole table to remove them. Their names carry
- * the version that made them, so that a name never comes back with old values.
+ * Columns of dropped or redefined indexes stay unused: SQLite would rewrite the whole table to remove them. Their names contain the version
+ * that created them, so that a name never returns with old values.
  */
 import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
@@ -22,14 +22,14 @@ import type { OpenContainerOptions } from "../../ports/item-store.ts";
 /** How an index is stored, and how far its build has come. */
 export interface StoredIndex {
   readonly column: string;
-  /** The column was added to a table that was there: it lies behind the document. */
+  /** The column was added to an existing table: it is after the document. */
   readonly late: boolean;
   readonly definition: string;
   readonly state: "ready" | "building";
   /** Building: rows up to this rowid have their key; the build ends at `buildTo`. */
   readonly builtTo: number;
   readonly buildTo: number;
-  /** Why the build does not get on. */
+  /** Why the build makes no progress. */
   readonly error?: string;
 }
 
@@ -41,7 +41,7 @@ export interface SqliteContainer {
 /** Of every file that this driver writes. */
 export const format = "1";
 
-/** Of the beginning of the file; what lies behind is read as usual. */
+/** Of the beginning of the file; the rest is read as usual. */
 const mappedBytesMax = 1_073_741_824;
 
 export function openDatabase(file: string, options: { readOnly?: boolean } = {}): DatabaseSync {
@@ -50,13 +50,13 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
     db.exec("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
   }
   db.exec("PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;");
-  // Who only reads looks at the file itself: a large document is copied once less.
+  // Reads use the mapped file: a large document is copied once less.
   if (options.readOnly) db.exec(`PRAGMA mmap_size = ${mappedBytesMax}`);
   return db;
 }
 
 export function createMeta(db: DatabaseSync): void {
-  // Nothing to write where everything is there: opening must not wait for another process's write.
+  // Writes nothing if everything exists: opening must not wait for another process's write.
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'containers'").get() !== undefined && hasSigningKey(db))
     return requireFormat(db, "items");
   db.exec(`
@@ -107,7 +107,7 @@ export const feedName = (container: string): string => quoted(`f_${container}`);
 const keyColumn = (index: string, version: number): string => `k_${index}_${version}`;
 export const uniqueColumn = (key: string): string => quoted(`u_${key}`);
 
-/** Creates the container or brings its stored definition up to `next`, in one transaction of the caller. */
+/** Creates the container or updates its stored definition to `next`, in one transaction of the caller. */
 export function putContainer(db: DatabaseSync, next: NormalDefinition, options: OpenContainerOptions): SqliteContainer {
   const stored = loadContainer(db, next.name);
   if (stored === undefined) createTable(db, next);
@@ -169,7 +169,7 @@ function changeIndexes(
       continue;
     }
     const column = keyColumn(name, version);
-    // The first version's columns were made with the table.
+    // The first version's columns were created with the table.
     const late = version > 1;
     if (late) db.exec(`ALTER TABLE ${table} ADD COLUMN ${quoted(column)} BLOB`);
     db.exec(

@@ -56,7 +56,7 @@ async function indexesReady(store: ItemStore): Promise<void> {
 }
 
 describe("the SQLite file", () => {
-  it("R-AGT-01 is named after the database, is made by opening, and opening again changes nothing in it", async () => {
+  it("R-AGT-01 is named after the database, is created by opening, and opening again changes nothing in it", async () => {
     const at = folder();
     const schemas: unknown[] = [];
     for (let i = 0; i < 2; i += 1) {
@@ -115,7 +115,7 @@ describe("the SQLite file", () => {
 });
 
 describe("two stores on one file", () => {
-  it("R-AGT-62 a writer that does not know a new index keeps it complete", async () => {
+  it("R-AGT-62 a writer with the old definition keeps a new index complete", async () => {
     const at = folder();
     await using old = await openSqliteItems({ dir: at });
     await old.openContainer(notes);
@@ -127,12 +127,12 @@ describe("two stores on one file", () => {
     await indexesReady(next);
     expect(await next.count(scope, "notes", { index: "byM", equals: { p: "a", m: 1 } })).toBe(1);
     expect(await next.count(scope, "notes", { index: "byM", equals: { p: "a" } })).toBe(31);
-    // Opened again by the older code: the index it does not declare stays.
+    // Opened again by the older code: the index it does not declare is kept.
     await old.openContainer(notes);
     expect((await next.indexes("notes")).map(({ name }) => name)).toEqual(["byM", "byN"]);
   });
 
-  it("a changed index or ttl is seen by the other store at once in queries", async () => {
+  it("the other store sees a changed index or ttl at once in queries", async () => {
     const at = folder();
     await using one = await openSqliteItems({ dir: at });
     await using two = await openSqliteItems({ dir: at });
@@ -165,14 +165,14 @@ describe("two stores on one file", () => {
     await one.write(scope, "changing", ["a"], { op: "create", document: { id: "x", p: "a" } });
     await two.openContainer({ ...changing, ttl: 1 });
     const key = { partition: ["a"], id: "x" };
-    // By the old ttl it would be there for an hour.
+    // By the old ttl it would be visible for an hour.
     for (let there = true; there; there = (await one.read(scope, "changing", key)) !== undefined) {
       await new Promise((resolve) => setTimeout(resolve, 20));
       await one.read(scope, "busy", key);
     }
   });
 
-  it("both write, and each sees what the other wrote", async () => {
+  it("both write, and each sees the other's writes", async () => {
     const at = folder();
     await using one = await openSqliteItems({ dir: at });
     await using two = await openSqliteItems({ dir: at });
@@ -194,7 +194,7 @@ describe("two stores on one file", () => {
 });
 
 describe("an index build", () => {
-  it("R-AGT-62 that was interrupted goes on when the container is opened again", async () => {
+  it("R-AGT-62 an interrupted one continues when the container is opened again", async () => {
     const at = folder();
     const { indexes: _, ...plain } = notes;
     {
@@ -229,7 +229,7 @@ describe("an index build", () => {
 });
 
 describe("an index that cannot be built", () => {
-  it("says why, and holds up neither writes nor other indexes; it is built once the reason is gone", async () => {
+  it("reports why, and blocks neither writes nor other indexes; it is built once the reason is gone", async () => {
     const at = folder();
     await using store = await openSqliteItems({ dir: at });
     await store.openContainer({ name: "notes", partitionKey: ["p"] });
@@ -254,7 +254,7 @@ describe("an index that cannot be built", () => {
 });
 
 describe("a busy feed", () => {
-  it("is trimmed as far as it is old, however much that is, and its pages end at their bytes", async () => {
+  it("is trimmed by age, however much that is, and its pages end at their byte limit", async () => {
     let now = 1_000_000;
     await using store = await openSqliteItems({ dir: folder(), clock: { now: () => now } });
     await store.openContainer(notes);
@@ -313,7 +313,7 @@ describe("group commit", () => {
     }));
   }
 
-  it("an engine error in one request takes no other of its group with it", () => {
+  it("an engine error in one request fails no other of its group", () => {
     const db = openDatabase(join(folder(), "x.sqlite"));
     createMeta(db);
     const writer = new Writer(db);
@@ -333,7 +333,7 @@ describe("group commit", () => {
     db.close();
   });
 
-  it("more than 10,000 waiting writes are refused, and those that wait are done", async () => {
+  it("more than 10,000 waiting writes are rejected, and those that wait are done", async () => {
     await using store = await openSqliteItems({ dir: folder() });
     await store.openContainer({ name: "notes", partitionKey: ["p"] });
     const writes = Array.from({ length: 10_001 }, (_, i) =>
@@ -345,7 +345,7 @@ describe("group commit", () => {
     expect(await store.count(scope, "notes", { equals: { p: "a" } })).toBe(10_000);
   });
 
-  it("a store that was closed refuses, and closing waits for what is under way", async () => {
+  it("a closed store rejects calls, and closing waits for running ones", async () => {
     const at = folder();
     const store = await openSqliteItems({ dir: at });
     await store.openContainer(notes);

@@ -21,7 +21,7 @@ db.exec("PRAGMA wal_autocheckpoint = 0");
 const writer = new Writer(db);
 
 const building = new Set<string>();
-/** Builds whose errors are to be tried again. */
+/** Builds whose errors are to be retried. */
 const retrying = new Set<string>();
 const buildRetryMs = 5_000;
 
@@ -67,14 +67,14 @@ function buildOneStep(): void {
   if (state === "working") return;
   building.delete(container);
   if (state === "done") return;
-  // Its error is told by indexes(); a later attempt may find the row gone or the disk free again.
+  // indexes() reports its error; a later attempt may find the row gone or the disk free again.
   setTimeout(() => {
     markBuilding(container);
     queue.wake();
   }, buildRetryMs).unref();
 }
 
-/** Indexes that failed before are tried again. */
+/** Indexes that failed before are retried. */
 function markBuilding(container: string): void {
   retrying.add(container);
   building.add(container);
@@ -84,7 +84,7 @@ function buildStep(container: string, retry: boolean): "done" | "stuck" | "worki
   try {
     return writer.buildStep(container, retry);
   } catch (error) {
-    // Not even the error could be kept (locked, disk full): the same again later.
+    // Not even the error could be stored (locked, disk full): the same again later.
     process.emitWarning(`index build of "${container}" waits: ${String(error)}`);
     return "stuck";
   }

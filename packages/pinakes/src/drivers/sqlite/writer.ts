@@ -3,10 +3,10 @@
  * an fsync must never stop the main thread.
  *
  * Invariants
- * - an outcome is told only after the COMMIT that holds it returned (WAL, synchronous FULL: it is on disk);
- * - an error in one request takes no other with it: the group is rolled back and its requests are tried one by one (unless it was the
- *   database that failed: then all are told at once, and none waits for the others' attempts);
- * - definitions are read inside the transaction, so an index that another process added is never forgotten.
+ * - an outcome is returned only after the COMMIT that contains it returned (WAL, synchronous FULL: it is on disk);
+ * - an error in one request fails no other: the group is rolled back and its requests are retried one by one (unless the database
+ *   failed: then all fail at once, and none waits for the others' attempts);
+ * - definitions are read inside the transaction, so an index that another process added is never missed.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { invariant } from "../../domain/invariant.ts";
@@ -85,8 +85,8 @@ export class Writer {
   }
 
   /**
-   * A bounded piece of an unfinished index build of the container; "done" when there is none left, "stuck" when those left have
-   * errors. An error is kept with its index, and another index goes on meanwhile.
+   * A bounded step of an unfinished index build of the container; "done" if none remains, "stuck" if the remaining ones have errors. An
+   * error is stored with its index, and another index continues meanwhile.
    */
   buildStep(container: string, retryErrors: boolean): "done" | "stuck" | "working" {
     const current = loadContainer(this.#db, container);
@@ -124,7 +124,7 @@ export class Writer {
       .run(JSON.stringify({ ...indexes, [name]: index }), compiled.name);
   }
 
-  /** Rows written since the definition changed have their key already; giving it to them again changes nothing. */
+  /** Rows written since the definition changed have their key already; setting it again changes nothing. */
   #buildRows({ compiled }: SqliteContainer, name: string, { column, builtTo, buildTo }: StoredIndex): number {
     const table = tableName(compiled.name);
     const index = compiled.indexes.find((candidate) => candidate.name === name) as CompiledIndex;

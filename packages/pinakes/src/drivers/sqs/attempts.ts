@@ -1,6 +1,6 @@
 /**
- * How a message fared, kept in the item store: SQS counts every receive, whatever came of it. One record per message that was ever
- * given back; a message that is done at the first try has none. Receives that no record explains are leases that ran out.
+ * The attempts of a message, stored in the item store: SQS counts every receive, whatever its outcome. One record per message that was ever
+ * returned; a message that is done at the first attempt has none. Receives without a record are expired leases.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -17,10 +17,10 @@ const writeAttemptsMax = 20;
 export interface Attempts {
   readonly failures: number;
   readonly released: number;
-  /** The receive that ended last: an ending that is repeated is counted once. */
+  /** The receive that ended last: a repeated ending is counted once. */
   readonly receive: number;
   readonly reason?: string;
-  /** It is to become a dead letter as soon as somebody receives it. */
+  /** The next receive makes it a dead letter. */
   readonly condemned?: DeadSummary["cause"];
 }
 
@@ -63,7 +63,7 @@ export class AttemptRecords {
         if (!isConflict(error)) throw error;
       }
     }
-    throw new PinakesError("UNAVAILABLE", `The record of message ${id} is changed by too many at once. Try again.`);
+    throw new PinakesError("UNAVAILABLE", `The record of message ${id} has too many concurrent changes. Try again.`);
   }
 
   async #stored(scope: Scope, queue: string, id: string): Promise<{ attempts: Attempts; etag?: string }> {

@@ -1,10 +1,10 @@
-/** The connection to SQS. The SDK is loaded only when a queue is opened; it repeats what failed, which is safe: sends carry a dedup id. */
+/** The connection to SQS. The SDK is loaded only when a queue is opened; it retries failures, which is safe: sends carry a dedup id. */
 import type { SQS } from "@aws-sdk/client-sqs";
 import { invalid } from "../../domain/errors.ts";
 
 export interface ConnectionOptions {
   readonly region: string;
-  /** Another address than the region's own, for a local stand-in. */
+  /** An address other than the region's own, for a local server. */
   readonly endpoint?: string;
   readonly credentials?: {
     readonly accessKeyId: string;
@@ -23,7 +23,7 @@ export async function connect({ region, endpoint, credentials }: ConnectionOptio
   const sdk = await import("@aws-sdk/client-sqs");
   return new sdk.SQS({
     region,
-    // A stand-in's queue URLs name hosts that do not exist.
+    // A local server's queue URLs may name hosts that do not exist.
     ...(endpoint === undefined ? {} : { endpoint, useQueueUrlAsEndpoint: false }),
     ...(credentials === undefined ? {} : { credentials: { ...credentials } }),
     requestHandler: {

@@ -1,8 +1,8 @@
 /**
  * A queue on SQS FIFO. Order, dedup, leases and the lock on a group are the service's; failures are counted in the item store.
  *
- * One message a request: SQS would put several of one group into one answer, and only one of a group may be in flight.
- * An ending first renews the lease: a handle that no longer holds is refused there, where deleting would silently do nothing.
+ * One message per request: SQS would put several of one group into one answer, and only one of a group may be in flight. An ending first
+ * extends the lease: SQS rejects an expired handle there, while a delete would silently do nothing.
  */
 import { randomUUID } from "node:crypto";
 import type { SQS } from "@aws-sdk/client-sqs";
@@ -32,7 +32,7 @@ import { sqsDedupId, sqsGroup } from "./names.ts";
 import type { QueuePair, SqsQueues } from "./sqs-queues.ts";
 
 const longPollSecondsMax = 20;
-/** How long an ending keeps others away while it is written down. */
+/** How long an ending hides the message while it is recorded. */
 const endingSeconds = 30;
 const buriedMax = 10;
 
@@ -88,7 +88,7 @@ export class SqsDriver implements QueueDriver {
         else messages.push(message);
       }
     } catch (error) {
-      // What is leased already must reach its receiver.
+      // Messages already leased must reach their receiver.
       if (messages.length === 0 && !request.signal.aborted) throw error;
     }
     return { messages };
@@ -183,7 +183,7 @@ export class SqsDriver implements QueueDriver {
     why: Record<string, string>,
   ): Promise<void> {
     const { api } = this.#parts;
-    // Only what SQS takes in an attribute: the characters of XML 1.0.
+    // Only the characters that SQS accepts in an attribute: those of XML 1.0.
     const attribute = (value: string) => ({
       DataType: "String",
       StringValue: value.replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD]/g, "?"),
@@ -202,7 +202,7 @@ export class SqsDriver implements QueueDriver {
     await calling("delete a message", api.deleteMessage({ QueueUrl: pair.main, ReceiptHandle: handle }));
   }
 
-  /** Kept from others while it is counted, so that nobody receives it with the count of before. */
+  /** Hidden while it is counted, so that no receiver gets it with the old count. */
   async #giveBack(
     scope: Scope,
     receipt: SqsReceipt,
@@ -250,7 +250,7 @@ function received(
   };
 }
 
-/** SQS counts in whole seconds; rounded up, a lease is never shorter than asked for. */
+/** SQS counts in whole seconds; rounded up, so a lease is never shorter than requested. */
 function seconds(ms: number): number {
   return Math.ceil(ms / 1_000);
 }

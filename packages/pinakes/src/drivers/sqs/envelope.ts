@@ -1,11 +1,11 @@
-/** What a message looks like inside SQS, and what a receipt names. */
+/** The form of a message inside SQS, and of a receipt. */
 import type { Message } from "@aws-sdk/client-sqs";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import { isJsonObject, utf8Bytes, type JsonValue } from "../../domain/json.ts";
 import { checkQueueName } from "../../queues/check-input.ts";
 
-/** Of one message. The service has raised it since; regions and stand-ins differ. */
+/** Of one message. The service has raised it since; regions and other implementations differ. */
 const messageBytesMax = 262_144;
 
 interface Envelope {
@@ -17,7 +17,7 @@ interface Envelope {
 
 export function sealEnvelope(tenant: string, group: string, body: JsonValue): string {
   const envelope: Envelope = { v: 1, tenant, group, body };
-  // Beyond ASCII controls, which JSON.stringify escapes, SQS refuses U+FFFE and U+FFFF, and some stand-ins everything above.
+  // Beyond ASCII controls, which JSON.stringify escapes, SQS rejects U+FFFE and U+FFFF, and some other implementations everything above.
   const text = JSON.stringify(envelope).replaceAll(
     /[\uD800-\uDFFF\uFFFE\uFFFF]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16)}`,
@@ -33,7 +33,7 @@ export function sealEnvelope(tenant: string, group: string, body: JsonValue): st
 export interface RawMessage {
   readonly id: string;
   readonly handle: string;
-  /** How often it was handed out, this time included. */
+  /** How often it was received, including this time. */
   readonly receives: number;
   readonly order: string;
   readonly sentAt: number;
@@ -46,7 +46,7 @@ export function rawMessage({ MessageId, ReceiptHandle, Body, Attributes }: Messa
   invariant(
     MessageId !== undefined && ReceiptHandle !== undefined && Body !== undefined,
     "CORRUPT",
-    "SQS gave a message without id, handle or body",
+    "SQS returned a message without id, handle or body",
   );
   return {
     id: MessageId,
@@ -65,8 +65,8 @@ interface Unreadable {
 }
 
 /**
- * What this tenant's queue did not send is never delivered: somebody else may write to the same SQS queue. Where `plain`, a JSON object
- * without our envelope is a message of a producer that does not use Pinakes; an SQS queue is one tenant's.
+ * Only this tenant's own sends are delivered: other programs may write to the same SQS queue. With `plain`, a JSON object without our
+ * envelope is a message of a producer that does not use Pinakes; an SQS queue belongs to one tenant.
  */
 export function openMessage(raw: RawMessage, tenant: string, plain: boolean): SqsMessage | Unreadable {
   let envelope: unknown;
@@ -97,7 +97,7 @@ export function sealReceipt({ queue, handle, id, receives, leaseSeconds }: SqsRe
 
 export function openReceipt(text: string): SqsReceipt {
   const refused = (cause?: unknown) =>
-    invalid("receipt: is not one that this queue gave.", cause === undefined ? {} : { cause });
+    invalid("receipt: was not issued by this queue.", cause === undefined ? {} : { cause });
   let fields: unknown;
   try {
     fields = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));

@@ -1,4 +1,4 @@
-/** What an error of the AWS SDK means for us. Callers only ever see a PinakesError, with the SDK's own as its cause. */
+/** Errors of the AWS SDK as PinakesErrors, with the SDK's own as the cause. */
 import { PinakesError } from "../../domain/errors.ts";
 
 interface SdkError {
@@ -8,7 +8,7 @@ interface SdkError {
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
 
-/** The service refuses a handle once the lease has run out, in more than one way. */
+/** The service rejects a handle once the lease has expired, in more than one way. */
 const staleHandle = /ReceiptHandleIsInvalid|MessageNotInflight|receipt handle/i;
 const throttled = /Throttl|OverLimit|RequestLimitExceeded|TooManyRequests/i;
 
@@ -23,13 +23,13 @@ export async function calling<T>(doing: string, call: Promise<T>): Promise<T> {
 export function wrapError(error: unknown, doing: string): unknown {
   if (PinakesError.isInstance(error)) return error;
   const { name = "Error", message = String(error), code, $metadata } = error as SdkError;
-  // The caller gave up: his own signal says why.
+  // The caller aborted: its own signal has the reason.
   if (name === "AbortError") return error;
   const said = `${name}: ${message}`;
   if (staleHandle.test(said)) {
     return new PinakesError(
       "PRECONDITION_FAILED",
-      "The lease has ended: the message was finished, or its time ran out. Stop working on it; what was not finished is delivered again.",
+      "The lease has ended: the message was finished, or the lease expired. Stop working on it; an unfinished message is delivered again.",
       { cause: error },
     );
   }

@@ -10,13 +10,15 @@ import { checkPrefix } from "./names.ts";
 import { SqsQueues } from "./sqs-queues.ts";
 
 export interface SqsQueueOptions extends ConnectionOptions, WaitingOptions {
-  /** Where failures are counted. Stays the caller's: closing the queue does not close it. */
+  /** Stores the failure counts. Owned by the caller: closing the queue does not close it. */
   readonly items: ItemStore;
   /** Queues are named `<prefix>-<queue>-<hash>.fifo`. */
   readonly prefix?: string;
   readonly attemptsMax?: number;
   readonly leaseLossesMax?: number;
-  /** Queues that producers without Pinakes write to, too: there any JSON object is a message, not only what `send` wrote. None by default. */
+  /**
+   * Queues that producers without Pinakes write to, too: there any JSON object is a message, not only what `send` wrote. None by default.
+   */
   readonly plainQueues?: PlainQueues;
 }
 

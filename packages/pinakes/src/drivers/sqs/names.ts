@@ -1,6 +1,6 @@
 /**
- * Names in SQS. Each tenant's queue is a queue of its own there: SQS cannot filter a receive by group or count by tenant, so a shared one
- * would hand a tenant's messages to others and tell their number. The group carries the tenant once more.
+ * Names in SQS. Each tenant's queue is a separate SQS queue: SQS cannot filter a receive by group or count by tenant, so a shared one would
+ * return a tenant's messages to others and reveal their number. The group contains the tenant once more.
  */
 import { createHash } from "node:crypto";
 import { invalid } from "../../domain/errors.ts";
@@ -20,13 +20,13 @@ export function sqsNames(prefix: string, tenant: string, queue: string): { main:
   return { main: `${base}.fifo`, dead: `${base}-dead.fifo` };
 }
 
-/** "/" is in no tenant, and "~" neither, so two groups never share a name. */
+/** No tenant contains "/" or "~", so two groups never share a name. */
 export function sqsGroup(tenant: string, group: string): string {
   const plain = `${tenant}/${group}`;
   return plain.length <= groupCharsMax && /^[A-Za-z0-9._/-]+$/.test(plain) ? plain : `~${hash([tenant, group])}`;
 }
 
-/** Per group, as on the item store; SQS itself looks at the whole queue. */
+/** Per group, as on the item store; SQS itself deduplicates over the whole queue. */
 export function sqsDedupId(group: string, dedupId: string): string {
   return hash([group, dedupId]);
 }

@@ -1,4 +1,4 @@
-/** The pair of SQS queues behind one queue of one tenant, made at first use. Making them again changes nothing. */
+/** The pair of SQS queues behind one queue of one tenant, created at first use. Creating them is idempotent. */
 import type { SQS } from "@aws-sdk/client-sqs";
 import { invariant } from "../../domain/invariant.ts";
 import { calling } from "./errors.ts";
@@ -9,9 +9,9 @@ export interface QueuePair {
   readonly dead: string;
 }
 
-/** The most SQS allows, so that nothing is dropped silently before somebody looks (F16). */
+/** The most SQS allows, so that nothing is dropped silently before an operator looks (F16). */
 const retentionSeconds = String(14 * 86_400);
-/** SQS's own way to the dead letters counts every receive; it is only the last resort behind ours. */
+/** SQS's own redrive policy counts every receive; it is only the last resort behind ours. */
 const receivesMax = 1_000;
 const pairsMax = 10_000;
 
@@ -59,7 +59,7 @@ export class SqsQueues {
       "create a queue",
       this.#api.createQueue({ QueueName: name, Attributes: attributes }),
     );
-    invariant(QueueUrl !== undefined, "INTERNAL", "SQS made a queue without a URL");
+    invariant(QueueUrl !== undefined, "INTERNAL", "SQS created a queue without a URL");
     return QueueUrl;
   }
 }

@@ -30,24 +30,24 @@ queueSuite(
     skip: [
       { test: "dead letter:", reason: "dead letters are handled with the tools of SQS", capability: "inspectDead" },
       {
-        test: "a dedupId is remembered for as long as its message is kept",
+        test: "a dedupId is remembered while its message is stored",
         reason: "SQS remembers 5 minutes from the send",
         capability: "dedupWindowMs",
       },
       {
-        test: "an ending that is repeated",
+        test: "an ending repeated",
         reason: "SQS forgets a receipt handle with its lease",
         capability: "ownerHeartbeat",
       },
       { test: "idle for months", reason: "the time of the service cannot be moved", capability: "timing" },
-      { test: "without a time of its own", reason: "the time of the service cannot be moved", capability: "timing" },
+      { test: "without a retry time", reason: "the time of the service cannot be moved", capability: "timing" },
       { test: "random histories", reason: "the time of the service cannot be moved", capability: "timing" },
     ],
   },
 );
 
 describe("sqs: names", () => {
-  it("fit SQS's limits and never meet, whatever tenants, queues and groups are called", () => {
+  it("fit SQS's limits and never collide, whatever the names of tenants, queues and groups", () => {
     const longest = sqsNames("p".repeat(20), "t".repeat(128), "q".repeat(60));
     for (const name of Object.values(longest)) expect(name).toMatch(/^[A-Za-z0-9_-]{1,75}\.fifo$/);
     expect(sqsNames("p", "a", "q").main).not.toBe(sqsNames("p", "b", "q").main);
@@ -68,7 +68,7 @@ describe("sqs: names", () => {
 });
 
 describe("sqs: names of the lifecycle's queues", () => {
-  it("are those that docs/operations.md tells other programs, and stay: queues with these names exist", async () => {
+  it("are those that docs/operations.md documents for other programs, and must not change: queues with these names exist", async () => {
     const page = await readFile(new URL("../../../../../docs/operations.md", import.meta.url), "utf8");
     for (const topic of [
       "object-storage-management",
@@ -115,7 +115,7 @@ describe("sqs: service", () => {
     raw.destroy();
   });
 
-  it("what others put into the SQS queue, also another tenant's message, is never delivered and holds up nobody", async () => {
+  it("foreign messages in the SQS queue, also another tenant's, are never delivered and block nothing", async () => {
     await using items = await openMemoryItems();
     await using opened = await openSqsQueue({ ...testConnection, endpoint: server.endpoint, items });
     const queue = new Handle(tenantScope("acme"), opened, "foreign");
@@ -138,7 +138,7 @@ describe("sqs: service", () => {
     raw.destroy();
   });
 
-  it("R-TG-55 where others write too, of one tenant's queue, any JSON object is a message; ours keep their group, order and dedup beside it", async () => {
+  it("R-TG-55 in one tenant's queue that other programs write to, any JSON object is a message; ours keep their group, order and dedup beside it", async () => {
     await using items = await openMemoryItems();
     const plainQueues = (tenant: string, queue: string) => tenant === "acme" && queue === "open";
     await using opened = await openSqsQueue({ ...testConnection, endpoint: server.endpoint, items, plainQueues });
@@ -177,13 +177,13 @@ describe("sqs: service", () => {
     await using items = await openMemoryItems();
     await using opened = await openSqsQueue({ ...testConnection, endpoint: server.endpoint, items });
     const queue = new Handle(tenantScope("acme"), opened, "large");
-    // Written as escapes, which SQS takes in any case, each of these has 12 bytes instead of 4.
+    // Written as escapes, which SQS always accepts, each of these has 12 bytes instead of 4.
     await failure(queue.send("g", "😀".repeat(45_000)), "LIMIT_EXCEEDED");
     await queue.send("g", "😀".repeat(20_000));
     expect(await queue.stats()).toMatchObject({ ready: 1 });
   });
 
-  it("a server that is not there is UNAVAILABLE, and bad options are refused", async () => {
+  it("an unreachable server is UNAVAILABLE, and bad options are rejected", async () => {
     await using items = await openMemoryItems();
     await using opened = await openSqsQueue({ ...testConnection, endpoint: "http://127.0.0.1:9", items });
     await failure(opened.send(tenantScope("acme"), "work", { group: "g", body: 1 }), "UNAVAILABLE");

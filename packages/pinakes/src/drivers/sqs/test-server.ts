@@ -1,4 +1,4 @@
-/** For tests: a real server of the SQS API, in memory, gone with `stop`. */
+/** For tests: a real server of the SQS API, in memory, deleted by `stop`. */
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { buildApp } from "fauxqs";

@@ -126,6 +126,24 @@ export const queryMore = {
     .describe("Those that are not."),
 };
 
+/** What a search could not do, or did otherwise than asked. */
+export const searchNotes = {
+  skipped: z
+    .array(z.object({ repository_id: z.string(), collection_id: z.string(), code: z.string(), reason: z.string() }))
+    .optional()
+    .describe(
+      "Collections that could not be searched, such as those whose embedding model is not configured. All others were.",
+    ),
+  unknown_fields: z
+    .array(z.string())
+    .optional()
+    .describe("Fields of the filter that no passage of any collection has."),
+  warnings: z
+    .array(z.string())
+    .optional()
+    .describe("What was done otherwise than asked, such as a limit that was reduced."),
+};
+
 export const SearchAnswer = shape<wire.SearchAnswer & wire.QueryMore, "explain">()(
   z
     .looseObject({
@@ -135,20 +153,7 @@ export const SearchAnswer = shape<wire.SearchAnswer & wire.QueryMore, "explain">
         .describe(
           "Why there are no hits: nothing to search, documents still on their way, or nothing that answers the question.",
         ),
-      skipped: z
-        .array(z.object({ repository_id: z.string(), collection_id: z.string(), code: z.string(), reason: z.string() }))
-        .optional()
-        .describe(
-          "Collections that could not be searched, such as those whose embedding model is not configured. All others were.",
-        ),
-      unknown_fields: z
-        .array(z.string())
-        .optional()
-        .describe("Fields of the filter that no passage of any collection has."),
-      warnings: z
-        .array(z.string())
-        .optional()
-        .describe("What was done otherwise than asked, such as a limit that was reduced."),
+      ...searchNotes,
       graph: z
         .looseObject({
           entities: z.array(z.looseObject({ entity: json, words: z.string(), score: z.number() })),

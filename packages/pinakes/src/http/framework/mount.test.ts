@@ -353,7 +353,7 @@ describe("http kit: what comes in", () => {
     expect(problem["detail"]).toBe(
       'name: must be at most 5 characters long; size: must be a number, got "x"; kind: must be one of "a", "b", got "c"; nested.list[1].x: must be a number, got true; color: is not known here; remove it or correct its name.',
     );
-    expect(await errors({})).toEqual([{ path: "name", message: "is missing; a text is wanted" }]);
+    expect(await errors({})).toEqual([{ path: "name", message: "is missing; expected a text" }]);
     expect(await errors([])).toEqual([{ path: "", message: "must be an object, got []" }]);
     expect(await errors({ name: "ab", size: 11 })).toEqual([{ path: "size", message: "must be at most 10" }]);
   });
@@ -363,7 +363,7 @@ describe("http kit: what comes in", () => {
       { path: "either.depth", message: 'must be a number, got "deep"' },
     ]);
     expect(await errors({ name: "ab", either: 5 })).toEqual([
-      { path: "either", message: "does not fit any of the accepted forms, got 5" },
+      { path: "either", message: "matches none of the accepted forms, got 5" },
     ]);
   });
 

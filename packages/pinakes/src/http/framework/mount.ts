@@ -38,6 +38,8 @@ export interface MountOptions {
   readonly around?: (run: () => Promise<Answer>) => Promise<Answer>;
   /** Checks each answer against what its route declares; for tests. */
   readonly checkAnswers?: boolean;
+  /** Paths of facades, with the form that errors have where there is no route. */
+  readonly facades?: readonly { readonly prefix: string; readonly errorBody: NonNullable<Route["errorBody"]> }[];
 }
 
 /** Before any route of the app's own, so that these steps come first for all of them. */
@@ -64,14 +66,15 @@ export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: Moun
   });
   app.notFound((c) => {
     const detail = `There is nothing at ${c.req.method} ${c.req.path}. GET /docs shows every route, GET /v1/openapi.json describes them.`;
-    return problemResponse(toProblemAnswer(new PinakesError("NOT_FOUND", detail), c.get("requestId")));
+    const error = new PinakesError("NOT_FOUND", detail);
+    return problemResponse(toProblemAnswer(error, c.get("requestId"), facadeOf(c, options.facades)?.errorBody));
   });
   const templates = routes.map(({ path }) => path);
   for (const place of places(routes)) {
     for (const route of place)
       app.on(route.method, honoPattern(route.path, templates), (c) => answerRequest(c, route, kit));
     const first = place[0] as Route;
-    app.all(honoPattern(first.path, templates), (c) => otherMethod(c, place));
+    app.all(honoPattern(first.path, templates), (c) => otherMethod(c, place, options.facades));
   }
 }
 
@@ -87,7 +90,7 @@ function places(routes: readonly Route[]): readonly (readonly Route[])[] {
   return grouped;
 }
 
-function otherMethod(c: Context<KitEnv>, place: readonly Route[]): Response {
+function otherMethod(c: Context<KitEnv>, place: readonly Route[], facades: MountOptions["facades"]): Response {
   c.set("route", (place[0] as Route).path.text);
   const methods = place.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   const allow = [...methods, "OPTIONS"].join(", ");
@@ -96,7 +99,11 @@ function otherMethod(c: Context<KitEnv>, place: readonly Route[]): Response {
     status: 405,
     headers: { allow },
   });
-  return problemResponse(toProblemAnswer(error, c.get("requestId")));
+  return problemResponse(toProblemAnswer(error, c.get("requestId"), facadeOf(c, facades)?.errorBody));
+}
+
+function facadeOf(c: Context<KitEnv>, facades: MountOptions["facades"] = []) {
+  return facades.find(({ prefix }) => c.req.path.startsWith(prefix));
 }
 
 function checkRoutes(routes: readonly Route[], { idempotency }: Kit): void {

@@ -1,5 +1,6 @@
 /** Clients of the revisions up to 2025-11-25: they initialize a session and name it in every request. Any process serves any session. */
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { AuthInfo, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { jsonObject } from "../../contract/index.ts";
@@ -34,6 +35,7 @@ const sessionHeader = "mcp-session-id";
 const sessionIdCharsMax = 128;
 /** Sessions kept in memory, of all users: beyond it the one that was used longest ago is closed here; it stays in the store. */
 const localMax = 1_000;
+const watchMs = 2_000;
 
 const Initialize = z.looseObject({ method: z.literal("initialize"), params: jsonObject() });
 
@@ -64,7 +66,10 @@ export class LegacySessions {
     const answerId = answerIdOf(body);
     if (answerId !== undefined) return this.#answer(local, request, body as JsonObject, caller, answerId);
     const response = await local.handle(request, body, authInfo);
-    if (request.method === "GET" && response.ok) this.#notify(local, request.signal, caller, session);
+    if (request.method === "GET" && response.ok) {
+      this.#notify(local, request.signal, caller, session);
+      this.#watch(local, request.signal, caller);
+    }
     return response;
   }
 
@@ -82,9 +87,14 @@ export class LegacySessions {
     const { params } = initialize.data;
     const local = this.#make(caller, authInfo, id);
     const response = await local.start(request, body);
-    if (!response.ok) return response;
-    await this.#options.store.create(caller, id, params);
-    this.#keep(caller, id, Promise.resolve(local));
+    try {
+      if (response.ok) await this.#options.store.create(caller, id, params);
+    } catch (error) {
+      await local.close();
+      throw error;
+    }
+    if (response.ok) this.#keep(caller, id, Promise.resolve(local));
+    else await local.close();
     return response;
   }
 
@@ -139,9 +149,30 @@ export class LegacySessions {
     const wanted = { documents: true, workflows: true, sessions: true };
     void followResources(session, wanted, (uri) => void changed(uri).catch(() => {}), signal).catch(
       (error: unknown) => {
-        if (!signal.aborted) onFailure(error, "subscriptions");
+        if (signal.aborted) return;
+        onFailure(error, "subscriptions");
+        // The client opens it again, and changes are followed again.
+        local.endStream();
       },
     );
+  }
+
+  /** While the stream is open: the session is in use, and may be ended in another process. */
+  #watch(local: LocalSession, signal: AbortSignal, caller: Caller): void {
+    const { store, onFailure } = this.#options;
+    const look = async (): Promise<void> => {
+      for (;;) {
+        await sleep(watchMs, undefined, { signal, ref: false });
+        const record = await store.read(caller, local.id);
+        if (record === undefined) return this.#drop(keyOf(caller, local.id));
+        await store.touch(caller, record);
+      }
+    };
+    look().catch((error: unknown) => {
+      if (signal.aborted) return;
+      onFailure(error, "session");
+      local.endStream();
+    });
   }
 
   async #answer(

@@ -80,6 +80,11 @@ export class LocalSession {
     this.#pending.delete(String(id));
   }
 
+  /** Ends the event stream that a GET opened; the session stays. */
+  endStream(): void {
+    this.#transport.closeStandaloneSSEStream();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#pending.clear();

@@ -26,7 +26,7 @@ import { baseUrlOf, challengeOf, metadataUrlOf, mountMetadata, type ResourceOpti
 import { boundedStream } from "./bounded-stream.ts";
 import { refuseForeignPage } from "./guard.ts";
 import { methodOf, rpcCodes, rpcError, subscribedUris } from "./json-rpc.ts";
-import { LegacySessions } from "./legacy-sessions.ts";
+import { LegacySessions, type LegacyRequest } from "./legacy-sessions.ts";
 import { readBody } from "./read-body.ts";
 import { followResources, wantedFor } from "./resource-changes.ts";
 import { SessionStore } from "./session-store.ts";
@@ -113,10 +113,8 @@ class McpEndpoint {
     const { caller } = auth;
     const authInfo = this.#authInfoOf(auth, request);
     const session = this.#sessionOf(authInfo);
-    if (await isLegacyRequest(request, body)) {
-      const response = await this.#legacy.handle({ request, body, caller, session, authInfo });
-      return request.method === "GET" ? this.#held(response, auth) : response;
-    }
+    if (await isLegacyRequest(request, body))
+      return this.#serveLegacy({ request, body, caller, session, authInfo }, auth);
     if (methodOf(body) !== "subscriptions/listen") return this.#modern.fetch(request, { parsedBody: body, authInfo });
     // A bus of its own: the same URI means another resource in another workspace.
     const bus = new InMemoryServerEventBus();
@@ -127,12 +125,25 @@ class McpEndpoint {
     const changed = (uri: string): void =>
       bus.publish(uri === "list" ? { kind: "resources_list_changed" } : { kind: "resource_updated", uri });
     void followResources(session, wantedFor(subscribedUris(body)), changed, signal).catch((error: unknown) => {
-      if (!signal.aborted) this.#onFailure(error, "subscriptions");
+      if (signal.aborted) return;
+      this.#onFailure(error, "subscriptions");
+      // The client listens again, and changes are followed again.
+      void listening.close();
     });
     return this.#held(response, auth, () => {
       ended.abort();
       void listening.close();
     });
+  }
+
+  async #serveLegacy(legacy: LegacyRequest, auth: Authenticated): Promise<Response> {
+    const { request } = legacy;
+    if (request.method !== "GET") return this.#legacy.handle(legacy);
+    // Nothing is followed for a stream that has ended, by whichever side.
+    const ended = new AbortController();
+    const signal = AbortSignal.any([request.signal, ended.signal]);
+    const response = await this.#legacy.handle({ ...legacy, request: new Request(request, { signal }) });
+    return this.#held(response, auth, () => ended.abort());
   }
 
   async #authenticate(c: Context<KitEnv>): Promise<Authenticated> {

@@ -18,7 +18,9 @@ import { chunkingWarnings } from "../collections/chunking-warnings.ts";
 import { effectiveChunking } from "../records/collection-fields.ts";
 import type { CollectionPatch, NewCollection, OpenOptions } from "../collections/collections.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
+import { dayMs } from "../limits.ts";
 import { personalAlias, personalRepositoryId } from "../records/ids.ts";
+import { incarnationOf } from "../records/incarnation-of.ts";
 import type { CollectionQuery } from "../collections/list-collections.ts";
 
 /** Also finds a collection in the trash, and selects one incarnation of the id. */
@@ -33,7 +35,11 @@ export class CollectionsApi {
 
   async create(caller: Caller, repositoryId: string, input: NewCollection): Promise<CollectionView> {
     const opened = await this.#services.pipelines.createWith(caller, input.pipelines ?? [], (complete) =>
-      this.#services.collections.create(caller, repositoryId, input, complete),
+      this.#services.collections.create(caller, repositoryId, input, async (fresh) => {
+        const record = (await complete?.(fresh)) ?? fresh.collection;
+        await this.#watchExpiry(caller, record);
+        return record;
+      }),
     );
     const warnings = await this.#warnings(opened);
     return { ...collectionView(opened, undefined, 0), ...(warnings.length === 0 ? {} : { warnings }) };
@@ -70,6 +76,11 @@ export class CollectionsApi {
     patch: CollectionPatch,
     ifMatch?: string,
   ): Promise<CollectionChange> {
+    if (typeof patch.expires_after_days === "number")
+      await this.#watchExpiry(caller, {
+        ...(await this.#services.collections.open(caller, repositoryId, collectionId)).collection,
+        expires_after_days: patch.expires_after_days,
+      });
     const opened = await conditionOn(
       `Collection "${collectionId}"`,
       this.#services.collections.update(caller, repositoryId, collectionId, patch, recordEtag(ifMatch)),
@@ -83,6 +94,17 @@ export class CollectionsApi {
       : [];
     const cut = patch.chunking_strategy === undefined ? [] : await this.#warnings(opened);
     return { ...shown, warnings: [...warnings, ...cut] };
+  }
+
+  /** Before the record says so: what is not in the registry would never expire. */
+  async #watchExpiry({ scope }: Caller, collection: OpenCollection["collection"]): Promise<void> {
+    const { registry, deps } = this.#services;
+    if (typeof collection.expires_after_days !== "number") return;
+    // One day is the least; the sweep finds the right time.
+    await registry.mark(
+      { kind: "expiry", tenant: scope.tenant, ...incarnationOf(collection) },
+      deps.clock.now() + dayMs,
+    );
   }
 
   /** Only for the collection's own strategy: defaults are clamped to the model without a warning. */

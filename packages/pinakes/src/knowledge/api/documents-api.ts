@@ -95,6 +95,18 @@ export class DocumentsApi {
     return documentView(await this.#of.documents.reindex(caller, opened, documentId));
   }
 
+  /** Replaces its metadata. The document is indexed again; searches see the old metadata until that is done. */
+  async setMetadata(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    metadata: unknown,
+  ): Promise<DocumentView> {
+    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Changing metadata");
+    return documentView(await this.#of.documents.setMetadata(caller, opened, documentId, metadata));
+  }
+
   async content(
     caller: Caller,
     repositoryId: string,

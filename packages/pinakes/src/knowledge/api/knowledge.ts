@@ -4,6 +4,7 @@
  */
 import type { Caller } from "../../domain/caller.ts";
 import type { EmbeddingModel } from "../../ports/embedder.ts";
+import { AnswersApi } from "../../answers/index.ts";
 import type { Audit } from "../../audit/index.ts";
 import type { Quarantine } from "../../audit/quarantine/index.ts";
 import type { Evaluations } from "../../evaluation/evaluations.ts";
@@ -18,6 +19,7 @@ import type { RawVectors } from "../raw-vectors/raw-vectors.ts";
 import { AccessApi } from "./access-api.ts";
 import { CollectionsApi } from "./collections-api.ts";
 import { DocumentsApi } from "./documents-api.ts";
+import { FilesApi } from "./files-api.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { JobsApi } from "./jobs-api.ts";
 import type { OperationsApi } from "./operations-api.ts";
@@ -32,7 +34,11 @@ export class Knowledge {
   readonly repositories: RepositoriesApi;
   readonly collections: CollectionsApi;
   readonly documents: DocumentsApi;
+  /** A user's own files, by id, and what they are in collections. */
+  readonly files: FilesApi;
   readonly search: SearchApi;
+  /** Questions answered from what a search finds, with verified citations. */
+  readonly answers: AnswersApi;
   readonly access: AccessApi;
   /** Links that upload and download files without a key. */
   readonly grants: Grants;
@@ -65,7 +71,10 @@ export class Knowledge {
     this.repositories = new RepositoriesApi(services);
     this.collections = new CollectionsApi(services);
     this.documents = new DocumentsApi(services);
+    this.files = new FilesApi(services);
     this.search = new SearchApi(services, this.collections);
+    const { chat, embedders, places } = services.deps;
+    this.answers = new AnswersApi({ search: this.search, chat, embedders, places });
     this.access = new AccessApi(services);
     this.grants = services.grants;
     this.queue = services.queues;

@@ -1,5 +1,6 @@
 /** Repositories, for every interface. */
-import { type Caller } from "../../domain/caller.ts";
+import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { ifMissing, tolerate } from "../../runtime/expected-errors.ts";
 import { deleteRepository } from "./begin-work.ts";
 import { chunkingWarnings } from "../collections/chunking-warnings.ts";
 import { conditionOn } from "../records/conditions.ts";
@@ -28,6 +29,22 @@ export class RepositoriesApi {
   /** `me` is the caller's personal repository. */
   async get(caller: Caller, repositoryId: string): Promise<RepositoryView> {
     return repositoryView(await this.#of.repositories.get(caller, repositoryId));
+  }
+
+  /**
+   * A repository that an interface keeps its collections in, open to the workspace; created when it is first needed, whoever needs it. One
+   * that an admin created under this id is used as it is.
+   */
+  async ensureShared(
+    caller: Caller,
+    input: { readonly repository_id: string; readonly name: string; readonly description: string },
+  ): Promise<void> {
+    const { tenant } = requireCaller(caller);
+    const exists = () => ifMissing(this.#of.repositories.get(caller, input.repository_id));
+    if ((await exists()) !== undefined) return;
+    const system = this.#deps.callerOf({ tenant, userId: "system", role: "admin" });
+    // CONFLICT: another request was faster, or it is there and not for this caller.
+    await tolerate(this.#of.repositories.create(system, input), "CONFLICT");
   }
 
   async list(

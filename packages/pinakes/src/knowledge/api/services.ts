@@ -8,6 +8,11 @@ import { Documents } from "../documents/documents.ts";
 import { Grants } from "../documents/grants.ts";
 import { Uploads } from "../documents/upload.ts";
 import { Evaluations } from "../../evaluation/evaluations.ts";
+import { Attachments } from "../files/attachments.ts";
+import { FileBatches } from "../files/file-batches.ts";
+import type { FileRecords } from "../files/file-records.ts";
+import { FileUploads } from "../files/file-uploads.ts";
+import { Files } from "../files/files.ts";
 import { GraphApi } from "../graph/graph-api.ts";
 import type { IngestQueue } from "../documents/ingest-queue.ts";
 import { QueuesApi } from "./queues-api.ts";
@@ -44,6 +49,7 @@ export interface KnowledgeCore {
   readonly activity: Activity;
   readonly lifecycle: Lifecycle;
   readonly stores: readonly Participant[];
+  readonly fileRecords: FileRecords;
 }
 
 export interface Services extends KnowledgeCore {
@@ -52,6 +58,10 @@ export interface Services extends KnowledgeCore {
   readonly lists: CollectionLists;
   readonly documents: Documents;
   readonly uploads: Uploads;
+  readonly files: Files;
+  readonly fileUploads: FileUploads;
+  readonly attachments: Attachments;
+  readonly fileBatches: FileBatches;
   readonly search: Search;
   readonly deletion: CollectionDeletion;
   readonly archiving: CollectionArchiving;
@@ -75,6 +85,8 @@ export function assembleServices(services: KnowledgeCore): Services {
   const collections = new Collections(deps, catalog, repositories);
   const documents = new Documents(deps, queue);
   const uploads = new Uploads(deps, queue);
+  const files = new Files({ deps, registry, records: services.fileRecords, documents });
+  const attachments = new Attachments({ deps, files, uploads, documents, jobs });
   const search = new Search(deps, collections, catalog, repositories);
   const deletion = new CollectionDeletion({ deps, catalog, collections, registry, lifecycle, stores, jobs });
   const lists = new CollectionLists(deps, catalog);
@@ -96,6 +108,10 @@ export function assembleServices(services: KnowledgeCore): Services {
     lists,
     documents,
     uploads,
+    files,
+    fileUploads: new FileUploads(deps, registry, services.fileRecords, files),
+    attachments,
+    fileBatches: new FileBatches({ deps, jobs, collections, documents, files, attachments }),
     search,
     deletion,
     repositoryDeletion,

@@ -64,6 +64,7 @@ const changeable = [
   "metadata",
   "allowed_groups",
   "private",
+  "expires_after_days",
 ] as const;
 /** An update may repeat their current values, so sending back a whole record with one changed field works. */
 const fixed = ["collection_id", "repository_id", "embedding_model", "created_by", "created_at"] as const;

@@ -10,9 +10,11 @@ import { invariant } from "../../domain/invariant.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { Item, ItemStore, Query, SessionTokens } from "../../ports/item-store.ts";
 import { knowledgeLimits } from "../limits.ts";
-import { decideCollection } from "../access/access.ts";
+import { compareUtf8 } from "../../domain/json.ts";
+import { decideCollection, notFound } from "../access/access.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
-import type { CatalogRecords } from "../records/catalog-records.ts";
+import { collectionItemId, type CatalogRecords } from "../records/catalog-records.ts";
+import { checkAskedId } from "../records/names.ts";
 import {
   collectionsContainer,
   collectionStatuses,
@@ -41,6 +43,8 @@ export interface CollectionQuery {
   readonly max_size_bytes?: number | undefined;
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
+  /** With `repositoryId`, sorted by created_at: the id of a collection of it; the list begins behind that one. NOT_FOUND where it is not visible. */
+  readonly after?: string | undefined;
   readonly session?: SessionTokens | undefined;
 }
 
@@ -57,16 +61,48 @@ export async function listCollections(
 ): Promise<CollectionPage> {
   const scope = requireCaller(caller);
   const limit = checkLimit(query.limit);
-  const plan = planOf(query);
+  const from = await placeOf(catalog, caller, query);
+  const plan = { ...planOf(query), ...(from === undefined ? {} : from.range) };
   const found: OpenCollection[] = [];
   const repositories = new Map<string, RepositoryRecord>();
   let { cursor } = query;
   do {
     const page = await items.query(scope, collectionsContainer.name, { ...plan, limit: limit - found.length, cursor });
-    found.push(...(await visibleAmong(catalog, caller, page.items, repositories)));
+    const behind = from === undefined ? page.items : page.items.filter(from.isBehind);
+    found.push(...(await visibleAmong(catalog, caller, behind, repositories)));
     cursor = page.cursor;
   } while (cursor !== undefined && found.length < limit);
   return { items: found, ...(cursor === undefined ? {} : { cursor }) };
+}
+
+/** The range of the index that `after` leaves, and what of that range lies behind it: several may have been created in one millisecond. */
+async function placeOf(
+  catalog: CatalogRecords,
+  caller: Caller,
+  query: CollectionQuery,
+): Promise<{ readonly range: Pick<Query, "range">; readonly isBehind: (item: Item) => boolean } | undefined> {
+  const { after, repositoryId, sort = "created_at" } = query;
+  if (after === undefined) return undefined;
+  if (repositoryId === undefined || sort !== "created_at")
+    throw invalid("after: needs the repository, and the order of created_at.");
+  checkAskedId(after, "after");
+  const [parent, found] = await catalog.both(caller.scope, repositoryId, after);
+  if (
+    parent === undefined ||
+    found === undefined ||
+    decideCollection(caller, parent.record, found.record).level === null
+  )
+    throw notFound(`collection ${show(after)}`);
+  const descending = orderOf(query) === "desc";
+  const { created_at } = found.record;
+  const place = [created_at, collectionItemId(found.record)] as const;
+  return {
+    range: { range: descending ? { lte: created_at } : { gte: created_at } },
+    isBehind: ({ id, document }) => {
+      const difference = compareUtf8(document["created_at"] as string, place[0]) || compareUtf8(id, place[1]);
+      return descending ? difference < 0 : difference > 0;
+    },
+  };
 }
 
 const indexes = {

@@ -6,10 +6,15 @@ import type { Watchdog } from "../ingest/watchdog.ts";
 import { updateJob } from "../jobs/operation-jobs.ts";
 import { incarnationOf } from "../records/incarnation-of.ts";
 import { isLive } from "../records/catalog-records.ts";
+import { uploadPrefix } from "../files/file-records.ts";
+import { expireCollection } from "./expire-collection.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Services } from "../api/services.ts";
 
-export interface SweepDependencies extends Pick<Services, "deletion" | "jobs" | "catalog" | "lifecycle"> {
+export interface SweepDependencies extends Pick<
+  Services,
+  "deletion" | "jobs" | "catalog" | "lifecycle" | "queue" | "files" | "fileUploads"
+> {
   readonly deps: KnowledgeDependencies;
   readonly registry: KnowledgeWork;
   readonly watchdog: Watchdog;
@@ -48,7 +53,7 @@ export class Sweep {
     found: Found,
     busyLanes: Map<string, boolean>,
   ): Promise<void> {
-    const { deps, watchdog } = this.#services;
+    const { deps, watchdog, registry } = this.#services;
     const scope = deps.system.forTenant(entry.tenant);
     switch (entry.kind) {
       case "documents":
@@ -59,7 +64,24 @@ export class Sweep {
         return this.#job(scope, entry);
       case "purge":
         return this.#trashed(scope, entry);
+      case "file":
+        return this.#file(scope, entry);
+      case "expiry": {
+        const dueAt = await expireCollection(this.#services, scope, entry);
+        return dueAt === undefined ? registry.remove(entry) : registry.postpone(entry, dueAt);
+      }
     }
+  }
+
+  async #file(scope: Scope, entry: RegisteredUnfinished): Promise<void> {
+    const { files, fileUploads, registry } = this.#services;
+    const { repository_id: owner, incarnation: id } = entry;
+    if (id.startsWith(uploadPrefix)) await fileUploads.sweep(scope, owner, id);
+    else {
+      const later = await files.sweep(scope, owner, id);
+      if (later !== undefined) return registry.postpone(entry, later.dueAt);
+    }
+    return registry.remove(entry);
   }
 
   async #operation(scope: Scope, entry: RegisteredUnfinished, found: Found): Promise<void> {

@@ -26,6 +26,7 @@ import {
 } from "../records/records.ts";
 import type { ListPage, Paging } from "../records/paging.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
+import { checkDocumentMetadata } from "./document-metadata.ts";
 import { checkTextQuery, textWindow, type TextQuery, type TextWindow } from "./document-text.ts";
 import { documentTriples, type DocumentTriple } from "./document-triples.ts";
 import { toIndexAnew } from "./index-anew.ts";
@@ -172,6 +173,33 @@ export class Documents {
 
   /** Ingests a failed or indexed document again, with the collection's current chunking. */
   async reindex(caller: Caller, opened: OpenCollection, documentId: string): Promise<Stored<DocumentRecord>> {
+    return this.#again(caller, opened, documentId, (record) => record);
+  }
+
+  /** Its own fields, all of them. Its chunks carry them, so they are made again; searches see the old ones until the new are ready. */
+  async setMetadata(
+    caller: Caller,
+    opened: OpenCollection,
+    documentId: string,
+    metadata: unknown,
+  ): Promise<Stored<DocumentRecord>> {
+    const checked = checkDocumentMetadata(metadata);
+    return this.#again(caller, opened, documentId, (record) => {
+      if (opened.decision.level === "WRITE" && record.uploaded_by !== caller.userId)
+        throw new PinakesError(
+          "FORBIDDEN",
+          `Document "${documentId}" is another user's; changing it needs ADMIN access to the collection.`,
+        );
+      return { ...record, metadata: checked };
+    });
+  }
+
+  async #again(
+    caller: Caller,
+    opened: OpenCollection,
+    documentId: string,
+    change: (record: DocumentRecord) => DocumentRecord,
+  ): Promise<Stored<DocumentRecord>> {
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     const partition = this.#partition(caller, opened);
     await this.#queue.watch(partition);
@@ -184,7 +212,7 @@ export class Documents {
         );
       const chunks = unfinishedChunks(record, (await partition.fence())?.record.generation ?? 1);
       const now = this.#deps.clock.now();
-      const next = toIndexAnew(record, now);
+      const next = toIndexAnew(change(record), now);
       try {
         const { results } = await partition.write([
           { op: "replace", document: partition.document(itemIds.document(documentId), next), ifMatch: etag },

@@ -23,6 +23,7 @@ export const jobKinds = [
   "reindex",
   "delete-repository",
   "delete-documents",
+  "attach-files",
   "pipeline",
   "evaluation",
   "import",

@@ -1,9 +1,9 @@
 /** The fields of a collection that a caller sets, validated against its repository. */
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
-import { invalid } from "../../domain/errors.ts";
+import { invalid, show } from "../../domain/errors.ts";
 import { readGraphSettings } from "../extraction/index.ts";
 import { catalogChunking, readChunkingStrategy, systemChunking } from "../chunking/index.ts";
-import type { Quotas } from "../limits.ts";
+import { knowledgeLimits, type Quotas } from "../limits.ts";
 import { checkMergedTags, checkMetadata, noMetadata } from "./metadata.ts";
 import { checkDescription, checkGroups, checkName } from "./names.ts";
 import type { CollectionRecord, RepositoryRecord } from "./records.ts";
@@ -19,6 +19,8 @@ export interface CollectionFields {
   readonly metadata?: unknown;
   readonly allowed_groups?: readonly string[] | null | undefined;
   readonly private?: boolean | undefined;
+  /** null: never. */
+  readonly expires_after_days?: number | null | undefined;
 }
 
 /**
@@ -50,6 +52,7 @@ export function checkFields(
     ...(metadata === undefined ? {} : { metadata: metadata === null ? noMetadata : checkMetadata(metadata) }),
     ...(allowed_groups === undefined ? {} : { allowed_groups: withinParent(checkGroups(allowed_groups), repository) }),
     ...(input.private === undefined ? {} : { private: flag(input.private, "private") }),
+    ...(input.expires_after_days === undefined ? {} : expiry(input.expires_after_days)),
   };
   if (checked.metadata !== undefined) checkMergedTags(repository.metadata, checked.metadata);
   return checked;
@@ -78,6 +81,14 @@ function withinParent(groups: readonly string[] | null, repository: RepositoryRe
       `allowed_groups: ${outside.map((group) => `"${group}"`).join(", ")} may not use the repository; it allows ${parent.join(", ")}.`,
     );
   return groups;
+}
+
+/** What is changed has not expired yet. */
+function expiry(days: number | null): Pick<CollectionRecord, "expires_after_days" | "expired_at"> {
+  const { expiryDaysMax } = knowledgeLimits;
+  if (days !== null && (!Number.isInteger(days) || days < 1 || days > expiryDaysMax))
+    throw invalid(`expires_after_days: must be null or a whole number from 1 to ${expiryDaysMax}, got ${show(days)}.`);
+  return { expires_after_days: days, expired_at: null };
 }
 
 function flag(value: unknown, where: string): boolean {

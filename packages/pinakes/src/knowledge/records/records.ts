@@ -2,7 +2,7 @@
  * Stored records (RFC 0005). Records that must change together are items of one container and partition, distinguished by `kind`:
  *
  *   collections  (repository_id)               the repository, its collections, their number, their tags, operations on them
- *   documents    (repository_id, incarnation)  one incarnation of a collection: fence, stats, documents, their sources, removals
+ *   documents    (repository_id, incarnation)  one incarnation of a collection: fence, stats, documents, their sources, removals, attachments
  *
  * Invariants
  * - a document is counted in exactly one field of `stats.by_status`, and `total_size_bytes` is the sum of all `size_bytes`: both change in
@@ -125,6 +125,10 @@ export interface CollectionRecord {
   readonly displaced?: true;
   /** The whole item it was imported from: an export returns what has not changed since (transfer/give-back.ts). */
   readonly imported?: JsonObject;
+  /** Its documents go when nobody used it for so long. Absent or null: they stay. */
+  readonly expires_after_days?: number | null;
+  /** When they went. */
+  readonly expired_at?: string | null;
   /** A migration fills it and refuses other writers (hold.ts). */
   readonly hold?: { readonly migration_id: string };
   /** The migration that created it, and whether its source knew the creation time. */
@@ -278,6 +282,21 @@ export interface KeptRecord {
   readonly document_id: string;
 }
 
+/** A file that is to become a document of the collection, or did not: gone once there is a document for it (files/attachments.ts). */
+export interface AttachmentRecord {
+  readonly kind: "attachment";
+  readonly file_id: string;
+  readonly status: "waiting" | "failed" | "cancelled";
+  readonly error: string | null;
+  readonly metadata: JsonObject;
+  readonly chunking_strategy: ChunkingStrategy | null;
+  /** Of the batch that it belongs to. */
+  readonly job_id: string;
+  /** When the batch was made: its place among the documents. */
+  readonly uploaded_at: string;
+  readonly uploaded_by: string;
+}
+
 export interface ChunkRange {
   readonly run: number;
   readonly chunk_count: number;
@@ -299,4 +318,5 @@ export const itemIds = Object.freeze({
   removal: (document: string, what: string) => `removal:${document}:${what}`,
   removalPrefix: "removal:",
   kept: (document: string) => `kept:${document}`,
+  attachment: (file: string) => `attachment:${file}`,
 });

@@ -24,16 +24,18 @@ export const knowledgeWorkContainer: ContainerDefinition = workContainer("knowle
 
 /**
  * `documents`: uploads and ingestions in progress; `purge`: a deleted or restored collection, whose stores follow its record until it is
- * due; `operation`: an operation on all stores; `job`: a job in progress.
+ * due; `operation`: an operation on all stores; `job`: a job in progress; `file`: a file or
+ * an upload in parts that may be unfinished, or expires; `expiry`: a collection that expires when it is not used.
  */
-type UnfinishedKind = "documents" | "purge" | "operation" | "job";
+type UnfinishedKind = "documents" | "purge" | "operation" | "job" | "file" | "expiry";
 
 export interface Unfinished {
   readonly kind: UnfinishedKind;
   readonly tenant: string;
+  /** Of a file its owner. */
   readonly repository_id: string;
   readonly collection_id: string;
-  /** Of the collection; of a job its id. */
+  /** Of the collection; of a job or a file its id. */
   readonly incarnation: string;
 }
 

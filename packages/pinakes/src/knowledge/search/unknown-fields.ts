@@ -2,7 +2,7 @@
 import { hasCode, type PinakesError } from "../../domain/errors.ts";
 import { passageFields } from "../documents/document-metadata.ts";
 
-const unknownField = /^filter\.\S+: no row has a field "([^"]*)"/;
+const unknownField = /^filter\..*?: no row has a field "(.*?)"[.;]/s;
 
 /**
  * A field that one collection lacks. It matches nothing there, as in an empty collection, so it is not an error; the answer lists fields

@@ -4,7 +4,16 @@
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { catalogTools, type CatalogContext, type CatalogEnvelope, type CatalogTool } from "../../catalogs/index.ts";
+import {
+  CatalogEnvelopeSchema,
+  catalogTools,
+  enveloped,
+  inputError,
+  openDocument,
+  type CatalogContext,
+  type CatalogEnvelope,
+  type CatalogTool,
+} from "../../catalogs/index.ts";
 import { defineTool, type Consequence, type McpTool, type ToolAnswer, type ToolContext } from "../tool.ts";
 
 const handle = z
@@ -14,14 +23,9 @@ const handle = z
   .optional()
   .describe("selection_handle that select_catalog returned; not needed on connections with a session.");
 const confirm = z.boolean().optional().describe("true: delete without asking; otherwise the client's user is asked.");
-const Envelope = z.object({
-  content: z.array(z.object({ text: z.string() })),
-  status: z.enum(["success", "error"]),
-  metadata: z.looseObject({ tool_type: z.literal("knowledge_base"), error_code: z.string().optional() }),
-});
 
 interface CatalogArgs {
-  readonly catalog_id?: string;
+  readonly catalog_id: string;
   readonly document_id?: string;
   readonly selection_handle?: string;
   readonly confirm?: boolean;
@@ -36,15 +40,27 @@ function mcpTool(tool: CatalogTool): McpTool {
     ...(selects ? { selection_handle: handle } : {}),
     ...(deletes ? { confirm } : {}),
   });
+  const refused = (args: object): ToolAnswer | undefined => {
+    const error = inputError(input, args);
+    return error === undefined ? undefined : answerOf(error);
+  };
   return defineTool({
     name: tool.name,
     title: tool.title,
     description: tool.description,
     input,
-    output: Envelope,
+    checksInput: true,
+    output: CatalogEnvelopeSchema,
     annotations: tool.annotations,
-    ...(deletes ? { consequence: (context, args) => deletion(tool, context, args as CatalogArgs) } : {}),
-    run: async (context, args) => run(tool, context, args as CatalogArgs),
+    ...(deletes
+      ? {
+          consequence: async (context, args) => {
+            const answer = refused(args);
+            return answer === undefined ? deletion(tool, context, args as unknown as CatalogArgs) : { answer };
+          },
+        }
+      : {}),
+    run: async (context, args) => refused(args) ?? run(tool, context, args as unknown as CatalogArgs),
   });
 }
 
@@ -55,7 +71,7 @@ async function run(tool: CatalogTool, context: ToolContext, args: CatalogArgs): 
   const name = minted ? randomUUID() : (given ?? context.sessionId);
   const own = "confirm" in tool.input.shape && confirmed !== undefined ? all : rest;
   const envelope = await tool.run(contextOf(context, name), own as never);
-  if (!minted || envelope.status === "error" || name === undefined) return answerOf(envelope);
+  if (!minted || envelope.metadata["active"] !== true) return answerOf(envelope);
   const text = `Pass selection_handle "${name}" to query_catalog.`;
   return answerOf({
     ...envelope,
@@ -83,17 +99,15 @@ function answerOf(envelope: CatalogEnvelope): ToolAnswer {
   };
 }
 
-/** What would be deleted; undefined where the caller confirmed, or where nothing is there to delete, which the tool itself answers. */
+/** What would be deleted, or why nothing can be; undefined where the caller confirmed. */
 async function deletion(tool: CatalogTool, context: ToolContext, args: CatalogArgs): Promise<Consequence | undefined> {
-  if (args.confirm === true || args.catalog_id === undefined) return undefined;
-  const list = catalogTools.find(({ name }) => name === "list_catalog_documents") as CatalogTool;
-  const listed = await list.run(contextOf(context, undefined), { catalog_id: args.catalog_id } as never);
-  if (listed.status === "error") return undefined;
-  const documents = Documents.parse(listed.metadata).documents;
-  const one = documents.find(({ document_id }) => document_id === args.document_id);
-  if (args.document_id !== undefined && one === undefined) return undefined;
-  const what =
-    one === undefined ? `catalog "${args.catalog_id}" with its ${documents.length} documents` : `"${one.filename}"`;
+  if (args.confirm === true) return undefined;
+  const found = await target(tool, contextOf(context, undefined), args);
+  if (found.status === "error" && found.metadata.error_code !== "CONFIRMATION_REQUIRED")
+    return { answer: answerOf(found) };
+  const { catalog_name, document_count = 1, filename } = found.metadata;
+  const documents = document_count === 1 ? "its document" : `its ${String(document_count)} documents`;
+  const what = filename === undefined ? `the catalog "${String(catalog_name)}" with ${documents}` : `"${filename}"`;
   const question = `Delete ${what} permanently?`;
   return {
     question,
@@ -104,13 +118,19 @@ async function deletion(tool: CatalogTool, context: ToolContext, args: CatalogAr
         tool_type: "knowledge_base",
         error_code: "CONFIRMATION_REQUIRED",
         dry_run: true,
-        would_delete: one === undefined ? documents.length : 1,
+        would_delete: document_count,
       },
     }),
     confirmed: { ...args, confirm: true },
   };
 }
 
-const Documents = z.looseObject({
-  documents: z.array(z.looseObject({ document_id: z.string(), filename: z.string() })),
-});
+/** A catalog as its unconfirmed delete describes it, or a document. */
+function target(tool: CatalogTool, context: CatalogContext, args: CatalogArgs): Promise<CatalogEnvelope> {
+  const { catalog_id, document_id } = args;
+  if (document_id === undefined) return tool.run(context, { catalog_id, confirm: false } as never);
+  return enveloped(async () => {
+    const { name } = await openDocument(context, catalog_id, document_id);
+    return { text: name, metadata: { filename: name } };
+  });
+}

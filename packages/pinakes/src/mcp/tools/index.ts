@@ -1,5 +1,6 @@
 /** Every tool there is. */
 import type { McpTool } from "../tool.ts";
+import { answerTools } from "./answer.ts";
 import { catalogMcpTools } from "./catalogs.ts";
 import { graphTools } from "./graph.ts";
 import { jobTools } from "./jobs.ts";
@@ -10,6 +11,7 @@ import { workflowTools } from "./workflows.ts";
 
 export const tools: readonly McpTool[] = [
   ...searchTools,
+  ...answerTools,
   ...catalogMcpTools,
   ...graphTools,
   ...workflowTools,

@@ -35,11 +35,12 @@ export const jobTools: readonly McpTool[] = [
     annotations: reads,
     run: async ({ knowledge, signal, progress }, { job_id, timeout_seconds = 60 }) => {
       const end = Date.now() + timeout_seconds * 1_000;
-      for (let told = ""; ;) {
+      for (let reported = ""; ;) {
         const job = await knowledge.jobs.get(job_id);
         const now = JSON.stringify([job.status, job.progress]);
-        if (now !== told) await progress(job.progress?.done ?? 0, job.progress?.total, `${job.kind}: ${job.status}`);
-        told = now;
+        if (now !== reported)
+          await progress(job.progress?.done ?? 0, job.progress?.total, `${job.kind}: ${job.status}`);
+        reported = now;
         const over = job.status !== "queued" && job.status !== "running";
         if (over || Date.now() >= end) return { structured: job };
         await sleep(Math.min(pollMs, Math.max(1, end - Date.now())), undefined, { signal });

@@ -14,7 +14,7 @@ import { jsonObject } from "../../contract/index.ts";
 import { documentUri, excerptUri } from "../uris.ts";
 import { defineTool, reads, type McpTool, type ToolAnswer } from "../tool.ts";
 
-const citation = z.looseObject({
+export const citation = z.looseObject({
   repository_id: z.string(),
   collection_id: z.string(),
   document_id: z.string(),
@@ -36,6 +36,11 @@ const hit = z.object({
   uri: z.string().optional().describe("Resource with the cited text."),
 });
 const limitMax = 100;
+export const collections = z
+  .array(z.string().min(1).max(257))
+  .max(100)
+  .optional()
+  .describe('Collections as "repository/collection" or whole repositories as "repository"; "me" is your own.');
 
 const noAnswer: Readonly<Record<Exclude<SearchAnswer["outcome"], "ok">, string>> = {
   empty: "Nothing is stored there yet: upload documents first.",
@@ -51,11 +56,7 @@ export const searchTools: readonly McpTool[] = [
       "Finds the chunks of the caller's documents that answer a question, best first, each with a citation (file, page, section, exact quote). Searches everything the caller may read, or the collections in `in`. An empty answer says why in `outcome`.",
     input: z.strictObject({
       query: z.string().min(1).max(10_000),
-      in: z
-        .array(z.string().min(1).max(257))
-        .max(100)
-        .optional()
-        .describe('Collections as "repository/collection" or whole repositories as "repository"; "me" is your own.'),
+      in: collections,
       limit: z.number().int().min(1).max(limitMax).optional().describe(`Hits; 1–${limitMax}, 5 when absent.`),
       mode: z.enum(searchModes).optional().describe("hybrid when absent."),
       filter: jsonObject().optional().describe('On metadata, filename, file_type, page: {"year": {"gte": 2020}}.'),
@@ -102,7 +103,7 @@ export const searchTools: readonly McpTool[] = [
   }),
 ];
 
-function placeOf(text: string): SearchPlace {
+export function placeOf(text: string): SearchPlace {
   return text.includes("/") ? text : { repository: text };
 }
 

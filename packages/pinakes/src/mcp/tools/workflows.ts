@@ -75,7 +75,7 @@ export const workflowTools: readonly McpTool[] = [
     name: "workflow_update",
     title: "Update a workflow",
     description:
-      "Changes properties of a workflow: status (legal transitions only), current_step, agents, metadata, error_details. Pass if_match to refuse the write when somebody else changed it.",
+      "Changes properties of a workflow: status (legal transitions only), current_step, agents, metadata, error_details. Pass if_match to refuse the write if the workflow has changed since it was read.",
     input: z.strictObject({
       workflow_id: workflowId,
       change: jsonObject().describe("Each property replaces the stored one."),

@@ -1,4 +1,4 @@
-/** The batch that makes a group's head a dead letter: the group goes on, the message moves, both or neither. */
+/** The batch that makes a group's head a dead letter: the group continues and the message moves, both or neither. */
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
@@ -15,7 +15,7 @@ import {
   type GroupKey,
 } from "./records.ts";
 
-/** Undefined when what is stored changed in between. */
+/** Undefined if what is stored changed in between. */
 export async function bury(
   groups: Groups,
   scope: Scope,
@@ -62,7 +62,7 @@ function deadDocument(
   };
 }
 
-/** The port's view of a dead record; undefined for anything else (the mark of one that was redriven). */
+/** The port's view of a dead record; undefined for anything else (the tombstone of a redriven one). */
 export function deadLetterOf(document: JsonObject): DeadLetter | undefined {
   if (document["kind"] !== "dead") return undefined;
   const { id, group, cause, failures, losses, sentAt, deadAt, reason, origin, body } =

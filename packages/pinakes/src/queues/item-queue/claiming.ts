@@ -1,6 +1,6 @@
 /**
- * Finding a group whose head may be taken, and taking it. The index, the hints of this process and the sweep only propose groups;
- * the condition on the group record decides. So none of them need be complete or current.
+ * Finding a group whose head is due, and claiming it. The index, the hints of this process and the sweep only propose groups; the condition
+ * on the group record decides. So none of them needs to be complete or current.
  */
 import { randomUUID } from "node:crypto";
 import { hasCode, type PinakesError } from "../../domain/errors.ts";
@@ -23,13 +23,13 @@ import {
 } from "./records.ts";
 import type { Sweeps } from "./sweeps.ts";
 
-/** Per message wanted: some are taken by others before us. */
+/** Per requested message: other receivers take some first. */
 const candidatesPerMessage = 4;
 const indexPagesMax = 5;
-/** Dead heads that one look passes over in one group. */
+/** Dead heads that one poll skips in one group. */
 const buriedMax = 10;
 
-/** One look for work. */
+/** One poll for work. */
 interface Look {
   readonly messages: ReceivedMessage[];
   readonly tried: Set<string>;
@@ -58,15 +58,15 @@ export class Claiming {
     const look: Look = { messages, tried: new Set() };
     const claimAll = (groups: Iterable<string>) => this.#claimAll(scope, queue, groups, request, look);
     try {
-      // First, so that a busy queue, which always finds enough in the index, does not starve a group that the index lacks.
+      // First, so that a busy queue, whose index always shows enough, does not starve a group that the index does not show.
       await claimAll(await this.#sweeps.due(scope, queue));
       const dueInMs = await this.#fromIndex(scope, queue, request, messages, claimAll);
-      // After the index, which is in the order of readiness: a group that is always hinted at must not overtake the others.
+      // After the index, which is in order of readiness: a group that is always hinted at must not overtake the others.
       if (messages.length < request.max) await claimAll(this.#hints.take(scope, queue));
       if (messages.length === 0 && look.broken !== undefined) throw look.broken;
       return { messages, dueInMs: Math.min(dueInMs ?? Infinity, this.#sweeps.inMs(scope, queue)) };
     } catch (error) {
-      // What is claimed already must reach its receiver; who failed will fail again, or not.
+      // Messages already claimed must reach their receiver; a persistent failure will occur again.
       if (messages.length > 0) return { messages };
       throw error;
     }
@@ -90,7 +90,7 @@ export class Claiming {
       });
       const found = page.items.map(({ document }) => document as { group: string; readyAt: number });
       await claimAll(found.filter(({ readyAt }) => readyAt <= now).map(({ group }) => group));
-      // In the order of readyAt: after the first that is not ready yet there are no others.
+      // Ordered by readyAt: nothing after the first that is not ready yet.
       const later = found.find(({ readyAt }) => readyAt > now);
       if (later !== undefined) return later.readyAt - now;
       cursor = page.cursor;
@@ -115,7 +115,7 @@ export class Claiming {
         const message = await this.#claim(scope, { queue, group }, request);
         if (message !== undefined) messages.push(message);
       } catch (error) {
-        // A broken group must not hold up the others; it is told when there is nothing else to give.
+        // A broken group must not hold up the others; its error is thrown if there is no message to return.
         if (!hasCode(error, "CORRUPT")) throw error;
         look.broken ??= error;
       }

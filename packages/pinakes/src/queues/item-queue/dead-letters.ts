@@ -1,4 +1,4 @@
-/** List, inspect, redrive, discard. Redriving leaves a mark in place of the dead letter, so that a repeat finds out what it became. */
+/** List, inspect, redrive, discard. Redriving leaves a tombstone in place of the dead letter, so that a repeat finds the new message. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";

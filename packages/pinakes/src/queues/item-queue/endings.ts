@@ -1,4 +1,7 @@
-/** What a receiver does with the message it holds. Each is one conditional batch on the group; a receipt that no longer holds changes nothing. */
+/**
+ * What a receiver does with the message it owns. Each is one conditional batch on the group; a receipt that is no longer valid changes
+ * nothing.
+ */
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { queueLimits } from "../queue-limits.ts";
@@ -66,7 +69,7 @@ export class Endings {
     plan: (group: Group, head: Head) => Promise<Ended> | Ended,
   ): Promise<void> {
     await this.#groups.change<void>(scope, receipt, async (group) => {
-      // The answer to the first call was lost; this is the same one again.
+      // The answer to the first call was lost, and this is a repeat.
       if (group.settled?.nonce === receipt.nonce && group.settled.as === as) return { result: undefined };
       if (group.head === undefined || !holds(group, receipt)) throw lostLease(receipt);
       const step = await plan(group, group.head);
@@ -75,13 +78,13 @@ export class Endings {
     });
   }
 
-  /** Still the head, so the group keeps its order; the others wait for it. */
+  /** It stays the head, so the group keeps its order; the others wait for it. */
   #back({ lease: _lease, ...group }: Group, head: Head, inMs: number): Group {
     return { ...group, head: { ...head, readyAt: this.#groups.clock.now() + inMs } };
   }
 }
 
-/** The message is gone, so its dedupId is remembered for a while, no longer for as long as the message is kept. */
+/** The message is gone, so its dedupId record now gets an expiry. */
 export function forget(dedupId: string | undefined): Operation[] {
   return dedupId === undefined
     ? []

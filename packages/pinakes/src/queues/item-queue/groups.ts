@@ -1,7 +1,6 @@
 /**
- * Steps on one group. Each reads the group record, plans, and commits one batch under the condition that the record is unchanged; since
- * every change of a partition changes that record, whatever the plan read meanwhile is unchanged as well. When somebody was
- * faster, the step begins again.
+ * Steps on one group. Each reads the group record, plans, and commits one batch on the condition that the record is unchanged; since every
+ * change of a partition changes that record, everything else the plan read is unchanged as well. A step that loses a race is repeated.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
@@ -27,7 +26,7 @@ import {
   type GroupKey,
 } from "./records.ts";
 
-/** Plain in one process, where steps on a group take turns; processes that fight over one group need a few. */
+/** Plenty in one process, where steps on a group take turns; processes that compete for one group need a few. */
 const stepAttemptsMax = 30;
 const stepBackoffMsMax = 100;
 
@@ -37,7 +36,7 @@ export interface Step<T> {
   readonly group?: Group;
   readonly operations?: readonly Operation[];
 }
-/** What was read does not fit together: somebody changed it in between. */
+/** What was read is inconsistent: another writer changed it in between. */
 export const again = Symbol("again");
 export type Plan<T> = (group: Group, attempt: number) => Promise<Step<T> | typeof again> | Step<T> | typeof again;
 
@@ -67,7 +66,7 @@ export class Groups {
     return item === undefined ? undefined : messageOf(item.document);
   }
 
-  /** The group without its head: what follows becomes the head. Undefined when that does not fit to what is stored. */
+  /** The group without its head: the next message becomes the head. Undefined if that contradicts what is stored. */
   async withoutHead(scope: Scope, group: Group): Promise<Group | undefined> {
     const { head, lease: _lease, ...rest } = group;
     invariant(head !== undefined, "INTERNAL", "only a group with messages can lose its head");
@@ -105,7 +104,7 @@ export class Groups {
     }
     throw new PinakesError(
       "UNAVAILABLE",
-      `Group "${place.group}" of queue "${place.queue}" is changed by too many at once. Try again.`,
+      `Group "${place.group}" of queue "${place.queue}" has too many concurrent changes. Try again.`,
       { cause },
     );
   }
@@ -115,7 +114,7 @@ export class Groups {
   }
 }
 
-/** With jitter, so that those who collided do not collide again in step. */
+/** With jitter, so that writers that collided do not collide again in step. */
 function backoff(attempt: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, Math.random() * Math.min(stepBackoffMsMax, 2 ** attempt)));
 }

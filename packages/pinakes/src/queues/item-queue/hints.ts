@@ -1,6 +1,6 @@
 /**
- * Groups that this process knows to have work, for engines whose indexes are late. Forgetting one costs time, never a message:
- * the index shows it soon, and the sweep finds it in any case.
+ * Groups that this process knows to have work, for engines whose indexes are late. Losing a hint costs time, never a message: the index
+ * shows the group soon, and the sweep finds it in any case.
  */
 import type { Scope } from "../../domain/scope.ts";
 
@@ -23,7 +23,7 @@ export class Hints {
     this.#groups.set(key, groups.add(group));
   }
 
-  /** One after the other, each forgotten as it is given. */
+  /** One after the other; each is removed as it is returned. */
   *take(scope: Scope, queue: string): Generator<string, void> {
     const key = `${scope.tenant}/${queue}`;
     const groups = this.#groups.get(key);

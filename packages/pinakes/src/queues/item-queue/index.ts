@@ -1,6 +1,4 @@
-/**
- * A queue on any ItemStore (RFC 0004): every engine that keeps items keeps queues, and a message is as durable as an item.
- */
+/** A queue on any ItemStore (RFC 0004): every engine that stores items can store queues, and a message is as durable as an item. */
 import type { Scope } from "../../domain/scope.ts";
 import { systemClock, type Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
@@ -28,16 +26,16 @@ import { Sending } from "./sending.ts";
 import { Sweeps } from "./sweeps.ts";
 
 export interface ItemQueueOptions extends WaitingOptions {
-  /** Stays the caller's: closing the queue does not close it. */
+  /** Owned by the caller: closing the queue does not close it. */
   readonly items: ItemStore;
   readonly clock?: Clock;
   /** Processing failures after which a message is dead (default 5). */
   readonly attemptsMax?: number;
-  /** Leases that may run out before a message is dead (default 10). */
+  /** Expired leases after which a message is dead (default 10). */
   readonly leaseLossesMax?: number;
-  /** Messages of one group; a send beyond it is refused (default 100,000). */
+  /** Messages of one group; a send beyond it is rejected (default 100,000). */
   readonly groupMessagesMax?: number;
-  /** How often receivers look for groups that the index lacks (default and at most 30 s). */
+  /** How often receivers sweep for groups that the index does not show (default and at most 30 s). */
   readonly sweepMs?: number;
 }
 
@@ -124,7 +122,7 @@ class ItemQueueDriver implements QueueDriver {
   }
 
   async close(): Promise<void> {
-    // The item store is the caller's.
+    // The caller closes the item store.
   }
 
   #goesOn(scope: Scope, { queue, group }: { queue: string; group: string }): string {

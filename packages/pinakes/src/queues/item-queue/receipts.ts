@@ -1,6 +1,6 @@
 /**
- * Receipts. Not secret and not signed: they only name a lease, and what they name is compared with the stored lease (owner, epoch and
- * a random nonce) in the partition of the caller's own tenant.
+ * Receipts. Neither secret nor signed: they only name a lease, which is compared with the stored lease (owner, epoch and a random nonce) in
+ * the partition of the caller's own tenant.
  */
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
@@ -32,7 +32,7 @@ export function openReceipt(text: string): Receipt {
   };
 }
 
-/** Whether the lease is still the receipt's: nobody has taken it over, and it has not ended. */
+/** Whether the receipt still owns the lease: it has neither ended nor been taken over. */
 export function holds({ head, lease }: Group, receipt: Receipt): boolean {
   return (
     lease !== undefined &&
@@ -46,7 +46,7 @@ export function holds({ head, lease }: Group, receipt: Receipt): boolean {
 export function lostLease({ message, owner }: Receipt): PinakesError {
   return new PinakesError(
     "PRECONDITION_FAILED",
-    `The lease of "${owner}" on message ${message} has ended: it was finished, or ran out and was taken over. Stop working on it; what was not finished is delivered again.`,
+    `The lease of "${owner}" on message ${message} has ended: the message was finished, or the lease expired and was taken over. Stop working on it; an unfinished message is delivered again.`,
   );
 }
 
@@ -62,5 +62,5 @@ function parse(text: string): readonly unknown[] {
 }
 
 function refused(cause?: unknown): PinakesError {
-  return invalid("receipt: is not one that this queue gave.", cause === undefined ? {} : { cause });
+  return invalid("receipt: was not issued by this queue.", cause === undefined ? {} : { cause });
 }

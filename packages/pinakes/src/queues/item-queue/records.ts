@@ -1,13 +1,13 @@
 /**
- * What a queue keeps in the container `queues` (RFC 0004). A group is one partition, so that each step is one batch:
+ * What a queue stores in the container `queues` (RFC 0004). A group is one partition, so that each step is one batch:
  *
  *   g                    the group: counters, its head, the lease on the head
  *   m.<order>.<nonce>    messages that wait or are in flight; the first one is the head
- *   d.<order>.<nonce>    dead letters, and for 7 days the mark of one that was redriven
- *   u.<hash of dedupId>  which message a dedupId stands for; expires 7 days after the message is gone
+ *   d.<order>.<nonce>    dead letters, and for 7 days the tombstone of a redriven one
+ *   u.<hash of dedupId>  which message has a dedupId; expires 7 days after the message is gone
  *
  * Invariants, asserted before each write and after each read of a group
- * - every change of a partition changes its group record, so a group's etag stands for the whole partition;
+ * - every change of a partition changes its group record, so a group's etag covers the whole partition;
  * - there is a head exactly when there are messages, and it is the one with the lowest order;
  * - only the head is leased, and a group without messages is not in the index `ready`.
  */
@@ -21,7 +21,7 @@ export const queueContainer: ContainerDefinition = {
   name: "queues",
   partitionKey: ["queue", "part"],
   indexes: {
-    /** Groups with messages, by when their head may be taken. Only finds candidates; the partition decides. */
+    /** Groups with messages, by when their head is due. Only finds candidates; the partition decides. */
     ready: { partition: ["work"], sort: ["readyAt"] },
     dead: { partition: ["deadIn"], sort: ["deadAt"] },
   },
@@ -30,7 +30,7 @@ export const queueContainer: ContainerDefinition = {
 
 const formatVersion = 1;
 const daySeconds = 86_400;
-/** A group without messages and dead letters is forgotten; longer than any dedup record lives. */
+/** A group without messages and dead letters is removed; longer than any dedup record lives. */
 const idleGroupSeconds = 30 * daySeconds;
 /** How long a dedupId, and a redrive, is remembered after the message is gone. */
 export const rememberedSeconds = 7 * daySeconds;
@@ -42,7 +42,7 @@ export interface GroupKey {
 }
 
 export interface Group extends GroupKey {
-  /** The order number that the next message gets. */
+  /** The order number of the next message. */
   readonly next: number;
   /** Messages that are neither done nor dead. */
   readonly count: number;
@@ -58,7 +58,7 @@ export interface Group extends GroupKey {
 }
 export type Ending = "done" | "failed" | "released";
 
-/** Failures are counted here, since only the head is ever tried: an attempt need not rewrite the message. */
+/** Failures are counted here, since only the head is ever processed: an attempt need not rewrite the message. */
 export interface Head {
   readonly id: string;
   readonly sentAt: number;
@@ -90,16 +90,16 @@ export const groupId = "g";
 export const messageItem = (id: string): string => `m.${id}`;
 export const deadItem = (id: string): string => `d.${id}`;
 export const dedupItem = (dedupId: string): string => `u.${idOf(dedupId)}`;
-/** An item id for any text: ids may not hold control characters or slashes, groups and dedupIds may. */
+/** An item id for any text: ids cannot contain control characters or slashes, groups and dedupIds can. */
 export const idOf = (text: string): string => createHash("sha256").update(text, "utf8").digest("base64url");
-/** Above every message. */
+/** Sorts after every message. */
 export const messagesEnd = "n";
 
 export function partitionOf({ queue, group }: GroupKey): Partition {
   return [queue, partOf(group)];
 }
 
-/** With a prefix, so that no group is the registry. */
+/** With a prefix, so that no group collides with the registry. */
 export function partOf(group: string): string {
   return `g:${group}`;
 }
@@ -147,7 +147,7 @@ export function groupOf(document: JsonObject): Group {
     `queue record ${JSON.stringify(id)} is not a group of format ${formatVersion}`,
   );
   const group = fields as unknown as Group;
-  invariant(part === partOf(group.group), "CORRUPT", "a group record lies in the partition of another group");
+  invariant(part === partOf(group.group), "CORRUPT", "a group record is in the partition of another group");
   checkGroup(group);
   return group;
 }
@@ -155,7 +155,7 @@ export function groupOf(document: JsonObject): Group {
 function checkGroup({ count, dead, next, epoch, head, lease }: Group): void {
   const whole =
     [count, dead, epoch].every((n) => Number.isSafeInteger(n) && n >= 0) && Number.isSafeInteger(next) && next > count;
-  invariant(whole, "CORRUPT", `a group's counters do not fit: ${JSON.stringify({ count, dead, next, epoch })}`);
+  invariant(whole, "CORRUPT", `a group's counters are inconsistent: ${JSON.stringify({ count, dead, next, epoch })}`);
   invariant(count > 0 === (head !== undefined), "CORRUPT", "a group has a head exactly when it has messages");
   invariant(
     lease === undefined || (head !== undefined && lease.epoch === epoch),

@@ -1,11 +1,11 @@
 /**
  * Which groups a queue has, independent of any index: one small item per group in a partition of their own, read by the sweep.
  *
- * Invariant: a group with messages is registered. Nothing is atomic across partitions, so it rests on an order of steps:
- * - a sender that finds its group unregistered writes the entry first, then its batch, which holds only if the group is unchanged;
- * - who takes an entry away reads the entry, then changes the group to unregistered under the condition that it is empty, then
- *   deletes the entry only if that is unchanged. A sender that came in between has either changed the group (the second step
- *   fails) or sees it unregistered and has written the entry anew (the third does nothing).
+ * Invariant: a group with messages is registered. Nothing is atomic across partitions, so it relies on an order of steps:
+ * - a sender that finds its group unregistered writes the entry first, then its batch, which requires that the group is unchanged;
+ * - a removal reads the entry, then marks the group unregistered on condition that it is empty, then deletes the entry only if that is
+ *   unchanged. A sender that came in between has either changed the group (the second step fails) or sees it unregistered and has
+ *   written the entry again (the third does nothing).
  */
 import { hasCode } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
@@ -25,13 +25,13 @@ import {
 } from "./records.ts";
 
 const part = "registry";
-/** As many as one read of their records takes. */
+/** As many as one readMany takes. */
 const pageGroups = limits.readManyKeysMax;
-/** Of one sweep; the next goes on where this one ended. */
+/** Of one sweep; the next continues where this one ended. */
 const sweepGroupsMax = 10_000;
 /** An empty group stays registered for a while: most get another message soon. */
 const idleMs = 3_600_000;
-/** Entries taken away in one sweep: it is no hurry, and a receiver waits for it. */
+/** Entries removed in one sweep: there is no hurry, and a receiver waits for it. */
 const retiredMax = 50;
 
 interface Due {
@@ -51,7 +51,7 @@ export class Registry {
     await this.#groups.items.write(scope, queueContainer.name, [queue, part], { op: "upsert", document });
   }
 
-  /** The groups whose head may be taken now, found without any index; and the cursor to go on from, if there are too many. */
+  /** The groups whose head is due now, found without any index; and the cursor to continue from, if there are too many. */
   async sweep(
     scope: Scope,
     queue: string,
@@ -68,7 +68,7 @@ export class Registry {
       if (cursor === undefined) break;
     }
     for (const entry of idle.slice(0, retiredMax)) await this.#retire(scope, queue, entry);
-    // In the order of readiness, as the index would have given them: groups take turns.
+    // In order of readiness, as the index would return them: groups take turns.
     due.sort((a, b) => a.readyAt - b.readyAt);
     return { due: due.map(({ group }) => group), cursor };
   }
@@ -89,12 +89,12 @@ export class Registry {
   async #retire(scope: Scope, queue: string, entry: Item): Promise<void> {
     const empty = await this.#groups.change(scope, { queue, group: groupIn(entry) }, (group) => {
       if (group.count > 0) return { result: false };
-      // Written also when it says so already: the new etag turns away a sender who has registered but not sent yet.
+      // Written even if it says so already: the new etag rejects a sender that has registered but not sent yet.
       const unregistered: Group = { ...group, registered: false };
       return { result: true, group: unregistered };
     });
     if (!empty) return;
-    // Registered anew by a sender, or taken away by another sweep.
+    // Registered again by a sender, or removed by another sweep.
     await tolerate(
       this.#groups.items.write(scope, queueContainer.name, [queue, part], {
         op: "delete",
@@ -107,7 +107,7 @@ export class Registry {
   }
 }
 
-/** Undefined for a group without messages. One that cannot be read is due: taking it says what is wrong, and the sweep goes on. */
+/** Undefined for a group without messages. An unreadable one counts as due: claiming it reports the error, and the sweep continues. */
 function readyAtIn({ document }: Item): number | undefined {
   try {
     return readyAtOf(groupOf(document));

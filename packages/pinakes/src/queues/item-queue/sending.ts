@@ -1,4 +1,4 @@
-/** One batch: the group's counters, the message, and what its dedupId stands for. */
+/** One batch: the group's counters, the message, and its dedupId record. */
 import { createHash, randomUUID } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
@@ -40,11 +40,11 @@ export class Sending {
     const place = { queue, group: name };
     const content = contentHash(body);
     return this.#groups.change(scope, place, async (group, attempt): Promise<Step<SendResult> | typeof again> => {
-      // The first try does without a look: mostly the dedupId is new, and creating its record fails if it is not.
+      // The first attempt does not read it: usually the dedupId is new, and creating its record fails if it is not.
       const known =
         dedupId === undefined || attempt === 0 ? undefined : await this.#known(scope, place, dedupId, content);
       if (known !== undefined) return { result: { id: known } };
-      // A full group still knows what it was sent before.
+      // A full group still recognises earlier sends.
       if (attempt === 0 && dedupId !== undefined && group.count >= this.#groupMessagesMax) return again;
       const now = this.#groups.clock.now();
       const message = { body, sentAt: now, readyAt: now + delayMs, ...(dedupId === undefined ? {} : { dedupId }) };
@@ -80,7 +80,7 @@ export class Sending {
     if (group.count >= this.#groupMessagesMax) {
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `Group "${group.group}" of queue "${group.queue}" holds ${group.count} messages, which is its limit. Wait until some are done.`,
+        `Group "${group.group}" of queue "${group.queue}" has ${group.count} messages, which is its limit. Wait until some are done.`,
       );
     }
     if (!group.registered) await this.#registry.register(scope, group);
@@ -107,7 +107,7 @@ export class Sending {
     if (record.document["content"] === content) return record.document["message"] as string;
     throw new PinakesError(
       "CONFLICT",
-      `dedupId "${dedupId}" stands for another message of group "${place.group}", with another body. Use a new dedupId for new content.`,
+      `dedupId "${dedupId}" belongs to another message of group "${place.group}", with another body. Use a new dedupId for new content.`,
     );
   }
 }
@@ -122,7 +122,7 @@ function contentHash(body: JsonValue): string {
 function sorted(value: JsonValue | undefined): unknown {
   if (Array.isArray(value)) return value.map((element: JsonValue) => sorted(element));
   if (typeof value !== "object" || value === null) return value;
-  // An object among arrays is told by this one property, so that no array looks like it.
+  // This one property marks an object, so that no array looks like it.
   return {
     object: Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))

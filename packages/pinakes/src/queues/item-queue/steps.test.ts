@@ -20,7 +20,7 @@ function wrapped(items: ItemStore, instead: Partial<ItemStore>): ItemStore {
   });
 }
 
-/** The index shows nothing at all: later than any real one. */
+/** The index shows nothing at all: worse than any real one. */
 function blind(items: ItemStore): ItemStore {
   return wrapped(items, {
     query: async (by, container, query) =>
@@ -37,7 +37,7 @@ async function backing() {
 }
 
 describe("the sweep", () => {
-  it("R-CMP-11: a group that the index does not show is found by the sweep within 30 s, by a receiver that waits", async () => {
+  it("R-CMP-11: a waiting receiver finds a group that the index does not show by the sweep, within 30 s", async () => {
     const { clock, items, open } = await backing();
     const sender = await open();
     const receiver = await open(blind(items), { pollMsMax: 5 });
@@ -49,7 +49,7 @@ describe("the sweep", () => {
     expect((await waiting).map(({ body }) => body)).toEqual([1]);
   });
 
-  it("R-CMP-11: it finds every one of 1,200 hidden groups, delayed and abandoned ones when it is their time", async () => {
+  it("R-CMP-11: the sweep finds every one of 1,200 hidden groups; delayed and abandoned ones when they are due", async () => {
     const { clock, items, open } = await backing();
     const sender = await open();
     for (let n = 0; n < 1_200; n += 1) await sender.send(`g${n}`, n, n % 3 === 0 ? { delayMs: 10_000 } : {});
@@ -67,7 +67,7 @@ describe("the sweep", () => {
     }
   });
 
-  it("groups without work leave the registry after an hour, and come back with the next message", async () => {
+  it("groups without work leave the registry after an hour, and return with the next message", async () => {
     const { clock, items, open } = await backing();
     const registered = async () =>
       (await items.query(scope, "queues", { equals: { queue: "work", part: "registry" } })).items.length;
@@ -83,7 +83,7 @@ describe("the sweep", () => {
     expect(await registered()).toBe(2);
   });
 
-  it("a sender that registers while the entry is taken away registers again: its message is found without the index", async () => {
+  it("a sender that registers while the entry is removed registers again: its message is found without the index", async () => {
     const { clock, items, open } = await backing();
     const atBatch = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -106,7 +106,7 @@ describe("the sweep", () => {
     expect((await receiver.receive()).map(({ body }) => body)).toEqual([1]);
   });
 
-  it("an entry that a sender has written anew is not taken away by a sweep that was about to", async () => {
+  it("a sweep does not remove an entry that a sender has written again", async () => {
     const { clock, items, open } = await backing();
     const sender = await open();
     await sender.send("g", 1);
@@ -160,7 +160,9 @@ describe("fairness", () => {
 });
 
 describe("lost answers and crashes", () => {
-  /** The nth write fails before it is carried out, or is carried out and nobody hears of it; everything after it fails: the process is gone. */
+  /**
+   * The nth write fails before it is carried out, or is carried out and its answer is lost; everything after it fails: the process is gone.
+   */
   function failing(items: ItemStore, nth: number, carriedOut: boolean) {
     const state = { writes: 0, operationsMax: 0 };
     const gone = () => new PinakesError("UNAVAILABLE", "The process has stopped here, for the test.");
@@ -180,7 +182,7 @@ describe("lost answers and crashes", () => {
     return { state, store };
   }
 
-  /** A life with every kind of step: registration, sends, lease, release, failure, death, redrive, done. */
+  /** A history with every kind of step: registration, sends, lease, release, failure, death, redrive, done. */
   async function whole(queue: Handle, expired: () => void): Promise<void> {
     await queue.send("g", "a", { dedupId: "a" });
     await queue.send("g", "b", { dedupId: "b" });
@@ -210,7 +212,7 @@ describe("lost answers and crashes", () => {
         expect(state.operationsMax).toBeLessThanOrEqual(25);
         clock.advance(60_000);
         const healthy = await open(blind(items), { attemptsMax: 2 });
-        // Who does not know whether a send arrived repeats it.
+        // A sender that does not know whether a send arrived repeats it.
         await healthy.send("g", "a", { dedupId: "a" });
         await healthy.send("g", "b", { dedupId: "b" });
         for (const letter of await healthy.deadLetters()) await healthy.queue.dead.redrive(scope, healthy.name, letter);
@@ -222,7 +224,7 @@ describe("lost answers and crashes", () => {
             await healthy.done(message);
           }
         }
-        // Of the life above only "b" can be done before the end, and only at its end.
+        // In the history above only "b" can be done before the end, and only at its end.
         expect(left.toSorted()).toEqual(left.includes("b") ? ["a", "b"] : ["a"]);
         expect(await healthy.stats()).toEqual({ ready: 0, inFlight: 0, delayed: 0, dead: 0 });
       }
@@ -230,7 +232,7 @@ describe("lost answers and crashes", () => {
     });
   }
 
-  it("a claim whose answer was lost costs its receiver nothing it already had: the others are handed out", async () => {
+  it("a claim whose answer was lost does not cost the receiver the others it has claimed", async () => {
     const { items, open } = await backing();
     const queue = await open();
     for (const group of ["a", "b", "c"]) await queue.send(group, group);
@@ -241,7 +243,7 @@ describe("lost answers and crashes", () => {
 });
 
 describe("bounds", () => {
-  it("a group takes as many messages as it may hold and not one more, but still knows those it has", async () => {
+  it("a group rejects messages beyond its limit, but still recognises those it has", async () => {
     const { open } = await backing();
     const queue = await open(undefined, { groupMessagesMax: 2 });
     const first = await queue.send("g", 1, { dedupId: "a" });
@@ -254,7 +256,7 @@ describe("bounds", () => {
     await queue.send("g", 3);
   });
 
-  it("options out of their bounds are refused when the queue is opened", async () => {
+  it("invalid options are rejected when the queue is opened", async () => {
     const { items } = await backing();
     for (const options of [
       { attemptsMax: 0 },
@@ -268,7 +270,7 @@ describe("bounds", () => {
     }
   });
 
-  it("a group record that does not fit together is CORRUPT, and nothing is built on it", async () => {
+  it("an inconsistent group record is CORRUPT, and nothing uses it", async () => {
     const { items, open } = await backing();
     const queue = await open();
     await queue.send("g", 1);

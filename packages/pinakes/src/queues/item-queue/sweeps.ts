@@ -1,9 +1,9 @@
-/** When a queue is swept: at the first look of this process, and then by the first receiver after every `sweepMs`. */
+/** When a queue is swept: at the first poll of this process, and then by the first receiver after every `sweepMs`. */
 import type { Scope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Registry } from "./registry.ts";
 
-/** Queues whose times are remembered; one that is forgotten is swept once more. */
+/** Queues whose times are remembered; a forgotten one is swept once more. */
 const queuesMax = 10_000;
 
 export class Sweeps {
@@ -18,17 +18,17 @@ export class Sweeps {
     this.#everyMs = everyMs;
   }
 
-  /** The groups a sweep has found; none when it is not time. */
+  /** The groups a sweep found; none if none is due. */
   async due(scope: Scope, queue: string): Promise<readonly string[]> {
     const key = `${scope.tenant}/${queue}`;
     const now = this.#clock.now();
     const next = this.#next.get(key);
     if (next !== undefined && now < next.at) return [];
-    // Noted before, so that others who look meanwhile do not sweep as well.
+    // Set first, so that concurrent receivers do not sweep as well.
     this.#note(key, { at: now + this.#everyMs, cursor: next?.cursor });
     try {
       const { due, cursor } = await this.#registry.sweep(scope, queue, next?.cursor);
-      // One that did not get to the end goes on at the next look.
+      // A sweep that did not reach the end continues at the next poll.
       this.#note(key, { at: cursor === undefined ? now + this.#everyMs : now, cursor });
       return due;
     } catch (error) {
@@ -37,7 +37,7 @@ export class Sweeps {
     }
   }
 
-  /** How long until the next one: who waits for work looks then at the latest, whatever the pause between his looks. */
+  /** How long until the next sweep: a waiting receiver polls then at the latest, whatever its own interval. */
   inMs(scope: Scope, queue: string): number {
     return Math.max(0, (this.#next.get(`${scope.tenant}/${queue}`)?.at ?? 0) - this.#clock.now());
   }

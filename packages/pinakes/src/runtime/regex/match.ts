@@ -1,13 +1,13 @@
 /**
  * Runs a regular expression in linear time. All states advance together, one character at a time, so the work is at most the length of the
- * text times the states of the expression, whatever the pattern: `(a+)+$` is as harmless as any other (ReDoS). JavaScript's own matcher
- * backtracks, so that one query could stop the process.
+ * text times the number of states, whatever the pattern: `(a+)+$` is as harmless as any other (ReDoS). JavaScript's own matcher backtracks,
+ * so one query could block the process.
  */
 import type { RegexProgram, Step } from "./program.ts";
 
 /** Whether it matches anywhere in the text. */
 export function matches<Char>({ steps, start }: RegexProgram<Char>, chars: readonly Char[]): boolean {
-  // By the place at which a state was added last: each is added once a place.
+  // The position at which each state was last added: a state is added once per position.
   const added = new Int32Array(steps.length).fill(-1);
   let current: number[] = [];
   for (let place = 0; place <= chars.length; place += 1) {
@@ -25,7 +25,10 @@ export function matches<Char>({ steps, start }: RegexProgram<Char>, chars: reado
   return false;
 }
 
-/** Adds what can be reached without a character; true when that is a match. Without recursion: an expression may have many states. */
+/**
+ * Adds the states reachable without a character (epsilon closure); true if that is a match. Iterative, because an expression may have many
+ * states.
+ */
 function reach<Char>(
   steps: readonly Step<Char>[],
   from: number,
@@ -47,7 +50,7 @@ function reach<Char>(
   return false;
 }
 
-/** Where captures begin and end, in characters, by their number; -1 for one that took no part. */
+/** Start and end of each capture, in characters, by number; -1 for a capture that did not take part. */
 export type Captures = readonly number[];
 
 interface Thread {
@@ -55,7 +58,7 @@ interface Thread {
   readonly places: Captures;
 }
 
-/** The captures of the first match that begins at `from` or after, of `slots` places; the preferred one of those that begin there. */
+/** The captures (`slots` offsets) of the first match that begins at `from` or later; of those with the same start, the preferred one. */
 export function find<Char>(
   program: RegexProgram<Char>,
   chars: readonly Char[],
@@ -72,7 +75,7 @@ export function find<Char>(
     let matched = waiting.some((thread) => advance(program, thread, ready, added, chars, place));
     if (found === undefined && !matched)
       matched = advance(program, { at: start, places: none }, ready, added, chars, place);
-    // What comes after a match is less preferred than it, so the match is the last of those that are ready.
+    // States after a match have lower priority than it, so the last match in the list wins.
     if (matched) found = (ready.pop() as Thread).places;
     waiting = ready.flatMap(({ at, places }) => {
       const step = steps[at] as Step<Char>;
@@ -85,7 +88,7 @@ export function find<Char>(
   return found;
 }
 
-/** Adds what can be reached without a character, in the order of preference; true when that is a match, after which nothing counts. */
+/** Adds the states reachable without a character, in order of preference; true if that is a match, after which the rest is irrelevant. */
 function advance<Char>(
   { steps }: RegexProgram<Char>,
   thread: Thread,

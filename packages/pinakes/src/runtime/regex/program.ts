@@ -1,13 +1,13 @@
 /**
  * A regular expression as a program: the states of a non-deterministic finite automaton (Thompson's construction). Each dialect parses its
- * own syntax to nodes; back references and look-around have none, because they cannot be decided in time proportional to the text.
+ * own syntax to nodes; there are none for back references and look-around, because they cannot be matched in linear time.
  *
- * A character is whatever the dialect tests: a code point, or a text of one.
+ * A character is what the dialect matches on: a code point, or a one-character string.
  */
 import type { PinakesError } from "../../domain/errors.ts";
 
 export type CharTest<Char> = (char: Char) => boolean;
-/** Of a place: the characters before and after it, undefined at either end of the text. */
+/** At a position: the characters before and after it, undefined at either end of the text. */
 export type PlaceTest<Char> = (before: Char | undefined, after: Char | undefined) => boolean;
 
 export type RegexNode<Char> =
@@ -19,10 +19,10 @@ export type RegexNode<Char> =
       readonly part: RegexNode<Char>;
       readonly min: number;
       readonly max: number;
-      /** Fewer are preferred; it matters only to where a match ends. */
+      /** Lazy: prefers fewer repetitions; this only affects where a match ends. */
       readonly lazy?: boolean;
     }
-  /** What it matches is told by `find`. */
+  /** `find` reports what it matches. */
   | { readonly kind: "capture"; readonly part: RegexNode<Char>; readonly number: number };
 
 export type Step<Char> =
@@ -63,7 +63,7 @@ class Compiler<Char> {
     return this.steps.length - 1;
   }
 
-  /** Adds the steps of a node that go on at `next`, and gives the first of them. */
+  /** Adds the states of a node that continue at `next`, and returns the first of them. */
   compile(node: RegexNode<Char>, next: number): number {
     switch (node.kind) {
       case "char":
@@ -95,7 +95,7 @@ class Compiler<Char> {
     } else for (let i = min; i < max; i += 1) entry = this.add(split(this.compile(part, entry), next));
     for (let i = 0; i < min; i += 1) {
       const first = this.compile(part, entry);
-      // A part without steps, such as "(?:)", is the same however often.
+      // A part without states, such as "(?:)", is the same however often it repeats.
       if (first === entry) break;
       entry = first;
     }

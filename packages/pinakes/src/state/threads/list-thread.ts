@@ -3,17 +3,21 @@
  * and put in order here, because a thread must show what was just added: that costs as much as the thread is long.
  */
 import type { Page, Paging, Stored, ThreadMessage } from "@pinakes/client";
-import { invalid, show } from "../../domain/errors.ts";
+import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { compareUtf8 } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { Item } from "../../ports/item-store.ts";
+import type { Item, Query } from "../../ports/item-store.ts";
 import { SignedCursors } from "../memories/signed-cursor.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { companionField, reservedIdPrefix } from "../system-container.ts";
 import { freeView } from "./free-document.ts";
 
-type ThreadQuery = Paging & { readonly order?: "asc" | "desc" | undefined };
+export type ThreadQuery = Paging & {
+  readonly order?: "asc" | "desc" | undefined;
+  /** Instead of a cursor: the id of a message; the list begins behind it. NOT_FOUND where the thread has none. */
+  readonly after?: string | undefined;
+};
 
 /** A number, or null: those that were not appended stand before all that were. */
 type ThreadPosition = readonly [sequence: number | null, id: string];
@@ -32,33 +36,50 @@ export class ThreadLists {
   async list(
     scope: Scope,
     threadId: string,
-    { order = "asc", limit = limits.pageItemsDefault, cursor }: ThreadQuery,
+    { order = "asc", limit = limits.pageItemsDefault, cursor, after }: ThreadQuery,
   ): Promise<Page<Stored<ThreadMessage>>> {
     if (order !== "asc" && order !== "desc") throw invalid(`order: must be "asc" or "desc", got ${show(order)}.`);
     if (!Number.isInteger(limit) || limit < 1 || limit > limits.pageItemsMax)
       throw invalid(`limit: must be a whole number from 1 to ${limits.pageItemsMax}, got ${show(limit)}.`);
-    const wanted = { order, limit, cursor };
+    if (after !== undefined && cursor !== undefined) throw invalid("after: give it, or a cursor.");
+    const from = after === undefined ? undefined : await this.#positionOf(scope, threadId, after);
+    const wanted = { order, limit, cursor, from };
     return this.#deps.items.capabilities.indexReads === "strong"
       ? this.#byIndex(scope, threadId, wanted)
       : this.#byPartition(scope, threadId, wanted);
   }
 
+  async #positionOf(scope: Scope, threadId: string, id: string): Promise<ThreadPosition> {
+    const item = await this.#deps.items.read(scope, this.#container, { partition: [threadId], id });
+    if (item === undefined || messagesOf([item]).length === 0)
+      throw new PinakesError("NOT_FOUND", `There is no message ${show(id)} in thread ${show(threadId)} (after).`);
+    return placeOf(item);
+  }
+
   async #byIndex(
     scope: Scope,
     threadId: string,
-    { order, limit, cursor }: Wanted,
+    { order, limit, cursor, from }: Wanted,
   ): Promise<Page<Stored<ThreadMessage>>> {
     const items: Item[] = [];
+    const direction = order === "asc" ? 1 : -1;
+    const range = rangeFrom(order, from);
     // The companion has a place in the index too: a page on which it lies is filled up from the next.
     for (let next = cursor; ;) {
       const page = await this.#deps.items.query(scope, this.#container, {
         index: "bySequence",
         equals: { threadId },
+        ...range,
         order,
         limit: limit - items.length,
         cursor: next,
       });
-      items.push(...messagesOf(page.items));
+      const messages = messagesOf(page.items);
+      items.push(
+        ...(from === undefined
+          ? messages
+          : messages.filter((item) => comparePlaces(placeOf(item), from) * direction > 0)),
+      );
       next = page.cursor;
       if (next === undefined || items.length === limit)
         return { items: items.map((item) => freeView(item)), next_cursor: next ?? null };
@@ -68,11 +89,10 @@ export class ThreadLists {
   async #byPartition(
     scope: Scope,
     threadId: string,
-    { order, limit, cursor }: Wanted,
+    { order, limit, cursor, from }: Wanted,
   ): Promise<Page<Stored<ThreadMessage>>> {
     const name = [this.#container, threadId, order];
-    const after =
-      cursor === undefined ? undefined : (this.#cursors.open(scope, name, cursor) as unknown as ThreadPosition);
+    const after = cursor === undefined ? from : (this.#cursors.open(scope, name, cursor) as unknown as ThreadPosition);
     const direction = order === "asc" ? 1 : -1;
     const all: Item[] = [];
     for (let next: string | undefined; ;) {
@@ -101,6 +121,14 @@ interface Wanted {
   readonly order: "asc" | "desc";
   readonly limit: number;
   readonly cursor: string | undefined;
+  readonly from: ThreadPosition | undefined;
+}
+
+/** Messages without a number have no range of their own; they are few, and stand before all others. */
+function rangeFrom(order: "asc" | "desc", from: ThreadPosition | undefined): Pick<Query, "range"> {
+  const sequence = from?.[0];
+  if (typeof sequence !== "number") return {};
+  return { range: order === "asc" ? { gte: sequence } : { lte: sequence } };
 }
 
 function messagesOf(items: readonly Item[]): readonly Item[] {

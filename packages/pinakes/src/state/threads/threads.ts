@@ -1,5 +1,5 @@
 /** Threads: messages of any shape, in the order in which they were added. */
-import type { IfMatch, Page, Paging, Stored, ThreadMessage } from "@pinakes/client";
+import type { IfMatch, Page, Stored, ThreadMessage } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -10,7 +10,7 @@ import type { StateDependencies } from "../dependencies.ts";
 import { reservedIdPrefix } from "../system-container.ts";
 import { ThreadAppender } from "./append-thread.ts";
 import { freeView } from "./free-document.ts";
-import { ThreadLists } from "./list-thread.ts";
+import { ThreadLists, type ThreadQuery } from "./list-thread.ts";
 
 const threadIdBytesMax = 512;
 const listItems = 500;
@@ -47,11 +47,7 @@ export class Threads {
     return this.#appender.append(scope, requireThreadId(threadId), messages);
   }
 
-  async list(
-    caller: Caller,
-    threadId: string,
-    query: Paging & { readonly order?: "asc" | "desc" | undefined } = {},
-  ): Promise<Page<Stored<ThreadMessage>>> {
+  async list(caller: Caller, threadId: string, query: ThreadQuery = {}): Promise<Page<Stored<ThreadMessage>>> {
     const scope = requireCaller(caller);
     return this.#lists.list(scope, requireThreadId(threadId), query);
   }

@@ -78,7 +78,7 @@ export const batches: Suite = (fixture) => {
         ]),
         "PRECONDITION_FAILED",
       );
-      // The etag told is that of the item as it is, not one of a write that never happened.
+      // The reported etag is that of the stored item, not one of a write that never happened.
       expect(stale.context.currentEtag).toBe(etag);
     },
   );
@@ -92,7 +92,7 @@ export const batches: Suite = (fixture) => {
   });
 
   fixture.test(
-    "a check fences a concurrent write: with the fence gone, no batch that checked it gets through",
+    "a check fences a concurrent write: once the fence is gone, no batch that checked it commits",
     async () => {
       const c = await fixture.container();
       await c.put({ id: "fence", open: true });
@@ -121,7 +121,7 @@ export const batches: Suite = (fixture) => {
     },
   );
 
-  fixture.test("a batch at the engine's limit of operations works, and one past it is refused", async () => {
+  fixture.test("a batch at the engine's limit of operations works, and one past it is rejected", async () => {
     const c = await fixture.container();
     const max = c.store.capabilities.batchOperationsMax;
     expect(max).toBeGreaterThanOrEqual(25);
@@ -142,7 +142,7 @@ export const batches: Suite = (fixture) => {
     expect(await c.count()).toBe(max);
   });
 
-  fixture.test("a batch of 2 MB works and a byte more is refused", async () => {
+  fixture.test("a batch of 2 MB works and one byte more is rejected", async () => {
     const c = await fixture.container();
     const make = (bytes: number) => {
       const empty = ["1", "2", "3", "4"].map((id) => doc(id, { text: "" }));

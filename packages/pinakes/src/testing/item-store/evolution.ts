@@ -47,7 +47,7 @@ export const evolution: Suite = (fixture) => {
       indexes: { ...c.definition.indexes, byM: { partition: ["p"], sort: ["m"] } },
     };
     await c.store.openContainer(added);
-    // While the index is built: writes go on, the other index answers, the new one answers in full or not at all.
+    // During the build: writes continue, the other index answers, the new one answers in full or not at all.
     await c.put({ id: "during", n: 1_000, m: -1_000 });
     await c.write({ op: "delete", id: "i7" });
     await c.write({ op: "patch", id: "i3", patch: [{ op: "set", path: "/m", value: 5 }] });
@@ -71,7 +71,7 @@ export const evolution: Suite = (fixture) => {
       indexes: { ...added.indexes, byM: { partition: ["p"], sort: [{ path: "m", order: "desc" }, "n"] } },
     });
     await ready(c);
-    // A cursor is a place in the old order; in the new one it would double or lose items.
+    // A cursor is a position in the old order; in the new one it would repeat or skip items.
     await failure(c.query({ index: "byM", limit: 3, cursor: cursor as string }), "INVALID");
     expect(await c.ids({ index: "byM" })).toEqual(expected.toReversed());
 
@@ -93,13 +93,13 @@ export const evolution: Suite = (fixture) => {
     await failure(c.store.openContainer({ ...c.definition, uniqueKeys: { u: ["u", "v"] } }), "INVALID");
   });
 
-  fixture.test("a feed can be switched on later, then tells what comes, and stays on", async () => {
+  fixture.test("a feed can be switched on later, then delivers later changes, and stays on", async () => {
     const c = await fixture.container();
     await c.put({ id: "before" });
     await c.store.openContainer({ ...c.definition, feed: true });
     await c.put({ id: "after" });
     expect((await c.feed()).changes.map(({ id }) => id)).toEqual(["after"]);
-    // Older code that does not know of the feed opens the container: nothing may be missing from it.
+    // Older code that does not know of the feed opens the container: its writes must be in the feed too.
     await c.store.openContainer(c.definition);
     await c.put({ id: "later" });
     expect((await c.feed()).changes.map(({ id }) => id)).toEqual(["after", "later"]);
@@ -107,7 +107,7 @@ export const evolution: Suite = (fixture) => {
 
   if (fixture.harness.reopen !== undefined) {
     fixture.test(
-      "everything is there after closing and opening again: items, indexes, unique keys, feed, and cursors still hold",
+      "everything is still there after closing and opening again: items, indexes, unique keys, feed, and cursors stay valid",
       async () => {
         const definition = {
           ttl: -1,

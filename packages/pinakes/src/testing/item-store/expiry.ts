@@ -46,7 +46,7 @@ export const expiry: Suite = (fixture) => {
   });
 
   fixture.test(
-    "R-AGT-48 ttl 0, null, other negatives, fractions, strings and 2^31 are refused; the bounds are accepted",
+    "R-AGT-48 ttl 0, null, other negatives, fractions, strings and 2^31 are rejected; the bounds are accepted",
     async () => {
       const c = await fixture.container({ ttl: -1 });
       for (const ttl of [0, null, -2, 1.5, "60", 2_147_483_648, true, [1]]) {
@@ -68,7 +68,7 @@ export const expiry: Suite = (fixture) => {
   );
 
   fixture.test(
-    "R-AGT-49 an expired item is gone at once from reads, queries, counts, batches, conditions and unique keys",
+    "R-AGT-49 an expired item disappears at once from reads, queries, counts, batches, conditions and unique keys",
     async () => {
       const c = await fixture.container({
         ttl: 10,
@@ -100,7 +100,7 @@ export const expiry: Suite = (fixture) => {
   );
 
   fixture.test(
-    "R-AGT-50 the purge is bounded, tells its backlog, and puts deletes marked expired into the feed once",
+    "R-AGT-50 the purge is bounded, returns its backlog, and puts deletes marked expired into the feed once",
     async () => {
       const c = await fixture.container({ ttl: 10, feed: true });
       await c.put(...Array.from({ length: 25 }, (_, i): JsonObject => ({ id: `i${i}`, p: i % 2 ? "a" : "b" })), {
@@ -124,7 +124,7 @@ export const expiry: Suite = (fixture) => {
     },
   );
 
-  fixture.test("the end of an expired item is told before what takes its place", async () => {
+  fixture.test("the feed reports the expiry of an item before what replaces it", async () => {
     const c = await fixture.container({ ttl: 10, feed: true, uniqueKeys: { name: ["name"] } });
     await c.put({ id: "x", name: "n" }, { id: "y", name: "m" });
     clock.advance(10_000);
@@ -137,13 +137,13 @@ export const expiry: Suite = (fixture) => {
       "put x",
     ]);
     expect(changes.at(-1)).toMatchObject({ kind: "put", id: "x" });
-    // Etags of the end of an item are like no other, so that a reader may drop what it has seen.
+    // The etag of an expiry is unlike any other, so that a reader may deduplicate by etag.
     for (const { etag, expired } of changes) expect(/^[\w-]+$/.test(etag)).toBe(expired !== true);
     clock.advance(1);
     expect(await c.store.purgeExpired(fixture.system, c.name)).toEqual({ purged: 0, backlog: 0 });
   });
 
-  fixture.test("R-AGT-51 a changed default applies to items that are there, and their own ttl stays", async () => {
+  fixture.test("R-AGT-51 a changed default applies to existing items, and their own ttl stays", async () => {
     const c = await fixture.container({ ttl: 1_000 });
     await c.put({ id: "default" }, { id: "own", ttl: 500 }, { id: "never", ttl: -1 });
     clock.advance(100_000);

@@ -5,7 +5,7 @@ import { failure, type Suite } from "./fixture.ts";
 
 export const feeds: Suite = (fixture) => {
   fixture.test(
-    "the feed tells every commit in order within a partition, with deletes, and documents that are still current",
+    "the feed has every commit in order within a partition, with deletes, and documents that are still current",
     async () => {
       const c = await fixture.container({ feed: true });
       const first = await c.write({ op: "create", document: { id: "x", p: "a", n: 1 } });
@@ -26,7 +26,7 @@ export const feeds: Suite = (fixture) => {
   );
 
   fixture.test(
-    "the feed resumes from any cursor, in pages of any size, and an idle reader's cursor stays good",
+    "the feed resumes from any cursor, in pages of any size, and an idle reader's cursor stays valid",
     async () => {
       const c = await fixture.container({ feed: true });
       for (let i = 0; i < 12; i += 1) await c.put({ id: `i${i}`, p: `p${i % 3}` });
@@ -45,7 +45,7 @@ export const feeds: Suite = (fixture) => {
     },
   );
 
-  fixture.test('from "now" only what comes after is told', async () => {
+  fixture.test('from "now" returns only later changes', async () => {
     const c = await fixture.container({ feed: true });
     await c.put({ id: "before" });
     const { changes, cursor } = await c.store.changes(c.scope, c.name, { from: "now" });
@@ -55,7 +55,7 @@ export const feeds: Suite = (fixture) => {
   });
 
   fixture.test(
-    "nothing is skipped or disordered while many write: a reader that follows ends with the state",
+    "concurrent writes: nothing is skipped or reordered, and a reader that follows the feed ends with the state",
     async () => {
       const c = await fixture.container({ feed: true });
       const writers = Array.from({ length: 8 }, async (_, w) => {
@@ -103,7 +103,7 @@ export const feeds: Suite = (fixture) => {
     },
   );
 
-  fixture.test("each tenant has its own feed, and a cursor of another tenant or container is refused", async () => {
+  fixture.test("each tenant has its own feed, and a cursor of another tenant or container is rejected", async () => {
     const c = await fixture.container({ feed: true });
     const d = await fixture.container({ feed: true });
     const theirs = c.as(fixture.otherScope);
@@ -118,7 +118,7 @@ export const feeds: Suite = (fixture) => {
   });
 
   fixture.test(
-    "changes older than the retention are forgotten, and a cursor from before is refused rather than led over the gap",
+    "changes older than the retention are removed, and a cursor from before is rejected rather than silently skipping the gap",
     async () => {
       const c = await fixture.container({ feed: true });
       await c.put({ id: "1" });
@@ -136,7 +136,7 @@ export const feeds: Suite = (fixture) => {
   );
 
   fixture.test(
-    "R-AGT-09 a cursor of a feed does not tell whether others wrote: it is never the same twice, and as long as before",
+    "R-AGT-09 a feed cursor does not reveal whether others wrote: it never repeats, and its length is constant",
     async () => {
       const c = await fixture.container({ feed: true });
       const first = (await c.feed()).cursor;

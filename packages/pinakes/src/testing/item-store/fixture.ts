@@ -1,4 +1,4 @@
-/** What every part of the item-store suite works with: one store, one clock moved by hand, a container of its own per test. */
+/** What every part of the item-store suite uses: one store, a manual clock, one container per test. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -20,7 +20,7 @@ export interface ItemStoreHarness {
   readonly name: string;
   /** A fresh, empty store. The suite closes it. */
   open(options: { clock: Clock }): Promise<port.ItemStore>;
-  /** Durable engines: the data of the store opened last, again, after it was closed. */
+  /** Durable engines: reopens the data of the last opened store after it was closed. */
   reopen?(options: { clock: Clock }): Promise<port.ItemStore>;
   /** How many random histories the property test tries (default 40). */
   readonly propertyRuns?: number;
@@ -75,7 +75,7 @@ export class Fixture {
         void it.skipIf(true)(title, run));
   }
 
-  /** A container nobody else uses, partitioned by `p` unless told otherwise. */
+  /** A new container, partitioned by `p` unless specified otherwise. */
   async container(definition: Partial<port.ContainerDefinition> = {}): Promise<Handle> {
     this.#containers += 1;
     const full: port.ContainerDefinition = { name: `c${this.#containers}`, partitionKey: ["p"], ...definition };
@@ -170,7 +170,7 @@ export class Handle {
   }
 }
 
-/** The error of a call that must fail, checked for its code and for saying something. */
+/** The error of a call that must fail; asserts its code and a non-empty detail. */
 export async function failure(promise: Promise<unknown>, code: ErrorCode): Promise<PinakesError> {
   const outcome = await promise.then(
     (value) => ({ value }),

@@ -1,7 +1,7 @@
 /**
- * Random histories: the same operations on the engine under test and on the memory engine, step by step. Every outcome must be
- * equal: results, error codes, failing operations, documents, order, counts, the feed. Etags differ, so they are compared by who
- * wrote them.
+ * Random histories: the same operations on the engine under test and on the memory engine, step by step. Every outcome must be equal:
+ * results, error codes, failing operations, documents, order, counts, the feed. Etags differ, so they are compared by the write that made
+ * them.
  */
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -155,7 +155,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("follow" as const), tenant }) },
 );
 
-/** One store's side of a history: the outcome of each step in a form that can be compared. */
+/** One store's side of a history: the outcome of each step in a comparable form. */
 class Side {
   readonly #store: ItemStore;
   readonly #fixture: Fixture;

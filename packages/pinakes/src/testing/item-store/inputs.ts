@@ -6,7 +6,7 @@ import type { ContainerDefinition, Operation, Query } from "../../ports/item-sto
 import { failure, type Suite } from "./fixture.ts";
 
 export const inputs: Suite = (fixture) => {
-  fixture.test("documents that are not JSON objects, or hold what JSON cannot keep, are refused", async () => {
+  fixture.test("documents that are not JSON objects, or contain what JSON cannot represent, are rejected", async () => {
     const c = await fixture.container();
     const deep = (levels: number): JsonObject => (levels === 0 ? {} : { d: deep(levels - 1) });
     const bad: unknown[] = [
@@ -40,7 +40,7 @@ export const inputs: Suite = (fixture) => {
   });
 
   fixture.test(
-    "ids: empty, control characters, reserved characters, lone surrogates and over 1,023 bytes are refused; 1,023 bytes work",
+    "ids: empty, control characters, reserved characters, lone surrogates and over 1,023 bytes are rejected; 1,023 bytes work",
     async () => {
       const c = await fixture.container({ feed: true, ttl: 10, indexes: { all: { partition: [], sort: ["n"] } } });
       for (const id of [
@@ -78,7 +78,7 @@ export const inputs: Suite = (fixture) => {
       expect((await c.ids()).toSorted()).toEqual(long.toSorted());
       expect((await c.ids({ limit: 1, order: "desc" })).toSorted()).toEqual(long.toSorted());
       expect((await c.ids({ index: "all", equals: {}, limit: 2 })).toSorted()).toEqual(long.toSorted());
-      // Longer ids are ordered by their beginning, so a longer bound would have no meaning.
+      // Longer ids are ordered by their prefix, so a longer bound would have no meaning.
       expect(await c.count({ range: { prefix: "x".repeat(192) } })).toBe(5);
       await failure(c.query({ range: { prefix: "x".repeat(193) } }), "INVALID");
       await failure(c.query({ range: { lte: "x".repeat(255) } }), "INVALID");
@@ -95,7 +95,7 @@ export const inputs: Suite = (fixture) => {
   );
 
   fixture.test(
-    "R-AGT-06 a missing, null, object or over-long partition key is refused, and so is the wrong number of values",
+    "R-AGT-06 a missing, null, object or over-long partition key is rejected, and so is the wrong number of values",
     async () => {
       const c = await fixture.container();
       for (const p of [undefined, null, {}, ["a"], "x".repeat(1_025), "\ud800", "a\0"]) {
@@ -120,7 +120,7 @@ export const inputs: Suite = (fixture) => {
     },
   );
 
-  fixture.test("a document of 2 MB works and a byte more is refused", async () => {
+  fixture.test("a document of 2 MB works and one byte more is rejected", async () => {
     const c = await fixture.container();
     const overhead = JSON.stringify({ id: "x", p: "a", text: "" }).length;
     await failure(
@@ -136,7 +136,7 @@ export const inputs: Suite = (fixture) => {
     expect(await c.read("x")).toEqual({ id: "x", p: "a", text: "small" });
   });
 
-  fixture.test("an index key of 900 bytes works; a byte more is refused naming the field", async () => {
+  fixture.test("an index key of 900 bytes works; one byte more is rejected naming the field", async () => {
     const c = await fixture.container({ indexes: { byName: { partition: ["p"], sort: ["name", "deep.long"] } } });
     // Tenant "acme" and partition "a" take 6 + 3 bytes, "n" takes 3, and a string 2 more than its text.
     const text = (bytes: number) => "t".repeat(bytes - 6 - 3 - 3 - 2);
@@ -155,7 +155,7 @@ export const inputs: Suite = (fixture) => {
   });
 
   fixture.test(
-    "queries: unknown index, missing or unusable values, bad bounds, limits and filters are refused, naming what would help",
+    "queries: unknown index, missing or unusable values, bad bounds, limits and filters are rejected, naming what would help",
     async () => {
       const c = await fixture.container({ indexes: { byStatus: { partition: ["w"], sort: ["status", "at"] } } });
       const expectations: [Partial<Query>, RegExp][] = [
@@ -201,7 +201,7 @@ export const inputs: Suite = (fixture) => {
     },
   );
 
-  fixture.test("operations: unknown kinds, malformed conditions and conditions on create are refused", async () => {
+  fixture.test("operations: unknown kinds, malformed conditions and conditions on create are rejected", async () => {
     const c = await fixture.container();
     await c.put({ id: "x" });
     const bad = [
@@ -222,11 +222,11 @@ export const inputs: Suite = (fixture) => {
     for (const operation of bad) await failure(c.write(operation as Operation), "INVALID");
     await failure(c.batch({ op: "delete", id: "x" } as never), "INVALID");
     expect(await c.ids()).toEqual(["x"]);
-    // None of them stands in the way of what comes after.
+    // None of them affects later writes.
     await c.put({ id: "z" });
   });
 
-  fixture.test("containers: a malformed declaration is refused, and an unknown container is not found", async () => {
+  fixture.test("containers: a malformed declaration is rejected, and an unknown container is not found", async () => {
     const good: ContainerDefinition = { name: "good", partitionKey: ["p"] };
     const bad: Partial<Record<keyof ContainerDefinition, unknown>>[] = [
       { name: "" },
@@ -278,7 +278,7 @@ export const inputs: Suite = (fixture) => {
     expect(await c.ids({ index: "byC", equals: { p: "a", constructor: 1 } })).toEqual(["y"]);
   });
 
-  fixture.test("garbage in any argument is a PinakesError, never a crash, and the store goes on", async () => {
+  fixture.test("garbage in any argument is a PinakesError, never a crash, and the store still works", async () => {
     const c = await fixture.container({ feed: true, ttl: -1 });
     const circular: Record<string, unknown> = {};
     circular["self"] = circular;

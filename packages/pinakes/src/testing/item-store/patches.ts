@@ -21,7 +21,7 @@ const good: [string, PatchStep[], JsonObject][] = [
   ["add appends at the length", [{ op: "add", path: "/list/3", value: "d" }], { list: ["a", "b", "c", "d"] }],
   ["set overwrites an element", [{ op: "set", path: "/list/1", value: "x" }], { list: ["a", "x", "c"] }],
   ["set creates a property", [{ op: "set", path: "/deep/k/w", value: 2 }], { deep: { k: { v: 1, w: 2 } } }],
-  ["replace what is there", [{ op: "replace", path: "/n", value: "one" }], { n: "one" }],
+  ["replace an existing property", [{ op: "replace", path: "/n", value: "one" }], { n: "one" }],
   ["replace a null", [{ op: "replace", path: "/nothing", value: 1 }], { nothing: 1 }],
   ["remove an element", [{ op: "remove", path: "/list/0" }], { list: ["b", "c"] }],
   ["incr a number by a fraction", [{ op: "incr", path: "/n", value: -0.5 }], { n: 0.5 }],
@@ -30,7 +30,7 @@ const good: [string, PatchStep[], JsonObject][] = [
   ["move within an array", [{ op: "move", from: "/list/0", path: "/list/2" }], { list: ["b", "c", "a"] }],
   ["RFC 6901 escapes", [{ op: "incr", path: "/s~1l~0a", value: 1 }], { "s/l~a": 6 }],
   [
-    "steps see each other",
+    "steps see each other's effects",
     [
       { op: "add", path: "/o", value: {} },
       { op: "set", path: "/o/k", value: [1] },

@@ -140,7 +140,7 @@ export const queries: Suite = (fixture) => {
   );
 
   fixture.test(
-    "an item without an index's partition value is not in that index, and comes and goes as the value does",
+    "an item without an index's partition value is not in that index, and enters and leaves it with the value",
     async () => {
       const c = await fixture.container({
         indexes: { byOwner: { partition: ["owner.id"], sort: ["n"] }, all: { partition: [], sort: ["n"] } },
@@ -184,7 +184,7 @@ export const queries: Suite = (fixture) => {
     expect(await c.count({ index: "byN", filter: { even: true } })).toBe(30);
   });
 
-  fixture.test("a page never holds more than its byte budget, and the walk still sees everything", async () => {
+  fixture.test("a page never exceeds its byte budget, and the walk still sees everything", async () => {
     const c = await fixture.container();
     const text = "x".repeat(1_000_000);
     for (let i = 0; i < 7; i += 1) await c.put({ id: `i${i}`, text });
@@ -196,7 +196,7 @@ export const queries: Suite = (fixture) => {
   });
 
   fixture.test(
-    "R-AGT-60 a walk loses and doubles nothing that stays put while others write, update and delete",
+    "R-AGT-60 a walk neither skips nor repeats an unchanged item while others write, update and delete",
     async () => {
       const c = await fixture.container({ indexes: { byN: { partition: ["p"], sort: ["n"] } } });
       await c.put(...Array.from({ length: 40 }, (_, n): JsonObject => ({ id: `stay${n}`, n })));
@@ -225,7 +225,7 @@ export const queries: Suite = (fixture) => {
   );
 
   fixture.test(
-    "R-AGT-60 a cursor that was tampered with, cut, or belongs to another query, container or tenant is refused",
+    "R-AGT-60 a cursor that was changed, cut, or belongs to another query, container or tenant is rejected",
     async () => {
       const indexes = { byN: { partition: ["p"], sort: ["n"] } };
       const c = await fixture.container({ indexes });

@@ -26,7 +26,7 @@ export const sessions: Suite = (fixture) => {
     expect(await c.store.count(c.scope, c.name, { index: "byN", equals: { n: 99 }, session })).toBe(20);
   });
 
-  fixture.test("R-AGT-02 a token of another container or tenant, or a changed one, is refused at once", async () => {
+  fixture.test("R-AGT-02 a token of another container or tenant, or a changed one, is rejected at once", async () => {
     const c = await fixture.container();
     const d = await fixture.container();
     const { session } = await c.write({ op: "create", document: { id: "x", p: "a" } });

@@ -4,7 +4,7 @@ import type { Scope } from "../../domain/scope.ts";
 import type { ItemStore, Query } from "../../ports/item-store.ts";
 import { failure, type Handle, type Suite } from "./fixture.ts";
 
-/** Every method of the port as one call, so that none is forgotten when a method is added. */
+/** Every method of the port as one call, so that no new method is forgotten. */
 function everyCall(
   store: ItemStore,
   scope: Scope,
@@ -88,7 +88,7 @@ export const tenancy: Suite = (fixture) => {
       await failure(thief.write({ op: "patch", id: "x", patch: [{ op: "set", path: "/n", value: 9 }] }), "NOT_FOUND");
       await thief.batch([{ op: "check", id: "x", exists: false }]);
       expect(await c.read("x")).toEqual({ id: "x", p: "a", name: "n", n: 1 });
-      // Neither the id nor the unique value of another tenant is in the way.
+      // Neither the id nor the unique value of another tenant conflicts.
       await thief.write({ op: "create", document: { id: "x", p: "a", name: "n", n: 2 } });
       expect(await thief.ids({ index: "byName", equals: { name: "n" } })).toEqual(["x"]);
       expect(await c.read("x")).toMatchObject({ n: 1 });
@@ -111,7 +111,7 @@ export const tenancy: Suite = (fixture) => {
     },
   );
 
-  fixture.test("nothing that a tenant is given tells how much others write", async () => {
+  fixture.test("nothing that a tenant receives reveals how much others write", async () => {
     const c = await fixture.container({ feed: true });
     const seen = async () => {
       const { etag } = await c.write({ op: "upsert", document: { id: "x", p: "a" } });
@@ -119,7 +119,7 @@ export const tenancy: Suite = (fixture) => {
       return [etag as string, Buffer.from(cursor, "base64url").toString("latin1")];
     };
     const [first, second] = [await seen(), await seen()];
-    // No readable position, and no two etags of one run that could be counted from: they share no beginning.
+    // No readable position, and no two etags of one run that could be counted from: they share no prefix.
     expect(first[1]).not.toContain(c.name);
     expect(first[0]?.slice(0, 8)).not.toBe(second[0]?.slice(0, 8));
   });

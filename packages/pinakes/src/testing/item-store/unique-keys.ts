@@ -20,7 +20,7 @@ export const uniqueKeys: Suite = (fixture) => {
     await c.write({ op: "replace", document: { id: "1", p: "a", name: "n", more: 1 } });
   });
 
-  fixture.test("a value is free again once its holder changed, lost it, or was deleted", async () => {
+  fixture.test("a value is available again once its holder changed, lost it, or was deleted", async () => {
     const c = await keyed();
     await c.put({ id: "1", name: "n" });
     await c.write({ op: "replace", document: { id: "1", p: "a", name: "other" } });
@@ -32,7 +32,7 @@ export const uniqueKeys: Suite = (fixture) => {
     await failure(c.write({ op: "create", document: { id: "5", p: "a", name: "n" } }), "CONFLICT");
   });
 
-  fixture.test("items without the value are free; types and composite values are told apart", async () => {
+  fixture.test("items without the value are exempt; types and composite values are distinct", async () => {
     const c = await keyed();
     await c.put({ id: "1" }, { id: "2" }, { id: "3", x: 1 }, { id: "4", x: 1 });
     await c.put(

@@ -1,4 +1,4 @@
-/** Single writes: create, replace, upsert, delete, etags, documents as they were sent. */
+/** Single writes: create, replace, upsert, delete, etags, documents as sent. */
 import { expect } from "vitest";
 import { z } from "zod";
 import { defineContainer } from "../../containers/index.ts";
@@ -6,16 +6,19 @@ import type { JsonObject } from "../../domain/json.ts";
 import { failure, type Suite } from "./fixture.ts";
 
 export const writes: Suite = (fixture) => {
-  fixture.test("R-AGT-05 an id is made when absent, kept when sent, and unique within its partition only", async () => {
-    const c = await fixture.container();
-    const made = await c.write({ op: "create", document: { p: "a" } });
-    expect(made.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(await c.read(made.id)).toEqual({ id: made.id, p: "a" });
-    await c.write({ op: "create", document: { id: "msg-1", p: "a" } });
-    const error = await failure(c.write({ op: "create", document: { id: "msg-1", p: "a" } }), "CONFLICT");
-    expect(error.detail).toContain("msg-1");
-    await c.write({ op: "create", document: { id: "msg-1", p: "b" } }, ["b"]);
-  });
+  fixture.test(
+    "R-AGT-05 an id is generated when absent, kept when sent, and unique within its partition only",
+    async () => {
+      const c = await fixture.container();
+      const made = await c.write({ op: "create", document: { p: "a" } });
+      expect(made.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(await c.read(made.id)).toEqual({ id: made.id, p: "a" });
+      await c.write({ op: "create", document: { id: "msg-1", p: "a" } });
+      const error = await failure(c.write({ op: "create", document: { id: "msg-1", p: "a" } }), "CONFLICT");
+      expect(error.detail).toContain("msg-1");
+      await c.write({ op: "create", document: { id: "msg-1", p: "b" } }, ["b"]);
+    },
+  );
 
   fixture.test(
     "R-AGT-04 every write makes a new etag that never repeats, and sets the time; values sent for them are ignored",
@@ -40,7 +43,7 @@ export const writes: Suite = (fixture) => {
   );
 
   fixture.test(
-    "R-AGT-10 a document comes back as it was sent: key order, unknown properties, numbers, Unicode, nesting",
+    "R-AGT-10 a document is returned as sent: key order, unknown properties, numbers, Unicode, nesting",
     async () => {
       const c = await fixture.container();
       const document: JsonObject = {
@@ -85,7 +88,7 @@ export const writes: Suite = (fixture) => {
   });
 
   fixture.test(
-    "R-AGT-52 a stale etag changes nothing and the error tells the current one: replace, upsert, patch, delete",
+    "R-AGT-52 a stale etag changes nothing and the error has the current one: replace, upsert, patch, delete",
     async () => {
       const c = await fixture.container();
       const first = await c.write({ op: "create", document: { id: "x", p: "a", n: 1 } });
@@ -182,7 +185,7 @@ export const writes: Suite = (fixture) => {
   });
 
   fixture.test(
-    "R-AGT-06 the partition key has 1 to 3 paths, with strings, numbers and booleans told apart, and never changes",
+    "R-AGT-06 the partition key has 1 to 3 paths; strings, numbers and booleans are distinct; it never changes",
     async () => {
       const c = await fixture.container({ partitionKey: ["p", "k.n", "/k/flag"] });
       const document = { id: "x", p: "a", k: { n: 1, flag: true }, v: 1 };
@@ -204,7 +207,7 @@ export const writes: Suite = (fixture) => {
     },
   );
 
-  fixture.test("partition values that look alike stay apart", async () => {
+  fixture.test("similar partition values are distinct", async () => {
     const c = await fixture.container({ partitionKey: ["p", "q"] });
     const pairs: [string, string][] = [
       ["a,b", "c"],

@@ -1,4 +1,4 @@
-/** What is put comes back: whole, in ranges, as a stream; replaced in one step; or, when the put fails, not at all. */
+/** What is put is returned: whole, in ranges, as a stream; replaced in one step; or, if the put fails, not at all. */
 import { expect } from "vitest";
 import { limits } from "../../domain/limits.ts";
 import type { ByteRange, ObjectBody } from "../../ports/object-store.ts";
@@ -15,7 +15,7 @@ export function bodies(fixture: ObjectFixture): void {
 }
 
 function roundTrips(fixture: ObjectFixture): void {
-  fixture.test("objects of 0 bytes, 1 byte and 100 kB come back with their size, etag and time", async () => {
+  fixture.test("objects of 0 bytes, 1 byte and 100 kB are returned with their size, etag and time", async () => {
     const folder = fixture.folder();
     const before = Date.now();
     for (const bytes of [0, 1, 100_000]) {
@@ -33,7 +33,7 @@ function roundTrips(fixture: ObjectFixture): void {
     }
   });
 
-  fixture.test("a stream of 5 MB in uneven chunks comes back the same, whole and streamed", async () => {
+  fixture.test("a stream of 5 MB in uneven chunks is returned unchanged, whole and streamed", async () => {
     const content = pattern(5 * mebibyte);
     async function* chunks() {
       for (let start = 0, size = 1; start < content.length; start += size, size = (size * 3) % 700_001)
@@ -45,7 +45,7 @@ function roundTrips(fixture: ObjectFixture): void {
     expect(sha256(await collect(await fixture.store.stream(fixture.scope, key)))).toBe(sha256(content));
   });
 
-  fixture.test("a stream that is left early or never read holds nothing up", async () => {
+  fixture.test("a stream that is left early or never read blocks nothing", async () => {
     const key = `${fixture.folder()}left`;
     await fixture.store.put(fixture.scope, key, pattern(3 * mebibyte));
     await fixture.store.stream(fixture.scope, key);
@@ -57,7 +57,7 @@ function roundTrips(fixture: ObjectFixture): void {
     expect(await fixture.store.head(fixture.scope, key)).toBeUndefined();
   });
 
-  fixture.test("what is not there is undefined for get, stream and head", async () => {
+  fixture.test("an absent object is undefined for get, stream and head", async () => {
     const key = `${fixture.folder()}absent`;
     expect(await fixture.store.get(fixture.scope, key)).toBeUndefined();
     expect(await fixture.store.get(fixture.scope, key, { range: { start: 5 } })).toBeUndefined();
@@ -65,7 +65,7 @@ function roundTrips(fixture: ObjectFixture): void {
     expect(await fixture.store.head(fixture.scope, key)).toBeUndefined();
   });
 
-  fixture.test("the bytes given back are the caller's: changing them changes nothing stored", async () => {
+  fixture.test("the returned bytes are the caller's: changing them changes nothing stored", async () => {
     const key = `${fixture.folder()}own`;
     await fixture.put(key, "abc");
     (await fixture.store.get(fixture.scope, key))?.fill(0);
@@ -84,7 +84,7 @@ function roundTrips(fixture: ObjectFixture): void {
 }
 
 function ranges(fixture: ObjectFixture): void {
-  fixture.test("ranges: inside, at the end, over the end, beyond it, and empty ones", async () => {
+  fixture.test("ranges: inside, at the end, across the end, beyond it, and empty ones", async () => {
     const key = `${fixture.folder()}range`;
     const content = "0123456789";
     await fixture.put(key, content);
@@ -125,7 +125,7 @@ function ranges(fixture: ObjectFixture): void {
     );
   });
 
-  fixture.test("malformed ranges are refused", async () => {
+  fixture.test("malformed ranges are rejected", async () => {
     const key = `${fixture.folder()}range`;
     await fixture.put(key, "x");
     for (const range of [
@@ -200,7 +200,7 @@ function replacing(fixture: ObjectFixture): void {
   );
 }
 
-/** Lets others run: a store in memory never waits for anything, so a loop over it would starve them. */
+/** Yields: a store in memory never waits for anything, so a loop over it would starve other tasks. */
 function turn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
@@ -227,7 +227,7 @@ function failing(fixture: ObjectFixture): void {
     expect(await fixture.text(`${folder}old`)).toBe("old");
   });
 
-  fixture.test("bodies that are not bytes are refused", async () => {
+  fixture.test("bodies that are not bytes are rejected", async () => {
     const key = `${fixture.folder()}x`;
     async function* strings() {
       yield "text";
@@ -238,8 +238,8 @@ function failing(fixture: ObjectFixture): void {
     expect(await fixture.store.head(fixture.scope, key)).toBeUndefined();
   });
 
-  fixture.test("a stream past the size limit is refused and leaves nothing", async () => {
-    // The chunks are one buffer of zeros given again and again, so that 5 GiB cost no memory; the store is told to stop at once.
+  fixture.test("a stream past the size limit is rejected and leaves nothing", async () => {
+    // The chunks are one shared buffer of zeros, so that 5 GiB cost no memory; the store must stop at once.
     const key = `${fixture.folder()}huge`;
     const fake = { byteLength: limits.objectBytesMax + 1 };
     async function* chunks() {

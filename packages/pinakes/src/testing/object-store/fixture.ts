@@ -1,4 +1,4 @@
-/** What every part of the object-store suite works with: one store, and a folder of keys of its own per test. */
+/** What every part of the object-store suite uses: one store, and a key prefix per test. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
@@ -88,7 +88,7 @@ export class ObjectFixture {
   }
 }
 
-/** The error of a call that must fail, checked for its code and for saying something. */
+/** The error of a call that must fail; asserts its code and a non-empty detail. */
 export async function failure(promise: Promise<unknown>, code: ErrorCode): Promise<PinakesError> {
   const error = await errorOf(promise);
   if (!PinakesError.isInstance(error)) throw new Error(`expected ${code}, got ${String(error)}`, { cause: error });

@@ -1,4 +1,4 @@
-/** Keys at each limit and one past it; hostile ones are refused or harmless. */
+/** Keys at each limit and one past it; hostile ones are rejected or harmless. */
 import { expect } from "vitest";
 import { limits } from "../../domain/limits.ts";
 import { failure, utf8, type ObjectFixture } from "./fixture.ts";
@@ -66,7 +66,7 @@ const accepted: readonly string[] = [
 
 export function keys(fixture: ObjectFixture): void {
   fixture.test(
-    "keys that are empty, too long, not UTF-8, or have empty, dot or control segments are refused by every method",
+    "keys that are empty, too long, not UTF-8, or have empty, dot or control segments are rejected by every method",
     async () => {
       for (const bad of refused) {
         const key = bad as string;
@@ -79,7 +79,7 @@ export function keys(fixture: ObjectFixture): void {
     },
   );
 
-  fixture.test("unusual keys up to the limit are accepted, distinct, and listed as they were given", async () => {
+  fixture.test("unusual keys up to the limit are accepted, distinct, and listed as given", async () => {
     const distinct = [...new Set(accepted)];
     for (const key of distinct) await fixture.put(key, key);
     for (const key of distinct) expect(await fixture.text(key), key).toBe(key);
@@ -91,7 +91,7 @@ export function keys(fixture: ObjectFixture): void {
   });
 
   fixture.test(
-    "prefixes and after: too long, broken or leading elsewhere are refused; beginnings of a segment are fine",
+    "prefixes and after: too long, malformed or escaping ones are rejected; partial segments are fine",
     async () => {
       for (const prefix of ["../", "a/../", "a//", "/", "a\\", "a\0", "\ud800", "x".repeat(max + 1), null, 5]) {
         await failure(fixture.store.list(fixture.scope, prefix as string), "INVALID");

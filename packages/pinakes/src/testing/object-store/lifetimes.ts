@@ -29,7 +29,7 @@ export function lifetimes(fixture: ObjectFixture): void {
     async function* chunks() {
       yield pattern(100_000);
       setImmediate(() => controller.abort(reason));
-      await new Promise(() => {}); // Never speaks again.
+      await new Promise(() => {}); // Never yields again.
     }
     expect(await errorOf(fixture.store.put(fixture.scope, `${folder}x`, chunks(), { signal: controller.signal }))).toBe(
       reason,
@@ -48,7 +48,7 @@ export function lifetimes(fixture: ObjectFixture): void {
     expect(await errorOf(reading)).toMatchObject({ message: "enough" });
   });
 
-  fixture.test("close waits for a put under way, may be repeated, and refuses what comes after", async () => {
+  fixture.test("close waits for a running put, is idempotent, and rejects later calls", async () => {
     await using store = await fixture.open();
     const slow = Promise.withResolvers<void>();
     async function* chunks() {

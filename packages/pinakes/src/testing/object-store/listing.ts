@@ -1,4 +1,4 @@
-/** Lists: byte order, prefixes, pages, and what happens while others write. Deletes. */
+/** Lists: byte order, prefixes, pages, and concurrent writes. Deletes. */
 import { expect } from "vitest";
 import { limits } from "../../domain/limits.ts";
 import { compareUtf8 } from "../../domain/json.ts";
@@ -128,7 +128,7 @@ function pages(fixture: ObjectFixture): void {
     expect(await following("zzz")).toEqual([]);
   });
 
-  fixture.test("what stays put is listed exactly once while others come and go", async () => {
+  fixture.test("an unchanged object is listed exactly once while others are created and deleted", async () => {
     const folder = fixture.folder();
     const staying = Array.from({ length: 20 }, (_, i) => `${folder}${String(i).padStart(2, "0")}/stay`);
     for (const key of staying) await fixture.put(key, "stay");
@@ -147,7 +147,7 @@ function pages(fixture: ObjectFixture): void {
     expect(seen).toEqual(staying);
   });
 
-  fixture.test("limits outside 1–1,000 are refused", async () => {
+  fixture.test("limits outside 1–1,000 are rejected", async () => {
     for (const limit of [0, -1, 1.5, limits.objectListKeysMax + 1, Number.NaN, "5"]) {
       await failure(fixture.store.list(fixture.scope, "", { limit } as ListOptions), "INVALID");
     }
@@ -156,7 +156,7 @@ function pages(fixture: ObjectFixture): void {
 }
 
 function deletes(fixture: ObjectFixture): void {
-  fixture.test("a delete is idempotent, takes absent and repeated keys, and leaves neighbours alone", async () => {
+  fixture.test("a delete is idempotent, accepts absent and repeated keys, and leaves neighbours alone", async () => {
     const folder = fixture.folder();
     for (const name of ["papers", "papers/1", "papers_2024", "Papers", "papers.o"])
       await fixture.put(folder + name, name);
@@ -171,7 +171,7 @@ function deletes(fixture: ObjectFixture): void {
     expect(await fixture.text(`${folder}papers`)).toBe("again");
   });
 
-  fixture.test("1,000 keys at once; 1,001 are refused and none is deleted", async () => {
+  fixture.test("1,000 keys at once; 1,001 are rejected and none is deleted", async () => {
     const folder = fixture.folder();
     for (let i = 0; i < 3; i += 1) await fixture.put(`${folder}${i}`, "x");
     const keys = Array.from({ length: limits.objectDeleteKeysMax + 1 }, (_, i) => `${folder}${i}`);
@@ -189,7 +189,7 @@ function deletes(fixture: ObjectFixture): void {
     expect(await fixture.keys(folder)).toHaveLength(1);
   });
 
-  fixture.test("puts and deletes of neighbours at the same time lose nothing", async () => {
+  fixture.test("concurrent puts and deletes of neighbours lose nothing", async () => {
     const folder = fixture.folder();
     await Promise.all(
       Array.from({ length: 8 }, async (_, worker) => {

@@ -1,4 +1,4 @@
-/** Bytes that look random and follow from size and seed alone. Apart from the fixture, so that a child process need not load vitest. */
+/** Pseudorandom bytes that depend on size and seed alone. Apart from the fixture, so that a child process need not load vitest. */
 export function pattern(bytes: number, seed = 1): Uint8Array {
   const result = new Uint8Array(bytes);
   let state = seed >>> 0 || 1;

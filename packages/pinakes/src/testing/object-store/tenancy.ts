@@ -5,7 +5,7 @@ import { limits } from "../../domain/limits.ts";
 import type { AnyScope, ObjectStore } from "../../ports/object-store.ts";
 import { failure, utf8, type ObjectFixture } from "./fixture.ts";
 
-/** Every method of the port as one call, so that none is forgotten when a method is added. */
+/** Every method of the port as one call, so that no new method is forgotten. */
 function everyCall(
   store: ObjectStore,
   scope: AnyScope,
@@ -66,7 +66,7 @@ export function tenancy(fixture: ObjectFixture): void {
             (error: { code?: string }) => error.code,
           );
           if (answer === "INVALID" || method === "put" || method === "delete") continue;
-          // The attacker's own put, just made under the same name, is all there is to see.
+          // Only the attacker's own put under the same name is visible.
           if (method === "list")
             expect(answer).toEqual({ keys: [expect.objectContaining({ key: attempt, bytes: 6 })] });
           else if (method === "head") expect(answer).toMatchObject({ bytes: 6 });
@@ -80,7 +80,7 @@ export function tenancy(fixture: ObjectFixture): void {
     },
   );
 
-  fixture.test("tenants whose ids begin alike or differ in case are strangers", async () => {
+  fixture.test("tenants whose ids share a prefix or differ in case are separate", async () => {
     const names = ["a", "a.b", "a-b", "a_b", "A", "ab", "a..b"];
     for (const tenant of names) await fixture.put("x", tenant, tenantScope(tenant));
     for (const tenant of names) {

@@ -1,9 +1,9 @@
-/** Dead letters wait for a decision: list, inspect, redrive, discard. */
+/** Dead letters wait for an operator: list, inspect, redrive, discard. */
 import { expect } from "vitest";
 import { failure, type QueueFixture } from "./fixture.ts";
 
 export function deadLetters(fixture: QueueFixture): void {
-  fixture.test("what a driver cannot do with dead letters it refuses as NOT_SUPPORTED", async () => {
+  fixture.test("dead letter operations that a driver does not support are NOT_SUPPORTED", async () => {
     if (fixture.queue.capabilities.inspectDead) return;
     const { dead } = fixture.queue;
     const key = { group: "g", id: "x" };
@@ -68,7 +68,7 @@ export function deadLetters(fixture: QueueFixture): void {
   );
 
   fixture.test(
-    "dead letter: one that dies again keeps its first origin, and the redrive of a letter that never was is NOT_FOUND",
+    "dead letter: one that dies again keeps its first origin, and redriving an unknown one is NOT_FOUND",
     async () => {
       const queue = fixture.named(await fixture.open({ attemptsMax: 1 }));
       const id = await queue.kill("g", 1);
@@ -82,7 +82,7 @@ export function deadLetters(fixture: QueueFixture): void {
     },
   );
 
-  fixture.test("dead letter: discarded, it is gone, and saying so twice changes nothing", async () => {
+  fixture.test("dead letter: discarding removes it, and is idempotent", async () => {
     const queue = fixture.named(await fixture.open({ attemptsMax: 1 }));
     const id = await queue.kill("g", 1, { dedupId: "d" });
     const kept = await queue.kill("g", 2);

@@ -5,7 +5,7 @@ import type { QueueFixture } from "./fixture.ts";
 
 export function failures(fixture: QueueFixture): void {
   fixture.test(
-    "R-CMP-09: after 5 processing failures a message is dead with its reason; its group and the others go on",
+    "R-CMP-09: after 5 processing failures a message is dead with its reason; its group and the others continue",
     async () => {
       const queue = fixture.named();
       await queue.send("g", "poison");
@@ -39,7 +39,7 @@ export function failures(fixture: QueueFixture): void {
     expect(await queue.stats()).toMatchObject({ ready: 0, dead: 0 });
   });
 
-  fixture.test("a failed or released message waits for its time, and its group with it", async () => {
+  fixture.test("a failed or released message waits for its retry time, and so does its group", async () => {
     const queue = fixture.named();
     await queue.send("g", 1);
     await queue.send("g", 2);
@@ -53,7 +53,7 @@ export function failures(fixture: QueueFixture): void {
     expect(await queue.drain()).toEqual([1, 2]);
   });
 
-  fixture.test("without a time of its own a failure is tried again after 1 s, then 2 s, then 4 s", async () => {
+  fixture.test("a failure without a retry time is retried after 1 s, then 2 s, then 4 s", async () => {
     const queue = fixture.named();
     await queue.send("g", 1);
     for (const waitMs of [1_000, 2_000, 4_000]) {
@@ -65,7 +65,7 @@ export function failures(fixture: QueueFixture): void {
     expect(await queue.drain()).toEqual([1]);
   });
 
-  fixture.test("a reason that is too long or cannot be stored is cut and mended, not refused", async () => {
+  fixture.test("a reason that is too long or cannot be stored is truncated and cleaned, not rejected", async () => {
     const queue = fixture.named(await fixture.open({ attemptsMax: 1 }));
     await queue.send("g", 1);
     await queue.failed(await queue.one(), `\0\uD800${"x".repeat(queueLimits.reasonCharsMax * 2)}`);

@@ -1,4 +1,4 @@
-/** What every part of the queue suite works with: one backing, a clock moved by hand (or waited for), a queue of its own per test. */
+/** What every part of the queue suite uses: one backing store, a clock moved by hand (or waited for), one queue per test. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonValue } from "../../domain/json.ts";
 import { tenantScope, type Scope } from "../../domain/scope.ts";
@@ -22,7 +22,7 @@ export interface QueueOpenOptions {
 }
 
 export interface QueueBacking {
-  /** As another process would open it: nothing is shared but what is stored. The suite closes it. */
+  /** As another process would open it: only the stored data is shared. The suite closes it. */
   open(options?: QueueOpenOptions): Promise<Queue>;
   stop(): Promise<void>;
 }
@@ -77,7 +77,7 @@ export class QueueFixture {
     return queue;
   }
 
-  /** Lets time pass for whoever's clock decides. */
+  /** Lets time pass on the clock that decides. */
   async elapse(ms: number): Promise<void> {
     this.clock.advance(ms);
     if (this.queue.capabilities.timing === "service") await new Promise((resolve) => setTimeout(resolve, ms + 150));
@@ -122,12 +122,12 @@ export class Handle {
     return this.queue.send(this.scope, this.name, { group, body, ...more });
   }
 
-  /** The lease is long, so that it runs out only where a test says so, however slow the machine. */
+  /** The lease is long, so that it expires only where a test says so, however slow the machine. */
   receive(more: Partial<ReceiveOptions> = {}): Promise<readonly ReceivedMessage[]> {
     return this.queue.receive(this.scope, this.name, { owner: "tester", max: 10, leaseMs: 60_000, ...more });
   }
 
-  /** The one message that is there. */
+  /** The only message. */
   async one(more: Partial<ReceiveOptions> = {}): Promise<ReceivedMessage> {
     const messages = await this.receive(more);
     expect(messages).toHaveLength(1);
@@ -154,7 +154,7 @@ export class Handle {
     return this.queue.stats(this.scope, this.name);
   }
 
-  /** Receives and finishes until nothing is left; the bodies in their order. */
+  /** Receives and finishes until nothing remains; the bodies in their order. */
   async drain(): Promise<JsonValue[]> {
     const bodies: JsonValue[] = [];
     for (let messages = await this.receive(); messages.length > 0; messages = await this.receive()) {

@@ -1,4 +1,4 @@
-/** Bad input is refused with a reason, before anything is written; limits hold at their value and not one past it. */
+/** Bad input is rejected with a reason, before anything is written; each limit is tested at its value and one past it. */
 import { expect } from "vitest";
 import type { JsonValue } from "../../domain/json.ts";
 import type { NewMessage, ReceiveOptions } from "../../ports/queue.ts";

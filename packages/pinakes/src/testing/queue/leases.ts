@@ -1,4 +1,4 @@
-/** A lease belongs to one receiver. Whoever stalls loses it, and from then on can do nothing. */
+/** A lease belongs to one receiver. A receiver that stalls loses it, and can do nothing with it afterwards. */
 import { expect } from "vitest";
 import type { ReceivedMessage } from "../../ports/queue.ts";
 import { failure, type Handle, type QueueFixture } from "./fixture.ts";
@@ -7,14 +7,14 @@ export function leases(fixture: QueueFixture): void {
   crashes(fixture);
 
   fixture.test(
-    "lease: after a take-over the former owner can neither extend nor finish, and the new one is not disturbed",
+    "lease: after a takeover the former owner can neither extend nor finish, and the new one is not affected",
     async () => {
       const queue = fixture.named();
       await queue.send("g", 1);
       await queue.send("g", 2);
       const zombie = await queue.one({ owner: "w1", leaseMs: 1_000 });
       await fixture.elapse(1_001);
-      // The same name: a worker that was restarted is another owner all the same.
+      // The same name: a restarted worker is another owner nevertheless.
       const heir = await queue.one({ owner: "w1", leaseMs: 60_000 });
       expect(heir).toMatchObject({ id: zombie.id, body: 1, failures: 0, leaseLosses: 1 });
       await failure(queue.heartbeat(zombie), "PRECONDITION_FAILED");
@@ -43,29 +43,26 @@ export function leases(fixture: QueueFixture): void {
     expect(await queue.receive()).toEqual([]);
   });
 
-  fixture.test(
-    "an ending that is repeated after a lost answer is the same ending; another one is refused",
-    async () => {
-      const queue = fixture.named();
-      await queue.send("g", 1);
-      const endings: ((message: ReceivedMessage) => Promise<void>)[] = [
-        (m) => queue.release(m),
-        (m) => queue.failed(m),
-        (m) => queue.done(m),
-      ];
-      for (const [i, end] of endings.entries()) {
-        const message = await queue.one();
-        expect(message.failures).toBe(i === 2 ? 1 : 0);
-        await end(message);
-        await end(message);
-        await failure((endings[(i + 1) % 3] as typeof end)(message), "PRECONDITION_FAILED");
-      }
-      expect(await queue.stats()).toMatchObject({ ready: 0, inFlight: 0, dead: 0 });
-    },
-  );
+  fixture.test("an ending repeated after a lost answer is the same ending; a different one is rejected", async () => {
+    const queue = fixture.named();
+    await queue.send("g", 1);
+    const endings: ((message: ReceivedMessage) => Promise<void>)[] = [
+      (m) => queue.release(m),
+      (m) => queue.failed(m),
+      (m) => queue.done(m),
+    ];
+    for (const [i, end] of endings.entries()) {
+      const message = await queue.one();
+      expect(message.failures).toBe(i === 2 ? 1 : 0);
+      await end(message);
+      await end(message);
+      await failure((endings[(i + 1) % 3] as typeof end)(message), "PRECONDITION_FAILED");
+    }
+    expect(await queue.stats()).toMatchObject({ ready: 0, inFlight: 0, dead: 0 });
+  });
 
   fixture.test(
-    "R-CMP-09: a message whose lease is lost too often is dead, though nobody ever failed it, and its group goes on",
+    "R-CMP-09: a message whose lease expires too often is dead without any failure, and its group continues",
     async () => {
       const queue = fixture.named(await fixture.open({ leaseLossesMax: 2 }));
       await queue.send("g", "kills its worker");
@@ -86,7 +83,7 @@ export function leases(fixture: QueueFixture): void {
   );
 }
 
-/** A receiver that stops for good right after each step. What follows, follows after its lease at the latest, for everybody else. */
+/** A receiver that stops for good right after each step. Everything else continues once its lease has expired. */
 function crashes(fixture: QueueFixture): void {
   const steps: Record<
     string,
@@ -100,7 +97,7 @@ function crashes(fixture: QueueFixture): void {
   };
   for (const [title, step] of Object.entries(steps)) {
     fixture.test(
-      `R-CMP-09: a receiver that dies after ${title} loses nothing and is not held against the message`,
+      `R-CMP-09: a receiver that dies after ${title} loses nothing and costs the message no attempt`,
       async () => {
         const queue = fixture.named();
         const crashing = await fixture.open();

@@ -1,6 +1,6 @@
 /**
- * Random histories of the public API, against a model of a few lines: per group a list of messages, at most one of them leased.
- * After each step the queue must give what the model expects; in the end both must be empty in the same way.
+ * Random histories of the public API against a small model: per group a list of messages, at most one of them leased. After each step the
+ * queue must return what the model expects; in the end both must be empty in the same way.
  */
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -80,7 +80,7 @@ class History {
     this.#handle = fixture.named();
   }
 
-  /** Now through one process, now through another. */
+  /** Alternates between two processes. */
   get #through(): Handle {
     this.#calls += 1;
     return this.#handle.through(this.#queues[this.#calls % this.#queues.length] as Queue);
@@ -108,7 +108,7 @@ class History {
     }
   }
 
-  /** Everything is delivered in the end, in order; what died was counted. */
+  /** Everything is delivered in the end, in order; dead messages are counted. */
   async finish(): Promise<void> {
     await this.#fixture.elapse(100_000);
     for (let rounds = 0; [...this.#groups.values()].some(({ messages }) => messages.length > 0); rounds += 1) {
@@ -152,7 +152,7 @@ class History {
     }
   }
 
-  /** What a receive may give from this group: its head, after the loss of a lease, and past those that this makes dead. */
+  /** What a receive may return from this group: its head, after an expired lease, and after the messages that this makes dead. */
   #available(name: string, at: ModelGroup): [string, ModelMessage][] {
     const [head, next] = at.messages;
     if (head === undefined) return [];
@@ -162,7 +162,7 @@ class History {
     return next !== undefined && next.readyAt <= this.#now ? [[name, next]] : [];
   }
 
-  /** What the queue did on the way to the message it gave. */
+  /** What the queue did on the way to the message it returned. */
   #takeOver(at: ModelGroup): void {
     const [head] = at.messages;
     if (at.lease === undefined || head === undefined) return;
@@ -174,7 +174,7 @@ class History {
     at.dead += 1;
   }
 
-  /** A repeat of the last ending changes nothing; everything else is refused. */
+  /** A repeat of the last ending changes nothing; everything else is rejected. */
   async #zombie(zombie: ReceivedMessage, ending: Ending): Promise<void> {
     const settled = this.#groups.get(zombie.group)?.settled;
     if (settled?.receipt === zombie.receipt && settled.as === ending) await this.#call(zombie, ending);
@@ -185,7 +185,7 @@ class History {
     const at = this.#groups.get(name);
     const head = at?.messages[0];
     if (at?.lease === undefined || head === undefined) return;
-    if (at.lease.until <= this.#now) return; // Whether a late ending holds depends on whether somebody looked meanwhile.
+    if (at.lease.until <= this.#now) return; // Whether a late ending succeeds depends on whether another receiver polled meanwhile.
     await this.#call(at.lease.message, ending);
     if (ending === "heartbeat") {
       at.lease.until = this.#now + leaseMs;

@@ -1,4 +1,4 @@
-/** FIFO within a group, one at a time; groups know nothing of each other. */
+/** FIFO within a group, one at a time; groups are independent. */
 import { expect } from "vitest";
 import type { Handle, QueueFixture } from "./fixture.ts";
 
@@ -21,7 +21,7 @@ export function ordering(fixture: QueueFixture): void {
   );
 
   fixture.test(
-    "R-CMP-08: one receive gives one message each of several groups, and no more than asked for",
+    "R-CMP-08: one receive returns one message each of several groups, and no more than requested",
     async () => {
       const queue = fixture.named();
       for (const group of ["a", "b", "c"]) for (const n of [1, 2]) await queue.send(group, `${group}${n}`);
@@ -32,7 +32,7 @@ export function ordering(fixture: QueueFixture): void {
     },
   );
 
-  fixture.test("R-CMP-08: a group that is stuck or fails holds up no other", async () => {
+  fixture.test("R-CMP-08: a stuck or failing group does not hold up others", async () => {
     const queue = fixture.named();
     for (const n of [1, 2, 3]) await queue.send("stuck", n);
     const stuck = await queue.one({ leaseMs: 60_000 });

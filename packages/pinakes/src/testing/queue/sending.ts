@@ -1,4 +1,4 @@
-/** What is sent comes back; the same dedupId is the same message; delays; numbers. */
+/** Messages are returned as sent; the same dedupId is the same message; delays; numbers. */
 import { expect } from "vitest";
 import { failure, type QueueFixture } from "./fixture.ts";
 
@@ -8,20 +8,17 @@ export function sending(fixture: QueueFixture): void {
   dedup(fixture);
   timing(fixture);
 
-  fixture.test(
-    "any JSON body comes back as it was sent, and later changes of the caller's object are not sent",
-    async () => {
-      const queue = fixture.named();
-      const bodies = [null, 0, "text", "\uFFFE\uFFFF \u0001 ü 😀", [1, [2]], { b: 1, a: { c: null } }];
-      for (const body of bodies) await queue.send("g", body);
-      expect(await queue.drain()).toEqual(bodies);
-      const body = { n: 1 };
-      const sent = queue.send("g", body);
-      body.n = 2;
-      await sent;
-      expect(await queue.drain()).toEqual([{ n: 1 }]);
-    },
-  );
+  fixture.test("any JSON body is returned as sent, and later changes of the caller's object are not", async () => {
+    const queue = fixture.named();
+    const bodies = [null, 0, "text", "\uFFFE\uFFFF \u0001 ü 😀", [1, [2]], { b: 1, a: { c: null } }];
+    for (const body of bodies) await queue.send("g", body);
+    expect(await queue.drain()).toEqual(bodies);
+    const body = { n: 1 };
+    const sent = queue.send("g", body);
+    body.n = 2;
+    await sent;
+    expect(await queue.drain()).toEqual([{ n: 1 }]);
+  });
 
   fixture.test("stats count what is ready, in flight, delayed and dead, and how old the oldest is", async () => {
     const queue = fixture.named();
@@ -40,19 +37,22 @@ export function sending(fixture: QueueFixture): void {
 }
 
 function dedup(fixture: QueueFixture): void {
-  fixture.test("the same dedupId is the same message: sent twice, also at once, it is delivered once", async () => {
-    const queue = fixture.named();
-    const first = await queue.send("g", { a: 1, b: [{ c: 2 }] }, { dedupId: "d" });
-    expect(await queue.send("g", { b: [{ c: 2 }], a: 1 }, { dedupId: "d" })).toEqual(first);
-    await Promise.all(Array.from({ length: 5 }, () => queue.send("g", "same", { dedupId: "e" })));
-    await queue.send("other", "another group", { dedupId: "d" });
-    expect(new Set(await queue.drain())).toEqual(new Set([{ a: 1, b: [{ c: 2 }] }, "another group", "same"]));
-    expect(await queue.send("g", { a: 1, b: [{ c: 2 }] }, { dedupId: "d" })).toEqual(first);
-    expect(await queue.drain()).toEqual([]);
-  });
+  fixture.test(
+    "the same dedupId is the same message: sent twice, also concurrently, it is delivered once",
+    async () => {
+      const queue = fixture.named();
+      const first = await queue.send("g", { a: 1, b: [{ c: 2 }] }, { dedupId: "d" });
+      expect(await queue.send("g", { b: [{ c: 2 }], a: 1 }, { dedupId: "d" })).toEqual(first);
+      await Promise.all(Array.from({ length: 5 }, () => queue.send("g", "same", { dedupId: "e" })));
+      await queue.send("other", "another group", { dedupId: "d" });
+      expect(new Set(await queue.drain())).toEqual(new Set([{ a: 1, b: [{ c: 2 }] }, "another group", "same"]));
+      expect(await queue.send("g", { a: 1, b: [{ c: 2 }] }, { dedupId: "d" })).toEqual(first);
+      expect(await queue.drain()).toEqual([]);
+    },
+  );
 
   fixture.test(
-    "other content under a known dedupId is a CONFLICT where the driver can tell, and never a second message",
+    "other content under a known dedupId is a CONFLICT where the driver can detect it, and never a second message",
     async () => {
       const queue = fixture.named();
       const first = await queue.send("g", { a: 1 }, { dedupId: "d" });
@@ -65,25 +65,22 @@ function dedup(fixture: QueueFixture): void {
     },
   );
 
-  fixture.test(
-    "a dedupId is remembered for as long as its message is kept, and then for the whole window",
-    async () => {
-      const queue = fixture.named();
-      const first = await queue.send("g", 1, { dedupId: "d" });
-      await fixture.elapse(20 * day);
-      expect(await queue.send("g", 1, { dedupId: "d" })).toEqual(first);
-      await queue.done(await queue.one());
-      await fixture.elapse(fixture.queue.capabilities.dedupWindowMs - 1);
-      expect(await queue.send("g", 1, { dedupId: "d" })).toEqual(first);
-      await fixture.elapse(day);
-      expect(await queue.send("g", 1, { dedupId: "d" })).not.toEqual(first);
-      expect(await queue.drain()).toEqual([1]);
-    },
-  );
+  fixture.test("a dedupId is remembered while its message is stored, and then for the whole window", async () => {
+    const queue = fixture.named();
+    const first = await queue.send("g", 1, { dedupId: "d" });
+    await fixture.elapse(20 * day);
+    expect(await queue.send("g", 1, { dedupId: "d" })).toEqual(first);
+    await queue.done(await queue.one());
+    await fixture.elapse(fixture.queue.capabilities.dedupWindowMs - 1);
+    expect(await queue.send("g", 1, { dedupId: "d" })).toEqual(first);
+    await fixture.elapse(day);
+    expect(await queue.send("g", 1, { dedupId: "d" })).not.toEqual(first);
+    expect(await queue.drain()).toEqual([1]);
+  });
 }
 
 function timing(fixture: QueueFixture): void {
-  fixture.test("a delayed message comes when it is time, and those behind it in its group wait for it", async () => {
+  fixture.test("a delayed message is delivered when due, and those behind it in its group wait for it", async () => {
     const queue = fixture.named();
     if (!fixture.queue.capabilities.delay) {
       await failure(queue.send("g", "late", { delayMs: 1 }), "NOT_SUPPORTED");
@@ -99,7 +96,7 @@ function timing(fixture: QueueFixture): void {
     expect(await queue.drain()).toEqual(["late", "behind"]);
   });
 
-  fixture.test("a group that is idle for months begins anew", async () => {
+  fixture.test("a group that was idle for months starts over", async () => {
     const queue = fixture.named();
     await queue.send("g", 1);
     const zombie = await queue.one();

@@ -4,7 +4,7 @@ import type { Scope } from "../../domain/scope.ts";
 import { failure, type QueueFixture } from "./fixture.ts";
 
 export function tenancy(fixture: QueueFixture): void {
-  fixture.test("another tenant's queue is empty, and its receipts are worth nothing", async () => {
+  fixture.test("another tenant's queue is empty, and its receipts have no effect", async () => {
     const queue = fixture.named();
     const attacker = queue.as(fixture.otherScope);
     await queue.send("g", "secret", { dedupId: "d" });
@@ -15,7 +15,7 @@ export function tenancy(fixture: QueueFixture): void {
     await failure(attacker.done(message), "PRECONDITION_FAILED");
     await failure(attacker.failed(message), "PRECONDITION_FAILED");
     await failure(attacker.release(message), "PRECONDITION_FAILED");
-    // Neither a conflict nor the id of the first: to this tenant the dedupId is new.
+    // Neither a conflict nor the id of the first: for this tenant the dedupId is new.
     expect(await attacker.send("g", "mine", { dedupId: "d" })).not.toEqual({ id: message.id });
     expect(await attacker.drain()).toEqual(["mine"]);
     await queue.done(message);
@@ -37,7 +37,7 @@ export function tenancy(fixture: QueueFixture): void {
     expect(await queue.deadLetters()).toHaveLength(2);
   });
 
-  fixture.test("a call without a real scope is refused by every method", async () => {
+  fixture.test("every method rejects a call without a real scope", async () => {
     const { queue } = fixture;
     const key = { group: "g", id: "x" };
     for (const scope of [undefined, null, {}, { tenant: "acme" }] as unknown as Scope[]) {
@@ -59,7 +59,7 @@ export function tenancy(fixture: QueueFixture): void {
   });
 
   fixture.test(
-    "groups whose names look like other groups, or like the queue's own records, are groups of their own",
+    "groups whose names look like other groups, or like the queue's own records, are separate groups",
     async () => {
       const queue = fixture.named();
       const names = [

@@ -1,8 +1,8 @@
-/** Receivers that wait are woken, or look again by themselves; nothing depends on a notification. */
+/** Waiting receivers are woken, or poll; nothing depends on a notification. */
 import { expect } from "vitest";
 import { failure, type QueueFixture } from "./fixture.ts";
 
-/** Far longer than any of these tests may take: that a wait ended early is shown by its having ended at all. */
+/** Far longer than any of these tests may take: that a wait ended at all shows that it ended early. */
 const long = 600_000;
 
 export function waiting(fixture: QueueFixture): void {
@@ -18,7 +18,7 @@ export function waiting(fixture: QueueFixture): void {
     expect((await second).map(({ body }) => body)).toEqual([2]);
   });
 
-  fixture.test("R-CMP-11: what another process sends is found by polling, with no notification at all", async () => {
+  fixture.test("R-CMP-11: polling finds what another process sends, without any notification", async () => {
     const queue = fixture.named(await fixture.open({ pollMsMax: 100 }));
     const other = queue.through(await fixture.open());
     const received = queue.receive({ waitMs: long });

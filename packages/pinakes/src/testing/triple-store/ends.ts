@@ -1,4 +1,4 @@
-/** Fence, unfence, purge: what ends, ends for good, and nothing comes back. */
+/** Fence, unfence, purge: what ends, ends for good, and nothing returns. */
 import { expect } from "vitest";
 import { iri, literal, type Quad } from "../../domain/rdf.ts";
 import { failure, quad, sorted, type Space, type TripleFixture } from "./fixture.ts";
@@ -24,7 +24,7 @@ async function isClosed(space: Space): Promise<void> {
 export function ends(fixture: TripleFixture): void {
   const nothing = { quads: 0, supports: 0, terms: 0 };
 
-  fixture.test("R-TG-108 opening twice changes nothing, and a space that was not opened takes no writes", async () => {
+  fixture.test("R-TG-108 opening is idempotent, and a space that was not opened rejects writes", async () => {
     const space = fixture.unopened();
     await failure(space.insert([quad("s", "p", "o")]), "NOT_FOUND");
     await space.open();
@@ -33,7 +33,7 @@ export function ends(fixture: TripleFixture): void {
     expect(await space.all()).toEqual([quad("s", "p", "o")]);
   });
 
-  fixture.test("R-TG-53 a fence stops writes and reads at once, and unfenced everything is as it was", async () => {
+  fixture.test("R-TG-53 a fence stops writes and reads at once, and unfencing restores everything", async () => {
     const space = await fixture.space();
     const rows = [quad("s", "p", "o"), quad("s", "p", "o", "g")];
     await space.insert(rows, "doc");
@@ -51,7 +51,7 @@ export function ends(fixture: TripleFixture): void {
     expect(await space.insert([quad("s", "p", "o2")])).toEqual({ inserted: 1, removed: 0 });
   });
 
-  fixture.test("a space can be fenced before it was opened: the late first write is refused", async () => {
+  fixture.test("a space can be fenced before it was opened: the late first write is rejected", async () => {
     const space = fixture.unopened();
     await space.fence();
     await isClosed(space);
@@ -60,7 +60,7 @@ export function ends(fixture: TripleFixture): void {
   });
 
   fixture.test(
-    "R-TG-49 R-TG-51 R-TG-66 R-TG-87 a purge in small steps leaves nothing, tells every row once, and can be repeated",
+    "R-TG-49 R-TG-51 R-TG-66 R-TG-87 a purge in small steps leaves nothing, counts every row once, and is idempotent",
     async () => {
       const scope = fixture.tenant();
       const space = await fixture.space(scope, "gone");
@@ -100,7 +100,7 @@ export function ends(fixture: TripleFixture): void {
   );
 
   fixture.test(
-    "R-TG-47 R-TG-68 a purged name is refused for ever, also one that never was, and in another store over the same data",
+    "R-TG-47 R-TG-68 a purged name is rejected for ever, also one that never existed, and in another store over the same data",
     async () => {
       const scope = fixture.tenant();
       const was = await fixture.space(scope, "was");
@@ -122,7 +122,7 @@ export function ends(fixture: TripleFixture): void {
   );
 
   fixture.test(
-    "R-TG-47 writes under way when the space is purged are refused or go with it: nothing is left in the end",
+    "R-TG-47 writes in flight when the space is purged are rejected or removed with it: nothing remains",
     async () => {
       const space = await fixture.space();
       await using another = await fixture.another();
@@ -152,7 +152,7 @@ export function ends(fixture: TripleFixture): void {
   );
 
   fixture.test(
-    "R-TG-48 a new life under another name is empty, and the purge of the old one does not touch it",
+    "R-TG-48 a new incarnation under another name is empty, and the purge of the old one does not touch it",
     async () => {
       const scope = fixture.tenant();
       const old = await fixture.space(scope, "notes.1");

@@ -1,4 +1,4 @@
-/** What every part of the triple-store suite works with: one store, and a space of its own for each test. */
+/** What every part of the triple-store suite uses: one store, and one space per test. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
 import { defaultGraph, iri, type Quad, type TermText } from "../../domain/rdf.ts";
@@ -6,11 +6,11 @@ import { tenantScope, type Scope } from "../../domain/scope.ts";
 import type * as port from "../../ports/triple-store.ts";
 
 export interface TripleSuiteOptions {
-  /** How many random cases a property tries (default 30). */
+  /** Number of random cases per property (default 30). */
   readonly runs?: number;
-  /** Engines whose reads are "eventual": waits until what was acknowledged is seen. */
+  /** Engines whose reads are "eventual": waits until acknowledged writes are visible. */
   readonly settle?: () => Promise<void>;
-  /** False for an engine that keeps words within its quads, where there are no terms to count: its usage says 0. */
+  /** False for an engine that keeps terms within its quads, where there are no terms to count: its usage says 0. */
   readonly countsTerms?: boolean;
   /** Milliseconds that one test may take (default 60,000). */
   readonly timeoutMs?: number;
@@ -22,7 +22,7 @@ export class TripleFixture {
   readonly #settle: () => Promise<void>;
   readonly #timeoutMs: number;
   readonly #open: () => Promise<port.TripleStore>;
-  /** Another run on the same server must not meet this one's spaces. */
+  /** Avoids collisions with the spaces of another run on the same server. */
   readonly #run = Math.random().toString(36).slice(2, 10);
   #store: port.TripleStore | undefined;
   #names = 0;
@@ -49,7 +49,7 @@ export class TripleFixture {
     return this.#store;
   }
 
-  /** A second one on the same data; the test closes it. */
+  /** A second store on the same data; the test closes it. */
   another(): Promise<port.TripleStore> {
     return this.#open();
   }
@@ -58,7 +58,7 @@ export class TripleFixture {
     it(title, run, this.#timeoutMs);
   }
 
-  /** A tenant that nobody else is. */
+  /** A tenant of its own. */
   tenant(): Scope {
     this.#names += 1;
     return tenantScope(`t${this.#run}-${this.#names}`);
@@ -68,12 +68,12 @@ export class TripleFixture {
     return this.#settle();
   }
 
-  /** What the engine tells of so many distinct terms. */
+  /** The expected `usage` for this many distinct terms. */
   terms(count: number): number {
     return this.#countsTerms ? count : 0;
   }
 
-  /** What the engine tells of a term, which no quad uses unless told otherwise. */
+  /** The expected answer for a term, by default one that no quad uses. */
   mayUse(used = false): boolean {
     return used || !this.#countsTerms;
   }
@@ -82,7 +82,7 @@ export class TripleFixture {
     return { ...expected, terms: this.terms(expected.terms) };
   }
 
-  /** A new space of a new tenant, unless told otherwise; open. */
+  /** A new open space, by default of a new tenant. */
   async space(scope: Scope = this.tenant(), name = "s"): Promise<Space> {
     const space = this.unopened(scope, name);
     await space.open();
@@ -216,7 +216,7 @@ export class Space {
   }
 }
 
-/** A quad of short IRIs, in the graph without a name unless told otherwise. */
+/** A quad of short IRIs, by default in the default graph. */
 export function quad(s: string, p: string, o: string, g?: string): Quad {
   return { s: iri(s), p: iri(p), o: iri(o), g: g === undefined ? defaultGraph : iri(g) };
 }
@@ -225,12 +225,12 @@ export function keyOf({ s, p, o, g }: Quad): string {
   return JSON.stringify([s, p, o, g]);
 }
 
-/** For comparing sets: each once, in one order. */
+/** For comparing sets: deduplicated and sorted. */
 export function sorted(quads: Iterable<Quad>): string[] {
   return Array.from(quads, keyOf).toSorted();
 }
 
-/** The same of quads with their parts. */
+/** The same for quads with their parts. */
 export function sortedParts(quads: Iterable<port.SupportedQuad>): string[] {
   return Array.from(quads, (one) => `${keyOf(one.quad)} ${one.parts.join(" ")}`).toSorted();
 }

@@ -1,4 +1,4 @@
-/** Random histories against the oracle, and several writers at once. */
+/** Random histories against the oracle, and concurrent writers. */
 import fc from "fast-check";
 import { expect } from "vitest";
 import { defaultGraph, iri, type Quad, type TermText } from "../../domain/rdf.ts";
@@ -18,7 +18,7 @@ const step = fc.oneof(
   sources,
 );
 
-/** Those that were ever named, canonical as the oracle has them. */
+/** The terms used so far, canonical as the oracle has them. */
 function termsOf(
   one: string | { readonly insert?: readonly Quad[]; readonly remove?: readonly Quad[] },
 ): readonly TermText[] {
@@ -30,7 +30,7 @@ function termsOf(
 
 export function histories(fixture: TripleFixture): void {
   fixture.test(
-    "R-TG-72 R-TG-129 after any history rows, supports, counts and usage are exact, and every call told what it changed",
+    "R-TG-72 R-TG-129 after any history rows, supports, counts and usage are exact, and every call returned what it changed",
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
@@ -62,7 +62,7 @@ export function histories(fixture: TripleFixture): void {
   );
 
   fixture.test(
-    "R-TG-72 many writers at once, in two stores over the same data: a set in the end, counted exactly",
+    "R-TG-72 many concurrent writers, in two stores over the same data: a set in the end, counted exactly",
     async () => {
       const space = await fixture.space();
       await using another = await fixture.another();

@@ -1,4 +1,4 @@
-/** What is accepted, at each limit and one past it. */
+/** Accepted input, at each limit and one past it. */
 import { expect } from "vitest";
 import { defaultGraph, iri, literal, type Quad, type TermText } from "../../domain/rdf.ts";
 import type { QuadChange } from "../../ports/triple-store.ts";
@@ -6,7 +6,7 @@ import { tripleLimits } from "../../triples/triple-limits.ts";
 import { failure, quad, sorted, type TripleFixture } from "./fixture.ts";
 
 export function inputs(fixture: TripleFixture): void {
-  fixture.test("a term has at most 32,768 bytes, in every place", async () => {
+  fixture.test("a term has at most 32,768 bytes, in every position", async () => {
     const space = await fixture.space();
     const most = tripleLimits.termBytesMax - 2;
     const longest: Quad = {
@@ -32,7 +32,7 @@ export function inputs(fixture: TripleFixture): void {
   });
 
   fixture.test(
-    "what is no term, or stands where it must not, is INVALID, and nothing of its write happens",
+    "an invalid term, or one in the wrong position, is INVALID, and nothing of its write is stored",
     async () => {
       const space = await fixture.space();
       const good = quad("s", "p", "o");
@@ -96,7 +96,7 @@ export function inputs(fixture: TripleFixture): void {
     },
   );
 
-  fixture.test("a literal may hold any character, U+0000 included, and is found by it", async () => {
+  fixture.test("a literal may contain any character, U+0000 included, and is found by it", async () => {
     const space = await fixture.space();
     const words = [
       "\0",
@@ -120,7 +120,7 @@ export function inputs(fixture: TripleFixture): void {
     expect(await space.mayUse(rows.map(({ o }) => o))).toEqual(rows.map(() => true));
     expect(await space.remove(rows.slice(0, 2))).toEqual({ inserted: 0, removed: 2 });
     expect(sorted(await space.all())).toEqual(sorted(rows.slice(2)));
-    // Four bytes and a digit each, where they are kept.
+    // Four bytes and a digit each, as stored.
     const most = Math.floor((tripleLimits.termBytesMax - 2) / 5);
     expect(await space.insert([{ ...quad("s", "p", "o"), o: literal("\0".repeat(most)) }])).toEqual({
       inserted: 1,
@@ -131,7 +131,7 @@ export function inputs(fixture: TripleFixture): void {
 
   fixture.test("labels of blank nodes are as wide as the grammar", async () => {
     const space = await fixture.space();
-    // The ends of the grammar's ranges, letters or not: U+00D7 and U+037E between them are none.
+    // The ends of the grammar's ranges, letters or not: U+00D7 and U+037E between them are excluded.
     const labels = [
       "\u00C0",
       "\u02FF",
@@ -242,7 +242,7 @@ export function inputs(fixture: TripleFixture): void {
       });
   });
 
-  fixture.test("a store that was closed says so", async () => {
+  fixture.test("a closed store rejects calls", async () => {
     const another = await fixture.another();
     await another.close();
     await failure(another.match(fixture.tenant(), "s", {}), "UNAVAILABLE");

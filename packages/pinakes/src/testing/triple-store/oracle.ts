@@ -1,4 +1,4 @@
-/** The same by brute force, and random quads to try both with. */
+/** A brute-force implementation, and random quads to compare with. */
 import fc from "fast-check";
 import { blank, defaultGraph, iri, literal, xsd, type Quad, type TermText } from "../../domain/rdf.ts";
 import type { QuadChange, QuadPattern, SpaceUsage, Support, SupportedQuad } from "../../ports/triple-store.ts";
@@ -127,7 +127,7 @@ export const anyQuad: fc.Arbitrary<Quad> = fc.record({
   g: fc.oneof({ weight: 3, arbitrary: fc.constant(defaultGraph) }, iris, blanks),
 });
 
-/** Of a handful of terms: the same quads come again and again. */
+/** Of a handful of terms, so that quads repeat. */
 export const denseQuad: fc.Arbitrary<Quad> = fc.record({
   s: fc.constantFrom(iri("a"), iri("b"), blank("a")),
   p: fc.constantFrom(iri("p"), iri("a")),
@@ -135,7 +135,7 @@ export const denseQuad: fc.Arbitrary<Quad> = fc.record({
   g: fc.constantFrom(defaultGraph, defaultGraph, iri("a"), iri("g")),
 });
 
-/** What any of the 16 shapes may ask about a quad, and the graph without a name with each of the 8. */
+/** All 16 shapes of a pattern for a quad, and the default graph with each of the 8. */
 export function patternsOf(quad: Quad): QuadPattern[] {
   const patterns = Array.from({ length: 16 }, (_, shape): QuadPattern => ({
     ...((shape & 1) === 0 ? {} : { s: quad.s }),

@@ -39,7 +39,7 @@ export function paging(fixture: TripleFixture): void {
     },
   );
 
-  fixture.test("R-TG-83 what stays put is seen once however others insert and remove around it", async () => {
+  fixture.test("R-TG-83 an unchanged quad is seen once however others insert and remove around it", async () => {
     const patterns: QuadPattern[] = [
       {},
       { s: iri("s") },
@@ -71,7 +71,7 @@ export function paging(fixture: TripleFixture): void {
         cursor = page.cursor;
         if (n >= goes.length) continue;
         round += 1;
-        // Also the row at which the page ended may go.
+        // Also the row at which the page ended may be removed.
         const ended = page.quads.at(-1);
         const gone = ended !== undefined && !stays.some((row) => keyOf(row) === keyOf(ended)) ? [ended] : [];
         await space.write({
@@ -86,7 +86,7 @@ export function paging(fixture: TripleFixture): void {
     }
   });
 
-  fixture.test("a page with very long terms may end early, and the next goes on", async () => {
+  fixture.test("a page with very long terms may end early, and the next continues", async () => {
     const space = await fixture.space();
     const rows = Array.from({ length: 600 }, (_, i): Quad => ({
       s: iri("s"),
@@ -101,7 +101,7 @@ export function paging(fixture: TripleFixture): void {
     expect((await space.all({}, 10_000)).map(keyOf).toSorted()).toEqual(sorted(rows));
   });
 
-  fixture.test("a cursor that is none, or of a pattern that binds other places, is INVALID", async () => {
+  fixture.test("an invalid cursor, or one of a pattern that binds other positions, is INVALID", async () => {
     const space = await fixture.space();
     await space.insert(Array.from({ length: 5 }, (_, i) => quad("s", "p", `o${i}`)));
     const { cursor } = await space.match({ s: iri("s") }, { limit: 2 });

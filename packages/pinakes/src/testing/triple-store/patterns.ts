@@ -1,23 +1,23 @@
-/** Every pattern against brute force, and what is one term and what is two. */
+/** Every pattern against brute force, and the equality of terms. */
 import fc from "fast-check";
 import { expect } from "vitest";
 import { blank, defaultGraph, iri, literal, xsd, type Quad } from "../../domain/rdf.ts";
 import { quad, sorted, type TripleFixture } from "./fixture.ts";
 import { anyQuad, Oracle, patternsOf } from "./oracle.ts";
 
-/** Rows that a page may look at beyond those it returns: one behind its end in the graph without a name, and one in the others. */
+/** Rows that a page may examine beyond those it returns: one past its end in the default graph, and one in the others. */
 const examinedBeyond = 4;
 
 export function patterns(fixture: TripleFixture): void {
   fixture.test(
-    "R-TG-73 R-TG-74 R-TG-75 R-TG-76 R-TG-77 R-TG-78 R-TG-79 R-TG-80 R-TG-81 R-TG-89 all 8 triple and 16 quad patterns, in the default graph, a named one and all, equal brute force, and look at no row in vain",
+    "R-TG-73 R-TG-74 R-TG-75 R-TG-76 R-TG-77 R-TG-78 R-TG-79 R-TG-80 R-TG-81 R-TG-89 all 8 triple and 16 quad patterns, in the default graph, a named one and all, equal brute force, and examine no unnecessary row",
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(anyQuad, { minLength: 1, maxLength: 40 }), anyQuad, async (quads, stranger) => {
           const space = await fixture.space();
           const oracle = new Oracle();
           expect(await space.insert(quads)).toEqual(oracle.write({ insert: quads }));
-          // One that is there, one that shares some terms with it, and one that may be new to the space.
+          // One that exists, one that shares some terms with it, and one that may be new to the space.
           const [first, last] = [quads[0] as Quad, quads.at(-1) as Quad];
           const asked = [first, { s: first.s, p: last.p, o: last.o, g: first.g }, stranger].flatMap(patternsOf);
           for (const pattern of asked) {
@@ -37,7 +37,7 @@ export function patterns(fixture: TripleFixture): void {
   );
 
   fixture.test(
-    "R-TG-81 one row of a thousand is found without looking at the others, whichever of its places are bound",
+    "R-TG-81 one row of a thousand is found without examining the others, whichever positions are bound",
     async () => {
       const space = await fixture.space();
       // The needle shares each of its terms, and each pair of them, with rows that do not match.
@@ -82,7 +82,7 @@ export function patterns(fixture: TripleFixture): void {
     },
   );
 
-  fixture.test("a write removes first and inserts then, and tells both", async () => {
+  fixture.test("a write removes first and inserts then, and returns both counts", async () => {
     const space = await fixture.space();
     const [old, fresh] = [quad("s", "p", "old"), quad("s", "p", "new")];
     await space.insert([old]);
@@ -151,7 +151,7 @@ export function patterns(fixture: TripleFixture): void {
     expect(await space.usage()).toEqual({ quads: 0, supports: 0, terms: 0 });
   });
 
-  fixture.test("a pattern with a term where it can never stand matches nothing", async () => {
+  fixture.test("a pattern with a term in an impossible position matches nothing", async () => {
     const space = await fixture.space();
     await space.insert([{ s: iri("s"), p: iri("p"), o: literal("x"), g: defaultGraph }]);
     expect(await space.all({ s: literal("x") })).toEqual([]);

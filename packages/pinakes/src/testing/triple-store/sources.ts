@@ -5,12 +5,12 @@ import type { SupportedQuad } from "../../ports/triple-store.ts";
 import { tripleLimits } from "../../triples/triple-limits.ts";
 import { failure, keyOf, quad, sortedParts, type Space, type TripleFixture } from "./fixture.ts";
 
-/** A step's rows are read at least: so many may be looked at in vain, and one that is the next page's. */
+/** A step reads a minimum of rows: this many may be read for nothing, and one that belongs to the next page. */
 const inVain = tripleLimits.sourceStepRowsMin + 1;
 
 const supportsIn = (quads: readonly SupportedQuad[]): number => quads.reduce((sum, { parts }) => sum + parts.length, 0);
 
-/** Quads in and out of graphs, each with the parts 2, 10 and perhaps 7. */
+/** Quads in the default and in named graphs, each with the parts 2, 10 and perhaps 7. */
 async function fill(space: Space, source: string, count: number): Promise<SupportedQuad[]> {
   const rows = Array.from({ length: count }, (_, i) =>
     quad(`s${i % 17}`, `p${i % 3}`, `${source}${i}`, i % 3 === 0 ? `g${i % 2}` : undefined),
@@ -24,13 +24,13 @@ async function fill(space: Space, source: string, count: number): Promise<Suppor
 
 export function sources(fixture: TripleFixture): void {
   fixture.test(
-    "R-TG-128 what a source supports is told with its parts, each quad once, in pages of any size; nothing of others, and nothing asserted",
+    "R-TG-128 what a source supports is returned with its parts, each quad once, in pages of any size; nothing of others, and nothing asserted",
     async () => {
       const space = await fixture.space();
       const expected = await fill(space, "doc", 60);
       await fill(space, "do", 20);
       await space.insert((await fill(space, "docs", 20)).map((one) => one.quad));
-      // Shared with another, and asserted besides.
+      // Shared with another source, and asserted too.
       const [first, second] = expected.map((one) => one.quad) as [Quad, Quad];
       await space.insert([first, second], "docs", 99);
       await space.insert([second]);
@@ -56,7 +56,7 @@ export function sources(fixture: TripleFixture): void {
   );
 
   fixture.test(
-    "R-TG-81 a page of a source examines no more supports than it tells, and a constant number more, however large space and source are",
+    "R-TG-81 a page of a source examines no more supports than it returns, plus a constant, however large space and source are",
     async () => {
       const space = await fixture.space();
       const expected = await fill(space, "doc", 400);
@@ -77,7 +77,7 @@ export function sources(fixture: TripleFixture): void {
   );
 
   fixture.test(
-    "R-TG-83 what a source supports throughout is seen once however others insert and remove around it",
+    "R-TG-83 a quad that a source supports throughout is seen once however others insert and remove around it",
     async () => {
       const space = await fixture.space();
       const stays = await fill(space, "doc", 40);
@@ -90,7 +90,7 @@ export function sources(fixture: TripleFixture): void {
         seen.push(...page.quads);
         ({ cursor } = page);
         if (n >= goes.length) continue;
-        // Also the one at which the page ended may go.
+        // Also the one at which the page ended may be removed.
         const ended = page.quads.at(-1)?.quad as Quad;
         const gone = stays.some((one) => keyOf(one.quad) === keyOf(ended)) ? [] : [ended];
         await space.write({
@@ -105,7 +105,7 @@ export function sources(fixture: TripleFixture): void {
     },
   );
 
-  fixture.test("a page of a source with very long terms may end early, and the next goes on", async () => {
+  fixture.test("a page of a source with very long terms may end early, and the next continues", async () => {
     const space = await fixture.space();
     const rows = Array.from({ length: 600 }, (_, i): Quad => ({
       s: iri("s"),
@@ -124,7 +124,7 @@ export function sources(fixture: TripleFixture): void {
   });
 
   fixture.test(
-    "a cursor of a source that is none, or of a pattern, is INVALID, and it leads to nothing of another source",
+    "an invalid cursor of a source, or one of a pattern, is INVALID, and it leads to nothing of another source",
     async () => {
       const space = await fixture.space();
       await fill(space, "doc", 5);
@@ -147,7 +147,7 @@ export function sources(fixture: TripleFixture): void {
       ];
       for (const one of bad) await failure(space.ofSource("doc", { cursor: one }), "INVALID");
       await failure(space.match({}, { cursor }), "INVALID");
-      // In another source it is a place, or none.
+      // For another source it is a valid position, or INVALID.
       const elsewhere = await space.ofSource("other", { cursor }).then(
         ({ quads }) => quads,
         () => [],

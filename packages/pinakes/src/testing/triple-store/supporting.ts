@@ -8,7 +8,7 @@ export function supporting(fixture: TripleFixture): void {
   const two = quad("s", "p", "o", "g");
 
   fixture.test(
-    "R-TG-129 a quad stays while one of its sources does, and goes with the last, in any order of removing",
+    "R-TG-129 a quad stays while one of its sources does, and is removed with the last, in any order of removal",
     async () => {
       for (const order of [
         ["a", "b", "c"],
@@ -51,51 +51,43 @@ export function supporting(fixture: TripleFixture): void {
       expect(await space.removeSource("a")).toEqual({ inserted: 0, removed: 0 });
       expect(await space.all()).toEqual([one]);
       expect(await space.usage()).toEqual({ quads: 1, supports: 0, terms: fixture.terms(3) });
-      // And its new sources do not make it theirs.
+      // And new sources do not take it over.
       await space.insert([one], "z");
       await space.removeSource("z");
       expect(await space.all()).toEqual([one]);
     }
   });
 
-  fixture.test(
-    "R-TG-129 a quad tells whether it is asserted beside its supports: asserted, supported, both, neither",
-    async () => {
-      const space = await fixture.space();
-      const rows = ["asserted", "supported", "asserted then supported", "supported then asserted"].flatMap((name) => [
-        { ...one, o: literal(name) },
-        { ...two, o: literal(name) },
-      ]);
-      const [asserted, supported, first, then] = [
-        rows.slice(0, 2),
-        rows.slice(2, 4),
-        rows.slice(4, 6),
-        rows.slice(6, 8),
-      ];
-      await space.insert([...asserted, ...first]);
-      await space.insert([...supported, ...first, ...then], "doc", 3);
-      await space.insert(then);
-      const stranger = quad("never", "was", "here");
-      const asked = [...supported, ...rows, stranger, { ...two, o: literal("neither") }];
-      const told = [false, false, true, true, false, false, true, true, true, true, false, false];
-      expect(await space.asserted(asked)).toEqual(told);
-      // What is there in one graph says nothing of another.
-      expect(await space.asserted([{ ...one, o: literal("asserted"), g: iri("h") }])).toEqual([false]);
-      expect(await space.asserted([])).toEqual([]);
-      await using another = await fixture.another();
-      expect(await another.asserted(space.scope, space.name, asked)).toEqual(told);
-      // Removed, and found again: what was asserted once is not.
-      await space.remove([...first, ...then]);
-      expect(await space.asserted([...first, ...then])).toEqual([false, false, false, false]);
-      await space.insert([...first, ...then], "doc", 3);
-      expect(await space.asserted([...first, ...then])).toEqual([false, false, false, false]);
-      await space.removeSource("doc");
-      expect(await space.asserted(asserted)).toEqual([true, true]);
-      expect(sorted(await space.all())).toEqual(sorted(asserted));
-    },
-  );
+  fixture.test("R-TG-129 a quad is asserted, supported, both or neither, and reads return which", async () => {
+    const space = await fixture.space();
+    const rows = ["asserted", "supported", "asserted then supported", "supported then asserted"].flatMap((name) => [
+      { ...one, o: literal(name) },
+      { ...two, o: literal(name) },
+    ]);
+    const [asserted, supported, first, then] = [rows.slice(0, 2), rows.slice(2, 4), rows.slice(4, 6), rows.slice(6, 8)];
+    await space.insert([...asserted, ...first]);
+    await space.insert([...supported, ...first, ...then], "doc", 3);
+    await space.insert(then);
+    const stranger = quad("never", "was", "here");
+    const asked = [...supported, ...rows, stranger, { ...two, o: literal("neither") }];
+    const told = [false, false, true, true, false, false, true, true, true, true, false, false];
+    expect(await space.asserted(asked)).toEqual(told);
+    // One graph says nothing about another.
+    expect(await space.asserted([{ ...one, o: literal("asserted"), g: iri("h") }])).toEqual([false]);
+    expect(await space.asserted([])).toEqual([]);
+    await using another = await fixture.another();
+    expect(await another.asserted(space.scope, space.name, asked)).toEqual(told);
+    // Removed, and found again: the earlier assertion is gone.
+    await space.remove([...first, ...then]);
+    expect(await space.asserted([...first, ...then])).toEqual([false, false, false, false]);
+    await space.insert([...first, ...then], "doc", 3);
+    expect(await space.asserted([...first, ...then])).toEqual([false, false, false, false]);
+    await space.removeSource("doc");
+    expect(await space.asserted(asserted)).toEqual([true, true]);
+    expect(sorted(await space.all())).toEqual(sorted(asserted));
+  });
 
-  fixture.test("R-TG-131 the same from the same source again changes nothing, and each passage is told", async () => {
+  fixture.test("R-TG-131 the same from the same source again changes nothing, and each chunk is returned", async () => {
     const space = await fixture.space();
     for (let i = 0; i < 2; i += 1) {
       await space.insert([one, two], "doc", 2);
@@ -118,7 +110,7 @@ export function supporting(fixture: TripleFixture): void {
     expect((await space.usage()).supports).toBe(1);
   });
 
-  fixture.test("a removed quad is gone whoever supports it, and so are its supports", async () => {
+  fixture.test("a removed quad is gone whatever supports it, and so are its supports", async () => {
     const space = await fixture.space();
     await space.insert([one, two], "a");
     await space.insert([one]);
@@ -131,10 +123,10 @@ export function supporting(fixture: TripleFixture): void {
   });
 
   fixture.test(
-    "R-TG-129 the words of a term go with the last quad that uses it, wherever it stands, and come back when used again",
+    "R-TG-129 a term is removed with the last quad that uses it, in any position, and returns when used again",
     async () => {
       const space = await fixture.space();
-      // The term "x" stands in every place.
+      // The term "x" is in every position.
       const rows = [
         quad("x", "p", "o"),
         quad("s", "x", "o"),
@@ -157,7 +149,7 @@ export function supporting(fixture: TripleFixture): void {
     },
   );
 
-  fixture.test("a source with many quads goes whole, and leaves those of its neighbours", async () => {
+  fixture.test("removing a source with many quads removes them all, and leaves those of its neighbours", async () => {
     const space = await fixture.space();
     const rows = Array.from({ length: 2_500 }, (_, i): Quad => ({
       s: iri(`s${i % 100}`),

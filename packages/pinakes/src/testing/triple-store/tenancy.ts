@@ -1,4 +1,4 @@
-/** Nothing of another tenant or another space, by any method. */
+/** No method reaches another tenant or another space. */
 import { expect } from "vitest";
 import { iri, type Quad } from "../../domain/rdf.ts";
 import { tenantScope, type Scope } from "../../domain/scope.ts";
@@ -6,7 +6,7 @@ import type { TripleStore } from "../../ports/triple-store.ts";
 import { failure, quad, sorted, sortedParts, type Space, type TripleFixture } from "./fixture.ts";
 import { patternsOf } from "./oracle.ts";
 
-/** Every method that takes a space, with arguments that are right but for the scope. */
+/** Every method that takes a space, with arguments that are valid but for the scope. */
 function calls(store: TripleStore, scope: Scope, space: string): (() => Promise<unknown>)[] {
   return [
     () => store.open(scope, space),
@@ -27,7 +27,7 @@ function calls(store: TripleStore, scope: Scope, space: string): (() => Promise<
 }
 
 export function tenancy(fixture: TripleFixture): void {
-  fixture.test("R-TG-86 a call without a real scope, or without a space, is refused by every method", async () => {
+  fixture.test("R-TG-86 every method rejects a call without a real scope, or without a space", async () => {
     const real = fixture.tenant();
     for (const scope of [undefined, null, {}, { tenant: real.tenant }, "acme"])
       for (const call of [
@@ -74,7 +74,7 @@ export function tenancy(fixture: TripleFixture): void {
     },
   );
 
-  fixture.test("R-TG-09 another tenant's space answers exactly as one that never was", async () => {
+  fixture.test("R-TG-09 another tenant's space answers exactly as one that never existed", async () => {
     const { name } = await fixture.space();
     const stranger = fixture.tenant();
     for (const space of [fixture.unopened(stranger, name), fixture.unopened(stranger, "never-was")]) {
@@ -94,7 +94,7 @@ export function tenancy(fixture: TripleFixture): void {
   });
 
   fixture.test(
-    "R-TG-32 R-TG-39 a purge removes all and only its own space, however alike the names of its neighbours are",
+    "R-TG-32 R-TG-39 a purge removes all and only its own space, however similar the names of its neighbours are",
     async () => {
       const { tenant } = fixture.tenant();
       const keys: [string, string][] = [

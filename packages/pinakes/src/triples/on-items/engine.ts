@@ -1,4 +1,4 @@
-/** The triple engine on any item store: nothing of its own but a container. Each part of the work has its own file. */
+/** The triple engine on any item store; it owns nothing but a container. Each part of the work has its own file. */
 import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Quad, TermText } from "../../domain/rdf.ts";
 import type { Scope, SystemScope } from "../../domain/scope.ts";
@@ -35,11 +35,11 @@ const readsAtOnce = 16;
 
 export class ItemTripleEngine implements TripleEngine {
   readonly capabilities: TripleStoreCapabilities;
-  /** Several quads lie in several partitions, and nothing spans two of them; but many are planned and sent together. */
+  /** Quads may be in several partitions, and no transaction spans two of them; but many are planned and sent together. */
   readonly writeQuadsMax = 1_000;
   readonly #items: ItemStore;
   readonly #system: SystemScope;
-  /** Within a process writers of one shard wait for each other, rather than outrun each other. */
+  /** Within a process writers of one shard queue up instead of conflicting with each other. */
   readonly #queue = new KeyedQueue();
 
   constructor(items: ItemStore, system: SystemScope) {
@@ -153,7 +153,7 @@ export class ItemTripleEngine implements TripleEngine {
     return asserted;
   }
 
-  /** Words lie within the quads, and to look for each would cost what the question itself does. */
+  /** Terms are inside the quads, and looking for each would cost as much as the query itself. */
   async mayUse({ tenant, space }: SpaceKey, terms: readonly TermText[]): Promise<readonly boolean[]> {
     const open = await this.#isOpen(this.#scope(tenant), space);
     return terms.map(() => open);
@@ -179,7 +179,7 @@ export class ItemTripleEngine implements TripleEngine {
     );
   }
 
-  /** Words lie within the quads, so there are no terms to count. */
+  /** Terms are inside the quads, so there are none to count. */
   async usage({ tenant, space }: SpaceKey): Promise<SpaceUsage> {
     const states = await readStates(this.#items, this.#scope(tenant), space);
     return {
@@ -199,7 +199,7 @@ export class ItemTripleEngine implements TripleEngine {
 
   async fence({ tenant, space }: SpaceKey): Promise<void> {
     const scope = this.#scope(tenant);
-    // Also where it was fenced before: whoever did that may have ended before every shard knew.
+    // Even if it was fenced before: that call may have stopped before every shard was updated.
     await tellShards(this.#items, scope, space, await settleStatus(this.#items, scope, space, "fenced", ["open"]));
   }
 
@@ -226,7 +226,7 @@ export class ItemTripleEngine implements TripleEngine {
     return { deleted, done: true };
   }
 
-  /** The items are their owner's to close. */
+  /** The caller owns the items and closes them. */
   async close(): Promise<void> {
     await this.#queue.idle();
   }
@@ -235,7 +235,7 @@ export class ItemTripleEngine implements TripleEngine {
     return this.#system.forTenant(tenant);
   }
 
-  /** False for a space that never was. */
+  /** False for a space that never existed. */
   async #isOpen(scope: Scope, space: string): Promise<boolean> {
     const record = await readSpace(this.#items, scope, space);
     requireNotClosed(space, record?.status);

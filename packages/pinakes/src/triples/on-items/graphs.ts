@@ -1,4 +1,4 @@
-/** The names of graphs: each shard has those of its own quads, in one order, and here they are merged. */
+/** The graph names of a space: merges the sorted names of its shards. */
 import type { TermText } from "../../domain/rdf.ts";
 import { badCursor } from "../space-errors.ts";
 import { graphId } from "./quad-items.ts";
@@ -16,7 +16,7 @@ export async function listGraphs(
   const found = new Map<string, TermText>();
   let complete = true;
   for (const shard of shards) {
-    // Of each as many as are wanted in all: the first of all of them are then among these.
+    // The full limit from each shard, so the first names of the space are among these.
     const range = after === undefined ? { gte: graphId(""), lt: "h" } : { gt: graphId(after), lt: "h" };
     const items = await shard.list(range, Math.min(itemsPerListMax, limit + 1));
     if (items.length === itemsPerListMax) complete = false;

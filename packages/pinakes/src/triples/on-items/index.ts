@@ -8,7 +8,7 @@ import { tripleContainer } from "./quad-items.ts";
 export interface ItemTriplesOptions {
   /** Stays open when the triples are closed. */
   readonly items: ItemStore;
-  /** The store is called with a tenant's scope and acts for that tenant alone; inside, it does so by this one. */
+  /** The store is called with a tenant's scope and acts for that tenant alone; internally it uses this one. */
   readonly scope: SystemScope;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Pages of quads. A pattern is a list of ranges, of partitions where the ids have its order and of indexes elsewhere; a place is the number of a
- * range and the item store's own cursor in it.
+ * Pages of quads. A pattern becomes a list of ranges: of partitions if the ids have its order, else of indexes. A position is the number of
+ * a range and the item store's own cursor in it.
  */
 import { hasCode } from "../../domain/errors.ts";
 import { defaultGraph, type Quad } from "../../domain/rdf.ts";
@@ -13,19 +13,19 @@ import type { MatchRequest, MatchResult } from "../triple-engine.ts";
 import { keyOf, quadOf, shardOf, shardsPerSpace, tripleContainer } from "./quad-items.ts";
 
 const { name: container } = tripleContainer;
-/** What the item store gives at once. */
+/** The most the item store returns at once. */
 const itemsPerPageMax = 1_000;
 
 type Range = Pick<Query, "index" | "equals" | "range">;
 
-/** Quads without a graph's name come before those with one, but in a space that is read whole: there shard by shard. */
+/** Quads of the default graph come before those of named graphs, except when a space is read whole: then shard by shard. */
 export function rangesOf(space: string, pattern: QuadPattern): Range[] {
   const { places, bound } = matchOrder(pattern);
   const keys = places.slice(0, bound).map((place) => keyOf(pattern[place] as string));
   const kinds = pattern.g === undefined ? ["d", "n"] : [pattern.g === defaultGraph ? "d" : "n"];
   const graph = pattern.g === undefined || pattern.g === defaultGraph ? undefined : keyOf(pattern.g);
   if (places[0] === "s") {
-    // The ids have this order. Of a graph with a name they have only a whole quad.
+    // The ids have this order. In a named graph only complete quads can use them.
     if (graph !== undefined && bound < 3)
       return [{ index: "gsp", equals: { space, kg: graph, ...named(places, keys) } }];
     const [subject] = keys;
@@ -46,7 +46,7 @@ function named(places: readonly string[], keys: readonly string[]): Record<strin
   return Object.fromEntries(keys.map((key, i) => [`k${places[i]}`, key]));
 }
 
-/** Where a range goes on; at its beginning without a cursor. */
+/** Where a range continues; at its beginning without a cursor. */
 interface RangeCursor {
   readonly range: number;
   readonly cursor?: string | undefined;
@@ -58,7 +58,7 @@ function parsePlace(text: string, count: number): RangeCursor {
   return { range: Number(range), cursor };
 }
 
-/** Looks for one quad more than the page may hold, to know whether it goes on. */
+/** Looks for one quad more than the page may hold, to know whether there are more. */
 export async function matchQuads(
   items: ItemStore,
   scope: Scope,
@@ -103,7 +103,7 @@ export async function readPage(
       after: page.after as (place: number) => string,
     };
   } catch (error) {
-    // The item store would speak of its own queries.
+    // The item store's message would mention its own queries.
     if (cursor !== undefined && hasCode(error, "INVALID")) throw badCursor();
     throw error;
   }
@@ -119,7 +119,7 @@ export async function countQuads(
   let count = 0;
   for (const range of rangesOf(space, pattern)) {
     const left = max - count;
-    // Few are counted by looking at them: a count would go to the end of the range.
+    // A few are counted by reading them: a count would run to the end of the range.
     if (left < itemsPerPageMax) count += (await items.query(scope, container, { ...range, limit: left })).items.length;
     else count += await items.count(scope, container, range);
     if (count >= max) return max;

@@ -1,4 +1,4 @@
-/** The conformance suite on items in memory. The engine needs no driver; this is the quickest to run it on. */
+/** The conformance suite on items in memory: no driver needed, and the fastest way to run it. */
 import { systemScope } from "../../domain/scope.ts";
 import { openMemoryItems } from "../../drivers/memory/index.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
@@ -11,6 +11,6 @@ let items: Promise<ItemStore> | undefined;
 tripleStoreSuite(
   "items in memory",
   async () => openItemTriples({ items: await (items ??= openMemoryItems()), scope }),
-  // Words lie within the quads.
+  // Terms are inside the quads.
   { countsTerms: false },
 );

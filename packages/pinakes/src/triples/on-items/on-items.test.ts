@@ -18,7 +18,7 @@ const quad = (s: string, p: string, o: string, g?: string): Quad => ({
   g: g === undefined ? "" : iri(g),
 });
 
-/** The item store as it is, with something done before a batch or a write goes through. */
+/** The item store, with a hook before each batch or write. */
 function watched(items: ItemStore, before: (operations: readonly Operation[]) => Promise<void>): ItemStore {
   return new Proxy(items, {
     get(target, name) {
@@ -89,7 +89,7 @@ describe("triples on items", () => {
     await triples.write(scope, "a", { insert: rows, source: { source: "more", part: 0 } });
     for (let done = false; !done;) ({ done } = await triples.purge(scope, "a", { limit: 100 }));
     expect(Math.max(...sizes)).toBe(25);
-    // Only what refuses late writes is left.
+    // Only the state that rejects late writes remains.
     expect(await partitionSizes("a")).toEqual(Array.from({ length: shardsPerSpace }, () => 1));
   });
 
@@ -104,11 +104,11 @@ describe("triples on items", () => {
     expect(await other.count(scope, "a", { p: iri("p") })).toBe(30);
   });
 
-  it("R-TG-47 a write that was planned before the purge and arrives after it is refused, and leaves nothing", async () => {
+  it("R-TG-47 a write that was planned before the purge and arrives after it is rejected, and leaves nothing behind", async () => {
     await other.write(scope, "a", { insert: [quad("s", "p", "o")] });
     for (const [space, insert] of [
       ["a", quad("s", "p", "o2")],
-      // Into a space that nobody wrote to: its shards have no state yet.
+      // Into a space without writes: its shards have no state yet.
       ["b", quad("s", "p", "o")],
     ] as const) {
       await other.open(scope, space);
@@ -126,12 +126,12 @@ describe("triples on items", () => {
     }
   });
 
-  it("R-TG-72 whoever is outrun between plan and commit plans again: counters stay exact", async () => {
+  it("R-TG-72 a writer that loses the race between plan and commit plans again: counters stay exact", async () => {
     const row = quad("s", "p", "o", "g");
     let rounds = 0;
     const outrun = watched(items, async () => {
       rounds += 1;
-      // The same shard changes under the first three tries: it comes, gets a source, goes.
+      // The same shard changes during the first three attempts: it is created, gets a source, is removed.
       if (rounds === 1) await other.write(scope, "a", { insert: [row] });
       if (rounds === 2) await other.write(scope, "a", { insert: [row], source: { source: "doc", part: 1 } });
       if (rounds === 3) await other.write(scope, "a", { remove: [row] });
@@ -149,7 +149,7 @@ describe("triples on items", () => {
     expect(await triples.graphs(scope, "a")).toEqual({ graphs: [] });
   });
 
-  it("R-TG-129 what is asserted, and what a source supports, is read from the partitions: no index that may be late is asked", async () => {
+  it("R-TG-129 what is asserted, and what a source supports, is read from the partitions: no index that may be late is used", async () => {
     const queries: Query[] = [];
     const noted = new Proxy(items, {
       get(target, name) {
@@ -170,7 +170,7 @@ describe("triples on items", () => {
     expect(queries.filter(({ index }) => index !== undefined)).toEqual([]);
   });
 
-  it("a quad that goes between the read of its support and its own is left out of its source's page, and the others are told", async () => {
+  it("a quad removed between the read of its support and its own is left out of its source's page, and the others are returned", async () => {
     const rows = Array.from({ length: 30 }, (_, i) => quad("s", "p", `o${i}`));
     await other.write(scope, "a", { insert: rows, source: { source: "doc", part: 1 } });
     let removed = false;
@@ -199,7 +199,7 @@ describe("triples on items", () => {
     expect([removed, page.cursor]).toEqual([true, undefined]);
   });
 
-  it("R-TG-53 a fence that ended half way is completed by the next one, and unfenced every shard takes writes", async () => {
+  it("R-TG-53 the next fence completes one that stopped half way, and after unfencing every shard accepts writes", async () => {
     const rows = Array.from({ length: 60 }, (_, i) => quad(`s${i}`, "p", "o"));
     await other.write(scope, "a", { insert: rows });
     let writes = 0;

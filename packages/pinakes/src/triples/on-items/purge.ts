@@ -1,9 +1,9 @@
-/** The end of a shard: everything but its state goes, which stays to refuse late writes. Proved by reading the partition itself. */
+/** The end of a shard: everything is removed but its state, which stays to reject late writes. Verified by reading the partition itself. */
 import { stateId, type StoredQuad, type StoredSupport } from "./quad-items.ts";
 import { operationsMax, type Shard, type ShardBatch } from "./shard.ts";
 import { removeQuad, removeSupport } from "./write.ts";
 
-/** A support is two items, and a quad may take the name of its graph with it. */
+/** A support is two items, and removing a quad may also remove the name of its graph. */
 const rowsPerBatch = Math.floor(operationsMax / 2);
 
 export interface PurgeStep {
@@ -32,7 +32,7 @@ async function plan(shard: Shard, batch: ShardBatch, limit: number): Promise<num
     for (const { document } of quads) removeQuad(batch, document as unknown as StoredQuad);
     if (quads.length > 0) return quads.length;
   }
-  // Names of graphs and the other halves of supports went with them. Whatever there is nevertheless goes, too.
+  // Graph names and the other halves of supports were removed with them. Any leftovers are removed too.
   const rest = await shard.list({ gt: stateId }, operationsMax);
   for (const { id } of rest) batch.delete(id);
   return rest.length === 0 ? "empty" : 0;

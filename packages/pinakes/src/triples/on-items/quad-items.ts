@@ -1,15 +1,15 @@
 /**
- * What lies where: one container for all spaces, each space in eight partitions, chosen by the subject. So no collection is one hot
- * partition, and everything about a quad is in the partition where the quad is.
+ * The layout: one container for all spaces, each space in eight partitions, chosen by the subject. So no collection is one hot
+ * partition, and everything about a quad is in the partition of the quad.
  *
- * Ids begin with a letter for their kind; terms and sources stand in them by hash, since keys are short and terms are not.
+ * Ids begin with a letter for their kind; terms and sources are hashed, since keys are short and terms are not.
  *
  *   !state                        of the partition: status, counters
- *   d s p o                       a quad of the graph without a name
- *   n s p o g                     a quad of a graph that has one
+ *   d s p o                       a quad of the default graph
+ *   n s p o g                     a quad of a named graph
  *   g g                           a graph's name, and how many quads of this partition are in it
- *   u quad source : part          a support, found by its quad
- *   v source quad : part          the same, found by its source
+ *   u quad source : part          a support, by its quad
+ *   v source quad : part          the same, by its source
  */
 import { hash } from "node:crypto";
 import type { JsonObject } from "../../domain/json.ts";
@@ -17,10 +17,10 @@ import { defaultGraph, type Quad, type TermText } from "../../domain/rdf.ts";
 import type { ContainerDefinition } from "../../ports/item-store.ts";
 import type { Support } from "../../ports/triple-store.ts";
 
-/** Part of the format: a space's quads would not be found with another number. */
+/** Part of the format: with another number a space's quads would not be found. */
 export const shardsPerSpace = 8;
 
-/** Every order of an index that the ids do not give. Quads of the graph without a name are only in the first two. */
+/** The index orders that ids do not give. Quads of the default graph are only in the first two. */
 export const tripleContainer: ContainerDefinition = {
   name: "triples",
   partitionKey: ["space", "shard"],
@@ -36,7 +36,7 @@ export const tripleContainer: ContainerDefinition = {
 export const stateId = "!state";
 const keyBytes = 20;
 
-/** 160 bits of a hash: nobody can make two terms that share it. */
+/** 160 bits of a hash: collisions cannot be constructed. */
 export function keyOf(text: string): string {
   return hash("sha256", text, "buffer").toString("base64url", 0, keyBytes);
 }
@@ -45,11 +45,11 @@ export interface QuadKeys {
   readonly s: string;
   readonly p: string;
   readonly o: string;
-  /** Undefined for the graph without a name. */
+  /** Undefined for the default graph. */
   readonly g: string | undefined;
 }
 
-/** With a memory for the texts of one call: predicates and subjects come again and again. */
+/** Caches the texts of one call: predicates and subjects repeat. */
 export class Keys {
   readonly #known = new Map<TermText, string>();
 
@@ -64,7 +64,7 @@ export class Keys {
   }
 }
 
-/** Where quads of a subject are. */
+/** The partition of a subject's quads. */
 export function shardOf(subjectKey: string): number {
   return Buffer.from(subjectKey.slice(0, 8), "base64url").readUInt32BE(0) % shardsPerSpace;
 }
@@ -77,7 +77,7 @@ export function graphId(graphKey: string): string {
   return `g${graphKey}`;
 }
 
-/** What the ids of a quad's supports begin with. */
+/** The id prefix of a quad's supports. */
 export function supportPrefix(quad: string): string {
   return `u${keyOf(quad)}`;
 }
@@ -128,7 +128,7 @@ export function quadOf(document: JsonObject): Quad {
   return { s, p, o, g };
 }
 
-/** What a stored quad says about itself beyond its terms. */
+/** What a stored quad records beyond its terms. */
 export interface StoredQuad {
   readonly id: string;
   readonly kg?: string;

@@ -1,4 +1,4 @@
-/** Taking a source away from one shard. */
+/** Removing a source from one shard. */
 import { sourcePrefix, type StoredQuad, type StoredSupport } from "./quad-items.ts";
 import { operationsMax, type Shard, type ShardBatch } from "./shard.ts";
 import { removeQuad, removeSupport } from "./write.ts";

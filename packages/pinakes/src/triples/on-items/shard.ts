@@ -1,9 +1,9 @@
 /**
  * One partition of a space, and how it changes.
  *
- * Every change is a batch that also changes the shard's state, on condition of the etag that the state had before the first of the change's reads.
- * So whoever planned with what is not so any more is refused, and plans again: each batch is as if nobody else wrote here. The status is
- * in the same item, so a fence that came before the batch refuses it too.
+ * Every change is a batch that also changes the shard's state, on condition of the etag that the state had before the first of the change's
+ * reads. So a plan based on stale reads is rejected and repeated: each batch behaves as if there were no concurrent writers. The status is
+ * in the same item, so a fence that came before the batch rejects it too.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { PinakesError } from "../../domain/errors.ts";
@@ -17,7 +17,7 @@ import { requireWritable, type SpaceStatus } from "../space-errors.ts";
 import { graphId, stateId, tripleContainer, type Home } from "./quad-items.ts";
 import { readSpace, tellShard, type ShardState } from "./spaces.ts";
 
-/** Beside the state's own: what a batch of a feature may hold on every engine. */
+/** Besides the state's own: what a feature's batch may hold on every engine. */
 export const operationsMax = 24;
 const attemptsMax = 60;
 const backoffMsMax = 200;
@@ -33,7 +33,7 @@ export class Shard {
   readonly #items: ItemStore;
   readonly #scope: Scope;
   readonly #partition: readonly [string, number];
-  /** Also after a batch of ours: the next one need not read it. A shard lives no longer than a call, so it is never old. */
+  /** Also after a batch of ours, so the next one need not read it. A shard lives only as long as a call, so it is never old. */
   #known: Known | undefined;
 
   constructor(items: ItemStore, scope: Scope, space: string, shard: number) {
@@ -58,7 +58,7 @@ export class Shard {
     return (await this.#items.query(this.#scope, container, { equals: { space, shard }, range, limit })).items;
   }
 
-  /** `plan` reads, and fills a batch; it is called again if others wrote meanwhile. A plan without operations writes nothing. */
+  /** `plan` reads, and fills a batch; it is repeated if others wrote meanwhile. A plan without operations writes nothing. */
   async change<T>(plan: (batch: ShardBatch) => Promise<T>, status: SpaceStatus = "open"): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const known = (this.#known ??= await this.#readState());
@@ -78,12 +78,12 @@ export class Shard {
     }
   }
 
-  /** False where somebody else was first. */
+  /** False if it lost the race. */
   async #commit({ etag, state }: Known, batch: ShardBatch): Promise<boolean> {
     const graphs = await this.#graphOperations(batch);
     const next = { ...state, quads: state.quads + batch.quads, supports: state.supports + batch.supports };
     const operation = { op: "replace", document: { id: stateId, ...this.home, ...next }, ifMatch: etag } as const;
-    // What is known is so only if this succeeds; an outcome that is not told leaves it unknown.
+    // The state becomes known only if this succeeds; an unknown outcome leaves it unknown.
     this.#known = undefined;
     try {
       const { results } = await this.#items.batch(this.#scope, container, this.#partition, [
@@ -120,7 +120,7 @@ export class Shard {
     return this.#readState();
   }
 
-  /** The record knows more, or the shard is right and the call is not. */
+  /** Either the record is newer, or the shard is right and the call is rejected. */
   async #learn({ version }: ShardState): Promise<void> {
     const { space, shard } = this.home;
     const record = await readSpace(this.#items, this.#scope, space);
@@ -138,7 +138,7 @@ function stateOf({ status, version, quads, supports }: JsonObject): ShardState {
 export class ShardBatch {
   readonly home: Home;
   readonly operations: Operation[] = [];
-  /** By key: how many quads come to or leave a graph. */
+  /** By key: how many quads a graph gains or loses. */
   readonly graphs = new Map<string, { readonly g: string; change: number }>();
   quads = 0;
   supports = 0;
@@ -147,7 +147,7 @@ export class ShardBatch {
     this.home = home;
   }
 
-  /** With the state's own. */
+  /** Including the state's own. */
   get size(): number {
     return 1 + this.operations.length + this.graphs.size;
   }
@@ -164,7 +164,7 @@ export class ShardBatch {
     this.operations.push({ op: "delete", id });
   }
 
-  /** A quad more or less in a graph; nothing for the one without a name. */
+  /** One quad more or less in a graph; nothing for the default graph. */
   graph(key: string | undefined, g: string | undefined, change: number): void {
     if (key === undefined || g === undefined) return;
     const known = this.graphs.get(key);

@@ -1,10 +1,10 @@
 /**
  * The record of a space, in one partition for each tenant, and what its shards know of it.
  *
- * A write can look only at its own partition in its transaction, so each shard has a state of its own: the record's status as of some version
- * of it. Reads ask the record. `fence` and `purge` change the record first and then every shard, and have not happened before all are
- * told; a shard that was not told of an `unfence` learns it when it is written to. A higher version always wins, so two that
- * change the status at once cannot leave shards that differ for good.
+ * A write can check only its own partition in its transaction, so each shard has a state of its own: the record's status as of some version
+ * of it. Reads check the record. `fence` and `purge` change the record first and then every shard, and complete only after all shards are
+ * updated; a shard that missed an `unfence` learns of it at its next write. A higher version always wins, so two concurrent changes of the
+ * status cannot leave shards that differ for good.
  */
 import { PinakesError, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -17,7 +17,7 @@ import { shardsPerSpace, stateId, tripleContainer } from "./quad-items.ts";
 
 const format = 1;
 const attemptsMax = 20;
-/** No space has such a name. */
+/** Not a valid name of a space. */
 const registry = ["~spaces", 0] as const;
 const { name: container } = tripleContainer;
 
@@ -47,7 +47,7 @@ function recordOf({ document }: Item): SpaceRecord {
   return document as unknown as SpaceRecord;
 }
 
-/** Registers the space with a status, or gives it that one if it has one of `from`; tells what it is then. */
+/** Registers the space with a status, or sets it if the current one is in `from`; returns the resulting status. */
 export async function settleStatus(
   items: ItemStore,
   scope: Scope,
@@ -85,13 +85,13 @@ export async function tellShards(items: ItemStore, scope: Scope, space: string, 
   await all(behind.map((shard) => tellShard(items, scope, space, shard, record)));
 }
 
-/** Waits for all of them, also where one fails: nothing goes on behind the back of a call that has ended. */
+/** Waits for all of them even if one fails: nothing continues in the background after the call. */
 export async function all<T>(under: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(under);
   return Promise.all(under);
 }
 
-/** The states of all shards, undefined for one that nobody wrote to. */
+/** The states of all shards, undefined for one without writes. */
 export async function readStates(items: ItemStore, scope: Scope, space: string): Promise<(ShardState | undefined)[]> {
   const keys = Array.from({ length: shardsPerSpace }, (_, shard) => ({ partition: [space, shard], id: stateId }));
   const found = await items.readMany(scope, container, keys);
@@ -124,7 +124,7 @@ export async function tellShard(
       ] as const;
       await items.write(scope, container, partition, { op: "patch", id: stateId, ifMatch: state.etag, patch });
     },
-    // A shard that is being written to changes all the time; each of these tries meets at most one of those writes.
+    // A shard under load changes all the time; each of these attempts conflicts with at most one of those writes.
     { attemptsMax: attemptsMax * 10 },
   );
 }

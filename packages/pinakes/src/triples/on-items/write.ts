@@ -1,4 +1,4 @@
-/** Inserting and removing quads of one shard, in batches that each engine takes. */
+/** Inserting and removing quads of one shard, in batches that every engine accepts. */
 import type { Quad } from "../../domain/rdf.ts";
 import type { Support } from "../../ports/triple-store.ts";
 import {
@@ -23,10 +23,10 @@ export function keyedQuad(quad: Quad, keys: QuadKeys): KeyedQuad {
   return { id: quadId(keys), quad, keys };
 }
 
-/** A batch has at most 2 MiB; a term's bytes in JSON are at most six times what they are. */
+/** A batch has at most 2 MiB; a term's JSON is at most six times its bytes. */
 const bytesMax = 1_500_000;
 
-/** Quads that fit into a batch together, where each takes `cost` operations, and one more for each graph's name. */
+/** Quads that fit into a batch together, where each costs `cost` operations, and each graph's name one more. */
 function* chunks(quads: readonly KeyedQuad[], cost: number): Generator<KeyedQuad[]> {
   let chunk: KeyedQuad[] = [];
   let graphs = new Set<string>();
@@ -91,7 +91,7 @@ async function planInserts(
   return inserted;
 }
 
-/** How many were there. */
+/** How many existed. */
 export async function removeQuads(shard: Shard, quads: readonly KeyedQuad[]): Promise<number> {
   let removed = 0;
   for (const chunk of chunks(quads, 1)) {
@@ -102,7 +102,7 @@ export async function removeQuads(shard: Shard, quads: readonly KeyedQuad[]): Pr
   return removed;
 }
 
-/** Those that nobody supports go at once. */
+/** Quads without supports are removed at once. */
 async function planRemovals(
   shard: Shard,
   batch: ShardBatch,
@@ -131,7 +131,7 @@ export function removeQuad(batch: ShardBatch, { id, kg, g }: StoredQuad): void {
 /** With the quad and its graph's name. */
 const supportsPerBatch = Math.floor((operationsMax - 2) / 2);
 
-/** A quad has any number of supports; it goes with the last of them. */
+/** A quad has any number of supports; it is removed with the last of them. */
 async function removeSupported(shard: Shard, id: string): Promise<number> {
   for (;;) {
     const state = await shard.change(async (batch) => {

@@ -11,7 +11,7 @@ import { buildVectorSections } from "../segment/vector-sections.ts";
 
 export interface BuiltDelta extends EncodedFile {
   readonly rows: number;
-  /** Of what the rows say, however this version of the program encodes them: the same content sent again has the same. */
+  /** Of the content, however this version of the program encodes it: resending the same content gives the same hash. */
   readonly contentHash: string;
 }
 
@@ -46,7 +46,7 @@ export function buildDelta(collection: string, settings: CollectionSettings, row
   return { ...file, rows: rows.length, contentHash: hash("sha256", hashes, "hex") };
 }
 
-/** Row by row in one block, zeros where a row has none. Where they lie like that already, as checked rows do, they are not copied. */
+/** Row by row in one block, zeros if a row has none. Not copied if they are like that already, as checked rows are. */
 function vectorsOf(rows: readonly Row[], dims: number): Float32Array {
   const first = rows[0]?.vector;
   const follows = ({ vector }: Row, i: number): boolean =>

@@ -34,7 +34,7 @@ describe("builders in threads", () => {
   const picks = { source: new Uint32Array(rows), row: Uint32Array.from({ length: rows }, (_, i) => i) };
   const merge = (pool: BuildPool): Promise<EncodedFile> => pool.merge("c", settings, [{ segment, deltaSeq: 1 }], picks);
 
-  it("give the same bytes as the caller's thread, several at once, with vectors in one block or each in its own", async () => {
+  it("produce the same bytes as the caller's thread, several at once, with vectors in one block or each in its own", async () => {
     const parts = [rowsOf(0, 500), rowsOf(500, 400), rowsOf(900, 300), rowsOf(0, 3)];
     const expected = parts.map((part) => buildDelta("c", settings, part));
     const block = new Float32Array(new SharedArrayBuffer(vectors.byteLength));
@@ -54,7 +54,7 @@ describe("builders in threads", () => {
     }
   });
 
-  it("make lists with the same bytes alone, with help, and with a helper that is busy", async () => {
+  it("build lists with the same bytes alone, with help, and with a busy helper", async () => {
     const [file, helped] = await Promise.all([merge(alone), merge(two)]);
     expect(opened(file).header.ivf?.lists).toBeGreaterThan(100);
     expect(Buffer.compare(helped.bytes, file.bytes)).toBe(0);
@@ -63,7 +63,7 @@ describe("builders in threads", () => {
     expect(second.sha256).toBe(file.sha256);
   });
 
-  it("count damaged pages as the caller's thread does, wherever they lie", async () => {
+  it("count corrupt pages as the caller's thread does, wherever they are", async () => {
     const file = await merge(two);
     const ref = { key: "k", sha256: file.sha256, bytes: file.bytes.byteLength, headBytes: file.headBytes };
     expect(ref.bytes).toBeGreaterThan(sharedVerifyBytesMin);
@@ -89,7 +89,7 @@ describe("builders in threads", () => {
     expect(built.sha256).toBe(file.sha256);
   });
 
-  it("refuse what is under way when they are closed, also while one helps another, and what comes after", async () => {
+  it("fail running work when they are closed, also while one helps another, and later work", async () => {
     const closing = new BuildPool(2);
     const refused = [merge(closing), closing.delta("c", settings, rowsOf(0, 500))].map((work) =>
       work.then(

@@ -1,4 +1,4 @@
-/** Builders in threads of their own. Small work is done at once: sending it there and back would cost more than doing it. */
+/** Builders in threads of their own. Small work runs inline: sending it there and back would cost more. */
 import { availableParallelism } from "node:os";
 import { PinakesError } from "../../domain/errors.ts";
 import type { BuiltDelta } from "./build-delta.ts";
@@ -10,7 +10,7 @@ import type { MergeSource, Picks } from "./merge-segments.ts";
 import type { Row } from "../row.ts";
 import { inlineBuilder, type SegmentBuilder } from "./segment-builder.ts";
 
-/** What takes about a millisecond. */
+/** Work of about a millisecond. */
 const inlineRowsMax = 16;
 const inlineValuesMax = 8_192;
 /** Some milliseconds of hashing. */
@@ -19,7 +19,7 @@ export const sharedVerifyBytesMin = 4 * 1024 ** 2;
 const threadsMaxDefault = Math.min(2, availableParallelism());
 
 export class BuildPool implements SegmentBuilder {
-  /** Started when those that there are have something to do. */
+  /** Started when the existing ones are busy. */
   readonly #workers = new Set<BuildWorker>();
   readonly #threadsMax: number;
   #closed = false;
@@ -51,8 +51,8 @@ export class BuildPool implements SegmentBuilder {
   }
 
   /**
-   * How many pages of a loaded file are not what its page table says. By the threads that are there, while none of them builds a file
-   * or helps to: a reader waits neither for a thread to start nor for somebody's merge.
+   * How many pages of a loaded file do not match its page table. Uses running threads that are neither building a file nor helping: a
+   * reader waits neither for a thread to start nor for a merge.
    */
   async damagedPages(loaded: LoadedSegment, ref: FileRef): Promise<number> {
     const file = fileBytesOf(loaded);
@@ -98,13 +98,13 @@ export class BuildPool implements SegmentBuilder {
 
   #start(): BuildWorker {
     const worker = new BuildWorker({
-      // Only by one that has nothing else to do: while it helps, nobody gets a file from it.
+      // Only an idle one: while it helps, it builds no other file.
       helpWanted: (order) => {
         if (this.#closed || this.#threadsMax === 1) return;
         const helper = this.#idlest();
         if (helper !== worker && helper.waiting === 0) helper.help(order);
       },
-      // The next work starts another one.
+      // The next job starts another one.
       stopped: () => this.#workers.delete(worker),
     });
     this.#workers.add(worker);

@@ -22,7 +22,7 @@ function answer(call: number, work: BuildWork | VerifyWork): [BuildAnswer, Array
   try {
     if (work.kind === "verify") return [{ call, result: verify(work) }, []];
     const file = build(work);
-    // One with lists lies in memory that threads share already.
+    // One with lists is already in shared memory.
     return [{ call, result: file }, file.bytes.buffer instanceof ArrayBuffer ? [file.bytes.buffer] : []];
   } catch (error) {
     const sent = sendError(error, (cause) => ({ detail: `A file could not be built: ${String(cause)}` }));
@@ -38,7 +38,7 @@ function verify({ memory, ref, from, to }: VerifyWork): number {
 
 function build(work: BuildWork): EncodedFile {
   if (work.kind === "delta") {
-    // All vectors of a delta lie in one buffer.
+    // All vectors of a delta are in one buffer.
     const vector = work.rows.find((row) => row.vector !== undefined)?.vector;
     if (vector !== undefined) accountShared(vector.buffer);
     return buildDelta(work.collection, work.settings, work.rows);

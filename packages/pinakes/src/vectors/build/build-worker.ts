@@ -1,4 +1,4 @@
-/** One thread that builds files, seen from outside: each piece of work gets an answer or an error, also when the thread stops. */
+/** One thread that builds files, seen from outside: each job gets an answer or an error, also if the thread stops. */
 import { PinakesError } from "../../domain/errors.ts";
 import { Thread, threadScript } from "../../runtime/thread.ts";
 import { receiveError, type SentError } from "../../runtime/sent-error.ts";
@@ -23,7 +23,7 @@ export type BuildWork = { readonly collection: string; readonly settings: Collec
   | { readonly kind: "merge"; readonly sources: readonly SentSource[]; readonly picks: Picks }
 );
 
-/** The file lies at the beginning of the memory; its pages in from … to (file offsets) are looked at. */
+/** The file is at the beginning of the memory; checks its pages in from … to (file offsets). */
 export interface VerifyWork {
   readonly kind: "verify";
   readonly memory: WasmMemory;
@@ -35,7 +35,7 @@ export interface VerifyWork {
 export type BuildOrder =
   | { readonly call: number; readonly work: BuildWork | VerifyWork }
   | { readonly help: HelpOrder };
-/** A file, or how many pages are damaged. */
+/** A file, or how many pages are corrupt. */
 export type BuildResult = EncodedFile | BuiltDelta | number;
 
 export type BuildAnswer =
@@ -66,7 +66,7 @@ export class BuildWorker {
     });
   }
 
-  /** How much was given to it and not answered. */
+  /** How many jobs it has not answered. */
   get waiting(): number {
     return this.#thread.waiting;
   }

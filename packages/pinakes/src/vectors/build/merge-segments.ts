@@ -11,7 +11,7 @@ import { copyVectorSections, planVectors, writeListedFile } from "../segment/vec
 
 export interface MergeSource {
   readonly segment: SegmentBytes;
-  /** Of all its rows, where it is a delta. */
+  /** Of all its rows, if it is a delta. */
   readonly deltaSeq?: number;
 }
 
@@ -21,7 +21,7 @@ export interface Picks {
   readonly row: Uint32Array;
 }
 
-/** @param callForHelp where other threads could take a part in the longest loops */
+/** @param callForHelp where other threads could take a part of the longest loops */
 export function mergeSegments(
   collection: string,
   settings: CollectionSettings,

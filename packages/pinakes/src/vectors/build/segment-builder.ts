@@ -1,4 +1,4 @@
-/** Who builds files: in this thread (small work, tests), or in one of its own (segment/build-pool.ts). */
+/** Building files: in this thread (small work, tests), or in a thread of its own (build-pool.ts). */
 import { buildDelta, type BuiltDelta } from "./build-delta.ts";
 import type { CollectionSettings } from "../segment/collection-settings.ts";
 import type { EncodedFile } from "../segment/file-format.ts";

@@ -1,6 +1,6 @@
 /**
- * Files of segments on the local disk, where the bucket is far away: a folder for each collection, a file for each hash. Written
- * beside and renamed, verified when read, bounded, the longest unused go first. Losing any of it costs a fetch and nothing else.
+ * Files of segments on the local disk, if the bucket is remote: a folder per collection, a file per hash. Written to a temporary file and
+ * renamed, verified when read, bounded, evicted least recently used first. Losing any of it costs a fetch and nothing else.
  */
 import { mkdir, open, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ export class DiskCache {
     this.#options = options;
   }
 
-  /** Fills `into` from `offset` on, if there is a file of just this length. Whoever calls verifies it, and removes what is damaged. */
+  /** Fills `into` from `offset` on, if there is a file of exactly this length. The caller verifies it, and removes what is corrupt. */
   async read(name: CacheName, fileBytes: number, into: Uint8Array, offset: number): Promise<boolean> {
     const path = this.#path(name);
     try {
@@ -70,7 +70,7 @@ export class DiskCache {
     await rm(this.#path(name), { force: true });
   }
 
-  /** Everything of a collection: it was purged. */
+  /** All files of a collection: it was purged. */
   async removeCollection({ tenant, collection }: Omit<CacheName, "sha256">): Promise<void> {
     await rm(join(this.#options.dir, tenant, collection), { recursive: true, force: true });
   }
@@ -83,7 +83,7 @@ export class DiskCache {
     return found;
   }
 
-  /** Waits for what is being written. */
+  /** Waits for pending writes. */
   async settle(): Promise<void> {
     await this.#writes;
   }
@@ -108,7 +108,7 @@ export class DiskCache {
 
   #path({ tenant, collection, sha256 }: CacheName): string {
     if (!/^[0-9a-f]{64}$/.test(sha256))
-      throw new PinakesError("CORRUPT", "A manifest names a file by something that is no hash.");
+      throw new PinakesError("CORRUPT", "The hash of a file in a manifest is malformed.");
     return join(this.#options.dir, tenant, collection, `${sha256}.seg`);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Opened files of this process: in memory that the search threads share, bounded; behind it the disk, where there is a cache folder;
- * behind that the bucket. Each file is verified once, when it enters memory.
+ * Opened files of this process: in memory that the search threads share, bounded; behind it the disk, if there is a cache folder; behind
+ * that the bucket. Each file is verified once, when it enters memory.
  */
 import { hasCode, PinakesError } from "../../domain/errors.ts";
 import { damagedPages, readHead, type FileRef } from "../segment/file-format.ts";
@@ -15,9 +15,9 @@ export interface SegmentCacheOptions {
   readonly pool: SearchPool;
   readonly disk: DiskCache | undefined;
   readonly memoryBytesMax: number;
-  /** Counts the pages that are not what the page table says; in this thread when absent. */
+  /** Counts the pages that do not match the page table; in this thread when absent. */
   readonly damagedPages?: (loaded: LoadedSegment, ref: FileRef) => Promise<number>;
-  /** Told when a file leaves memory: who still holds it should let go. */
+  /** Called when a file leaves memory: its holders should release it. */
   readonly onEvict?: (segment: SegmentBytes) => void;
 }
 
@@ -33,7 +33,7 @@ export class SegmentCache implements SegmentFiles {
   readonly #options: SegmentCacheOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #poolIds = new WeakMap<SegmentBytes, string>();
-  /** A file that nobody holds any more leaves the search threads, too. */
+  /** A file without holders leaves the search threads, too. */
   readonly #unused: FinalizationRegistry<string>;
   #ids = 0;
   #bytes = 0;
@@ -51,7 +51,7 @@ export class SegmentCache implements SegmentFiles {
     return this.#entry(site, ref, () => this.#load(site, ref));
   }
 
-  /** The name by which search threads know a file; one that was made in memory is given to them first. */
+  /** The name by which search threads know a file; a file created in memory is sent to them first. */
   poolId(segment: SegmentBytes): string {
     const known = this.#poolIds.get(segment);
     if (known !== undefined) return known;
@@ -74,7 +74,7 @@ export class SegmentCache implements SegmentFiles {
     const known = this.#entries.get(key);
     if (known !== undefined) {
       this.#entries.delete(key);
-      this.#entries.set(key, known); // The last in the map is the last used.
+      this.#entries.set(key, known); // The last in the map is the most recently used.
       return known.opened;
     }
     const entry = { opened: make(), bytes: ref.bytes };
@@ -114,7 +114,7 @@ export class SegmentCache implements SegmentFiles {
     return this.#adopt(loaded);
   }
 
-  /** What is there but damaged or cut short is removed, and fetched again. */
+  /** A damaged or truncated file is removed, and fetched again. */
   async #fromDisk(disk: DiskCache, name: CacheName, ref: FileRef): Promise<SegmentBytes | undefined> {
     const head = new Uint8Array(ref.headBytes);
     if (!(await disk.read(name, ref.bytes, head, 0))) return undefined;
@@ -136,7 +136,7 @@ export class SegmentCache implements SegmentFiles {
     return this.#verified(loaded, ref);
   }
 
-  /** The head first, which tells how much memory it takes; then the rest, several pieces at a time, straight into that memory. */
+  /** The head first, which tells how much memory the file takes; then the rest, several chunks in parallel, straight into that memory. */
   async #inPieces(site: CollectionSite, ref: FileRef): Promise<LoadedSegment> {
     const head = await this.#range(site, ref, 0, ref.headBytes);
     const loaded = this.#empty(head, ref);
@@ -165,7 +165,7 @@ export class SegmentCache implements SegmentFiles {
     if (damaged === 0) return loaded;
     throw new PinakesError(
       "CORRUPT",
-      `The object ${ref.key} is damaged in ${damaged} of its pages. Run fsck on its collection.`,
+      `The object ${ref.key} has ${damaged} corrupt pages. Run fsck on its collection.`,
     );
   }
 

@@ -1,4 +1,4 @@
-/** Compacting one collection (RFC 0001, "Compact"): fold what is pending, merge what has gathered, publish each step. */
+/** Compacting one collection (RFC 0001, "Compact"): fold pending deltas, merge segments, publish each step. */
 import { hasCode, PinakesError } from "../../domain/errors.ts";
 import { succeeds } from "../../runtime/expected-errors.ts";
 import type { RegisteredVectorWork, VectorWork } from "../log/vector-work.ts";
@@ -10,7 +10,7 @@ import { mergeOnce } from "./merge.ts";
 import { Fenced, readMirror, writeMirror } from "./publish.ts";
 
 export interface CompactionResult {
-  /** busy: somebody else is at it. fenced: somebody else took over. waiting: a delta could not be read and will be tried again. */
+  /** busy: another compactor is working. fenced: another one took over. waiting: a delta could not be read and will be retried. */
   readonly outcome: "done" | "busy" | "fenced" | "waiting" | "stopped";
   readonly folds: number;
   readonly merges: number;
@@ -51,7 +51,7 @@ export class Compactor {
       throw error;
     } finally {
       const released = await lease.release();
-      // Last of all: while the lease is not free somebody must come again, or garbage would never be collected.
+      // Last of all: while the lease is taken there must be another run, or garbage would never be collected.
       if (settled !== undefined && released) await this.#work.remove(settled);
     }
   }
@@ -68,12 +68,12 @@ export class Compactor {
     let { head } = state;
     await refuseDivergence(site, head);
     let segments = 0;
-    // What is pending now, and no more: a run that went on as long as others write would never let garbage be collected.
+    // What is pending now, and no more: a run that continued as long as others write would never let garbage be collected.
     const enough = log.nextSeq - 1;
     let looked = false;
     for (;;) {
       if (signal?.aborted === true) return { outcome: "stopped" };
-      if (lease.lost.aborted) return { outcome: "fenced", reason: "the lease is somebody else's" };
+      if (lease.lost.aborted) return { outcome: "fenced", reason: "another process holds the lease" };
       // Folding comes first, but under a steady stream of deltas it would never end: then merging has its turn.
       const early = segments >= crowdedSegments ? await mergeOnce(site, head, lease) : undefined;
       const folded =
@@ -83,7 +83,7 @@ export class Compactor {
       const step = early ?? folded ?? (await mergeOnce(site, head, lease, mergeAll));
       if (step === undefined) {
         if (await this.#rest(site, head)) break;
-        if (head.appliedSeq >= enough) return { outcome: "done" }; // Somebody wrote meanwhile. The entry stays, and somebody comes again.
+        if (head.appliedSeq >= enough) return { outcome: "done" }; // Another write came meanwhile. The entry stays, and another run follows.
         continue;
       }
       if (folded === undefined) counts.merges += 1;
@@ -94,11 +94,11 @@ export class Compactor {
       await this.#ensureCollected(site);
     }
     if (entry === undefined) return { outcome: "done" };
-    await this.#ensureCollected(site); // Who published may have ended before it said so.
+    await this.#ensureCollected(site); // The publisher may have died before it reported.
     return { outcome: "done", entry };
   }
 
-  /** What was superseded is garbage one day. An entry that is there is early enough: a busy collection would be listed all the time. */
+  /** Superseded files become garbage later. An existing entry is early enough: a busy collection would be listed all the time. */
   async #ensureCollected({ tenant, collection, deps }: CollectionSite): Promise<void> {
     const collect = { kind: "collect", tenant, key: collection } as const;
     if ((await this.#work.read(collect)) !== undefined) return;
@@ -106,8 +106,8 @@ export class Compactor {
   }
 
   /**
-   * Nothing is pending: say so, unless somebody wrote meanwhile. `rests` moves, so that a writer that announced itself before this
-   * and commits after it must announce itself again: its entry is about to be removed.
+   * Reports that nothing is pending, unless there was a concurrent write. `rests` changes, so that a writer that registered before this and
+   * commits after it must register again: its entry is about to be removed.
    */
   async #rest(site: CollectionSite, head: Head): Promise<boolean> {
     const patch = [
@@ -121,12 +121,12 @@ export class Compactor {
   }
 }
 
-/** Whether an object is missing because this compactor is not the one at work any more. */
+/** Whether an object is missing because this compactor is no longer the active one. */
 async function hasMoved(site: CollectionSite, lease: HeldLease): Promise<boolean> {
   return (await site.lease()).epoch !== lease.epoch;
 }
 
-/** A mirror that is ahead of the head means that the items were restored to an older state: going on would lose what came after. */
+/** A mirror that is ahead of the head means that the items were restored to an older state: continuing would lose what came after. */
 async function refuseDivergence(site: CollectionSite, head: Head): Promise<void> {
   const log = await site.read<Log>(itemIds.log);
   const mirror = await readMirror(site);
@@ -137,11 +137,11 @@ async function refuseDivergence(site: CollectionSite, head: Head): Promise<void>
         ? `its bucket has version ${mirror.version}, but its items end at version ${head.version}; were they restored from a backup?`
         : undefined;
   if (reason === undefined) {
-    // Who published may have ended before it wrote the mirror.
+    // The publisher may have died before it wrote the mirror.
     if (head.version > 0 && mirror?.commitId !== head.commitId) await writeMirror(site, head);
     return;
   }
-  // One that was overtaken sees the mirror of its successor: that is no divergence.
+  // A superseded compactor sees the mirror of its successor: that is no divergence.
   const { fence, head: newest } = await site.state();
   if (newest.commitId !== head.commitId) throw new Fenced(`version ${head.version} is not the newest any more`);
   if (fence.status === "active") await markDiverged(site, head, { ...fence, status: "diverged", reason });

@@ -1,4 +1,4 @@
-/** The state of a collection and the manifest of its head, which are read one after the other: again where the head moved in between. */
+/** The state of a collection and the manifest of its head, which are read one after the other: repeated if the head moved in between. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
 import type { Manifest } from "../store/manifest.ts";
@@ -19,5 +19,5 @@ export async function currentManifest(
       if (!(error instanceof Fenced)) throw error;
     }
   }
-  throw new PinakesError("UNAVAILABLE", "The collection changed again and again during this read; try again.");
+  throw new PinakesError("UNAVAILABLE", "The collection changed repeatedly during this read; try again.");
 }

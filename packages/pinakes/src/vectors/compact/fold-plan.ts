@@ -1,6 +1,6 @@
 /**
- * What a batch of deltas does to a collection (RFC 0001, "Fold"): which of their rows go into the new segment, and which rows of
- * older segments they take away. Pure: from opened files to a plan.
+ * What a batch of deltas does to a collection (RFC 0001, "Fold"): which of their rows go into the new segment, and which rows of older
+ * segments they delete. Pure: from opened files to a plan.
  */
 import { idHash } from "../segment/id-hash.ts";
 import { opCodes, type Row } from "../row.ts";
@@ -16,9 +16,9 @@ export interface OpenDelta {
 export interface FoldPlan {
   /** Rows of the deltas as they are. */
   readonly kept: readonly { readonly delta: number; readonly row: number }[];
-  /** Rows that a patch made new, by the seq of the patch. */
+  /** Rows created by a patch, by the seq of the patch. */
   readonly patched: ReadonlyMap<number, readonly Row[]>;
-  /** For each older segment, in its order: rows that are taken away now. */
+  /** For each older segment, in its order: rows that are deleted now. */
   readonly removed: readonly (readonly number[])[];
 }
 
@@ -26,7 +26,7 @@ type Winner =
   | { readonly seq: number; readonly delta: number; readonly row: number }
   | { readonly seq: number; readonly patched: Row };
 
-/** `deltas` ascending by seq; a delta that was dead and is tried again has its old one. */
+/** `deltas` ascending by seq; a dead delta that is retried has its old one. */
 export function planFold(
   deltas: readonly OpenDelta[],
   segments: readonly OpenSegment[],
@@ -37,7 +37,7 @@ export function planFold(
   for (const [index, delta] of deltas.entries()) {
     for (let row = 0; row < delta.rows.rows; row += 1) {
       const id = delta.rows.id(row);
-      // Tried again after something newer was written: it has lost, also as what a later patch would begin with.
+      // Retried after a newer write: it has lost, also as the base of a later patch.
       if (delta.seq < newestStored && (findStored(segments, id)?.seq ?? 0) > delta.seq) continue;
       if (delta.rows.op[row] !== opCodes.patch) {
         winners.set(id, { seq: delta.seq, delta: index, row });
@@ -65,7 +65,7 @@ function settle(
   const removed = segments.map((): number[] => []);
   for (const [id, winner] of winners) {
     const found = findStored(segments, id);
-    if (found !== undefined && found.seq > winner.seq) continue; // Tried again after something newer was written.
+    if (found !== undefined && found.seq > winner.seq) continue; // Retried after a newer write.
     if (found !== undefined) (removed[found.segment] as number[]).push(found.row);
     if ("patched" in winner) {
       const rows = patched.get(winner.seq) ?? [];
@@ -83,7 +83,7 @@ function newestPut(deltas: readonly OpenDelta[], winner: Winner): Row | undefine
   return rows.isPut(winner.row) ? rows.put(winner.row) : undefined;
 }
 
-/** Not one that is newer than the patch: that has lost already. */
+/** Not one that is newer than the patch: the patch has lost already. */
 function storedPut(segments: readonly OpenSegment[], id: string, before: number): Row | undefined {
   const found = findStored(segments, id);
   if (found === undefined || found.seq > before) return undefined;

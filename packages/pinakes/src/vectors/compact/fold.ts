@@ -1,4 +1,4 @@
-/** One fold: the next deltas of the log, and dead ones that are to be tried again, become a segment. */
+/** One fold: the next deltas of the log, and dead ones to be retried, become a segment. */
 import { hasCode, PinakesError } from "../../domain/errors.ts";
 import { vectorLimits } from "../limits.ts";
 import type { MergeSource, Picks } from "../build/merge-segments.ts";
@@ -20,7 +20,7 @@ export type FoldStep =
   | { readonly waiting: string }
   | undefined;
 
-/** Undefined when nothing is pending. */
+/** Undefined if nothing is pending. */
 export async function foldOnce(site: CollectionSite, head: Head, lease: HeldLease): Promise<FoldStep> {
   const requests: DeadRequest[] = [];
   for await (const request of site.all<DeadRequest>("request.")) requests.push(request);
@@ -58,7 +58,7 @@ export async function foldOnce(site: CollectionSite, head: Head, lease: HeldLeas
   return { published, rowsWritten };
 }
 
-/** What a new version takes over unless it changes it. */
+/** What a new version inherits unless it changes it. */
 export function kept({
   logId,
   settings,
@@ -77,7 +77,7 @@ export async function manifestOf(site: CollectionSite, head: Head): Promise<Mani
   return entry.manifest;
 }
 
-/** Without a gap from the head on: a gap means that the head is old. */
+/** Without a gap from the head on: a gap means that the head is stale. */
 async function nextDeltas(site: CollectionSite, head: Head): Promise<Delta[]> {
   const all = await site.deltas(head.appliedSeq + 1, vectorLimits.foldDeltasMax);
   if (all.some((delta, i) => delta.seq !== head.appliedSeq + 1 + i)) throw new Fenced("the log has moved on");
@@ -97,7 +97,7 @@ interface Taken {
   readonly waiting?: string;
 }
 
-/** Up to the first that cannot be read and is not given up yet. */
+/** Up to the first that cannot be read and is not dead yet. */
 async function takeDeltas(
   site: CollectionSite,
   manifest: Manifest,
@@ -113,7 +113,7 @@ async function takeDeltas(
   for (const [i, delta] of pending.entries()) {
     const outcome = opened[i] as OpenDelta | PinakesError;
     if (PinakesError.isInstance(outcome)) {
-      // Trouble of the store is nobody's fault and counts nothing; damage does.
+      // An error of the store does not count against the delta; corruption does.
       if (outcome.code !== "CORRUPT") return { open, dead, last, bytes, applied, waiting: outcome.detail };
       const failures = await countFailure(site, delta, outcome.detail, lease);
       if (failures < vectorLimits.deltaFailuresMax)
@@ -153,7 +153,7 @@ async function openDelta(
   }
 }
 
-/** By the owner of the lease only, so that two do not count one failure twice. */
+/** Only by the holder of the lease, so that two do not count one failure twice. */
 async function countFailure(site: CollectionSite, delta: Delta, error: string, lease: HeldLease): Promise<number> {
   try {
     await site.batch([
@@ -168,7 +168,7 @@ async function countFailure(site: CollectionSite, delta: Delta, error: string, l
       },
     ]);
   } catch (cause) {
-    if (hasCode(cause, "PRECONDITION_FAILED", "NOT_FOUND")) throw new Fenced("the lease is somebody else's");
+    if (hasCode(cause, "PRECONDITION_FAILED", "NOT_FOUND")) throw new Fenced("another process holds the lease");
     throw cause;
   }
   return delta.failures + 1;
@@ -178,7 +178,7 @@ interface Requested {
   readonly open: readonly OpenDelta[];
   /** Seqs that are not dead any more after this fold. */
   readonly settled: readonly number[];
-  /** All but those that could not be tried because of trouble of the store. */
+  /** All but those that could not be retried because of store errors. */
   readonly spent: readonly DeadRequest[];
 }
 
@@ -196,7 +196,7 @@ async function takeRequested(
       dead === undefined || request.action === "discard" ? undefined : await openDelta(site, manifest, dead);
     if (PinakesError.isInstance(outcome) && outcome.code !== "CORRUPT") continue;
     spent.push(request);
-    // Still damaged: it stays dead.
+    // Still corrupt: it stays dead.
     if (dead === undefined || PinakesError.isInstance(outcome)) continue;
     if (outcome !== undefined) open.push(outcome);
     settled.push(request.seq);
@@ -206,7 +206,7 @@ async function takeRequested(
 
 async function removeRequests(site: CollectionSite, requests: readonly DeadRequest[]): Promise<void> {
   for (const { seq, nonce } of requests) {
-    // What is left is found again, and settled already; what was asked again since then stays.
+    // Remaining requests are found again, and settled already; newer requests stay.
     await site.batch([{ op: "delete", id: itemIds.request(seq), where: { nonce } }]).catch(() => {});
   }
 }
@@ -225,7 +225,7 @@ async function write(
       "INTERNAL",
       `A fold wrote rows with the sum ${output.entry.sum} instead of ${expected}; nothing was published.`,
     );
-  // A segment of which nothing lives is left behind by the next merge, not here: its tombstones may still be needed.
+  // A segment without live rows is removed by the next merge, not here: its tombstones may still be needed.
   return { entries: output === undefined ? older : [...older, output.entry], rowsWritten: picks.source.length };
 }
 

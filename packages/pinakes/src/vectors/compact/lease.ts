@@ -1,6 +1,6 @@
 /**
- * The compactor's lease (RFC 0001, "Lease"): for progress, not for safety. Whoever publishes is checked by its epoch, so a wrong
- * guess about time costs work and nothing else.
+ * The compactor's lease (RFC 0001, "Lease"): for liveness, not for safety. Every publish is checked by its epoch, so a wrong guess about
+ * time costs work and nothing else.
  */
 import { hasCode } from "../../domain/errors.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
@@ -12,11 +12,11 @@ interface Seen {
   readonly since: number;
 }
 
-/** What this process has seen of others' leases. */
+/** Other processes' leases as seen by this one. */
 export class LeaseObserver {
   readonly #seen = new Map<string, Seen>();
 
-  /** Undefined when somebody else is at work. */
+  /** Undefined if another process holds it. */
   async acquire(site: CollectionSite, owner: string): Promise<HeldLease | undefined> {
     const lease = await site.lease();
     const { name } = site;
@@ -34,13 +34,13 @@ export class LeaseObserver {
       ]);
     } catch (error) {
       if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
-      await site.state(); // Deleted is not busy: it throws.
+      await site.state(); // A deleted collection is not busy: it throws.
       return undefined;
     }
     return new HeldLease(site, owner, taken.epoch);
   }
 
-  /** Its heart has not beaten for the whole ttl, while this process was watching. */
+  /** There was no heartbeat for the whole ttl, while this process was watching. */
   #isAbandoned(name: string, { epoch, beat }: Lease, { deps }: CollectionSite): boolean {
     const now = deps.monotonic();
     const seen = this.#seen.get(name);
@@ -66,7 +66,7 @@ export class HeldLease {
     this.#stopBeating = site.deps.timers.every(site.deps.policy.leaseMs / 3, () => this.beat());
   }
 
-  /** Aborted as soon as a heartbeat finds that the lease is somebody else's. */
+  /** Aborted as soon as a heartbeat finds that another process holds the lease. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -82,12 +82,12 @@ export class HeldLease {
         },
       ]);
     } catch (error) {
-      // Anything else is trouble of the store: the job goes on, and its publish is checked by the epoch.
+      // Anything else is an error of the store: the job continues, and its publish is checked by the epoch.
       if (hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) this.#lost.abort(error);
     }
   }
 
-  /** Whether it is free now for all that is known. */
+  /** Whether it is free, as far as is known. */
   async release(): Promise<boolean> {
     this.#stopBeating();
     const { epoch, owner } = this;
@@ -102,7 +102,7 @@ export class HeldLease {
       ]);
       return true;
     } catch {
-      return false; // Lost, or the store has trouble: the lease runs out by itself.
+      return false; // Lost, or the store has errors: the lease expires.
     }
   }
 }

@@ -6,7 +6,7 @@ const fanout = 4;
 const levelRows = 1_000;
 const deadShareMax = 0.2;
 
-/** Positions in `segments`; empty when there is nothing to do. */
+/** Positions in `segments`; empty if there is nothing to do. */
 export function chooseMerge(segments: readonly SegmentEntry[], all = false): number[] {
   const sizes = segments.map((entry, index) => ({
     index,
@@ -24,7 +24,7 @@ interface Sized {
   readonly entry: SegmentEntry;
 }
 
-/** Rewritten alone: the dead rows go, and its level may become another. */
+/** Rewritten alone: the dead rows are dropped, and its level may change. */
 function mostDead(sizes: readonly Sized[]): number[] | undefined {
   const share = ({ entry, live }: Sized): number => 1 - live / Math.max(1, entry.rows);
   // Small ones are merged soon anyway; tombstones that must stay would make a small segment "dead" for ever.

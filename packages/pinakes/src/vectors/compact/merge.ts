@@ -1,4 +1,4 @@
-/** One merge: several segments become one with their live rows. What is live does not change, and that is checked. */
+/** One merge: several segments become one with their live rows. The live rows do not change, and that is checked. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { CollectionSite } from "../store/collection-site.ts";
 import { openSegments } from "../store/open-segments.ts";
@@ -10,7 +10,7 @@ import { chooseMerge } from "./merge-policy.ts";
 import { publish, type Publication } from "./publish.ts";
 import { writeSegment } from "./segment-writer.ts";
 
-/** Undefined when there is nothing worth merging. `all`: everything into as few as the caps allow, for an operator who asks. */
+/** Undefined if no merge is worthwhile. `all`: everything into as few as the caps allow, on an operator's request. */
 export async function mergeOnce(
   site: CollectionSite,
   head: Head,

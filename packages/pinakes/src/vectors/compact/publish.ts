@@ -4,7 +4,7 @@ import { historyDocument, type CollectionSite } from "../store/collection-site.t
 import { encodeManifest, type Manifest } from "../store/manifest.ts";
 import { itemIds, type Head, type HistoryEntry } from "../store/records.ts";
 
-/** Somebody else took over, or the collection was deleted: whatever was prepared is garbage now. */
+/** Another compactor took over, or the collection was deleted: everything prepared is garbage now. */
 export class Fenced extends Error {
   override readonly name = "Fenced";
 }
@@ -82,7 +82,7 @@ export function prepare(
   return { manifest, text: Buffer.from(bytes).toString("utf8"), head };
 }
 
-/** Refused: fenced. Unknown: what is there now decides; a batch that arrives even later is refused once the epoch has moved. */
+/** Rejected: fenced. Unknown: the current state decides; a batch that arrives even later is rejected once the epoch has moved. */
 async function settle(site: CollectionSite, head: Head, error: unknown): Promise<void> {
   if (!PinakesError.isInstance(error)) throw error;
   const refused = error.code === "PRECONDITION_FAILED" || error.code === "CONFLICT" || error.code === "NOT_FOUND";

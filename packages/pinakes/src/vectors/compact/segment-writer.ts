@@ -15,7 +15,7 @@ export interface Output {
   readonly rows: SegmentRows;
 }
 
-/** Undefined when there are no rows to write. */
+/** Undefined if there are no rows to write. */
 export async function writeSegment(
   site: CollectionSite,
   settings: CollectionSettings,
@@ -31,7 +31,7 @@ export async function writeSegment(
     headBytes: file.headBytes,
   };
   await site.deps.objects.put(site.scope, ref.key, file.bytes);
-  // Nobody has opened this name before: what is verified here is what the store has, not what was sent.
+  // The name is new to the cache: this verifies what the store has, not what was sent.
   const rows = new SegmentRows(await site.deps.files.open(site, ref));
   if (rows.rows !== picks.source.length)
     throw new PinakesError("INTERNAL", `A merge of ${picks.source.length} rows wrote ${rows.rows}.`);
@@ -46,7 +46,7 @@ export async function writeSegment(
   return { rows, entry: { ...ref, rows: rows.rows, puts, minSeq, maxSeq, sum: formatSum(rows.sum()) } };
 }
 
-/** Entries of the older segments with what is removed from them now. One object holds all bitmaps that changed. */
+/** Entries of the older segments with their new deletions. One object has all bitmaps that changed. */
 export async function writeDeletions(
   site: CollectionSite,
   segments: readonly OpenSegment[],
@@ -73,7 +73,7 @@ export async function writeDeletions(
   return entries;
 }
 
-/** Tombstones may be deleted, too; what is counted and summed are rows that were live. */
+/** Tombstones may be deleted, too; only rows that were live are counted and summed. */
 function deletedSum({ rows }: OpenSegment, deleted: Bitmap): { count: number; sum: string } {
   const summer = new RowSummer();
   let count = 0;

@@ -1,8 +1,8 @@
 /**
- * The metadata sections of rows that were just written.
+ * The metadata sections of newly written rows.
  *
- * Every path through objects is a field, the objects on the way too (`exists` holds for them). Of an array, its scalars are indexed for
- * `contains`; what is inside its objects and arrays cannot be named by a path and is not.
+ * Every path through objects is a field, including the objects on the way (`exists` is true for them). Of an array, its scalars are
+ * indexed for `contains`; what is inside its objects and arrays cannot be named by a path and is not.
  */
 import { invalid } from "../../domain/errors.ts";
 import { compareUtf8, type JsonObject, type JsonValue } from "../../domain/json.ts";
@@ -29,7 +29,7 @@ export function buildColumnSections(metadata: readonly (JsonObject | undefined)[
   return writer.done();
 }
 
-/** By kind, then value, the rows; where the kind is the value, the value is null. */
+/** By kind, then value, the rows; if the kind is the value, the value is null. */
 type Lists = Map<number, Map<Scalar, number[]>>;
 
 interface Field {
@@ -83,7 +83,7 @@ function addRow(lists: Lists, kind: number, value: Scalar, row: number): void {
   if (byValue === undefined) lists.set(kind, (byValue = new Map()));
   const rows = byValue.get(value);
   if (rows === undefined) byValue.set(value, [row]);
-  // An array may hold a value twice.
+  // An array may contain a value twice.
   else if (rows.at(-1) !== row) rows.push(row);
 }
 
@@ -99,7 +99,7 @@ function writeKind(
   if (plainKind === kindOf.string) entries.sort(([a], [b]) => compareUtf8(a as string, b as string));
   for (const [value, rows] of entries) {
     const list = Uint32Array.from(rows);
-    // Adding 0 makes one of -0 and 0, which are equal.
+    // Adding 0 unifies -0 and 0, which are equal.
     if (typeof value === "number") writer.add(path, kind, value + 0, list);
     else writer.add(path, kind, typeof value === "string" ? orderedBytes(value) : undefined, list);
   }

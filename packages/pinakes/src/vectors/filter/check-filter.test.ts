@@ -39,7 +39,7 @@ describe("checkFilterFields", () => {
     for (const filter of filters) expect(detailOf(filter)).toBe("accepted");
   });
 
-  it("names an unknown field, the known ones and a near miss, wherever it stands", () => {
+  it("names an unknown field, the known ones and a near miss, at any depth", () => {
     expect(detailOf({ or: [{ year: 1 }, { not: { autor: "x" } }] })).toBe(
       'filter.or[1].not.autor: no row has a field "autor". Did you mean "author"? ' +
         'Known fields: "/a.b", "author", "public", "source", "source.lang", "tags", "year".',
@@ -52,7 +52,7 @@ describe("checkFilterFields", () => {
     expect(detailOf({ zzzz: 1 }, many)).toMatch(/and 5 more\.$/);
   });
 
-  it("names field, operator and types where the field never has the operand's type", () => {
+  it("names field, operator and types if the field never has the operand's type", () => {
     expect(detailOf({ year: { gt: "abc" } })).toBe(
       'filter.year: gt got the string "abc", but field "year" only ever holds numbers or null; give a number.',
     );
@@ -70,7 +70,7 @@ describe("checkFilterFields", () => {
     expect(detailOf({ year: { contains: null } })).toContain("contains got the value null");
   });
 
-  it("refuses what is not a filter", () => {
+  it("rejects an invalid filter", () => {
     expect(detailOf({ year: { near: 1 } })).toContain("unknown operator");
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Refuses a filter that cannot mean what its author thinks: a field that no row has, or an operand of a type that the field never has. Both
- * would silently give nothing (or, under `not`, everything).
+ * Rejects a filter that cannot mean what its author intends: a field that no row has, or an operand of a type that the field never has.
+ * Both would silently match nothing (or, under `not`, everything).
  */
 import { invalid, show } from "../../domain/errors.ts";
 import { compileFilter, type Comparison, type Filter } from "../../domain/filter.ts";
@@ -77,7 +77,7 @@ const plurals: Readonly<Record<FieldType, string>> = {
 function advice(key: string, types: ReadonlySet<FieldType>, operator: string, known: Known): string {
   if (operator === "contains")
     return types.has("string")
-      ? "; contains looks for a part of a string or an element of an array"
+      ? "; contains searches for a substring or an array element"
       : "; contains needs strings or arrays";
   if (types.has("array")) return `; for an element of the array use { "contains": … }`;
   const inner = [...known.keys()].find((path) => path.startsWith(`${key}.`));
@@ -102,7 +102,7 @@ function unknownField(key: string, known: Known, where: string): Error {
   return invalid(`${where}: no row has a field "${key}".${hint} Known fields: ${shown.join(", ")}${more}.`);
 }
 
-/** The field that differs in case only, is nested under another, ends alike, or is at most two letters away. */
+/** A field that differs in case only, is nested under another, has the same last name, or differs by at most two letters. */
 function nearest(key: string, paths: readonly string[]): string | undefined {
   const lower = key.toLowerCase();
   const last = lower.split(".").at(-1);

@@ -12,7 +12,7 @@
  * value at the path is, one entry a row: the rows where the field exists are one slice. The kinds after it say what is in its array.
  */
 export const kindOf = Object.freeze({ null: 0, false: 1, true: 2, number: 3, string: 4, array: 5, object: 6 });
-/** An element of an array is this much above the kind of the same value by itself (null, false, true, number, string). */
+/** An element of an array has the kind of the same plain value plus this (null, false, true, number, string). */
 export const elementKind = 7;
 export const kindCount = 12;
 /** u32 words of a field in meta.kinds. */
@@ -39,7 +39,7 @@ export function kindOfScalar(value: Scalar): number {
   return typeof value === "number" ? kindOf.number : kindOf.string;
 }
 
-/** How a filter names a property: dots between the names, or an RFC 6901 pointer where a name would be misread. */
+/** How a filter names a property: dots between the names, or an RFC 6901 pointer if a name would be ambiguous. */
 export function fieldName(segments: readonly string[]): string {
   const plain = segments.every((segment) => !segment.includes(".")) && !(segments[0] as string).startsWith("/");
   const keyword = segments.length === 1 && ["and", "or", "not"].includes(segments[0] as string);
@@ -48,8 +48,8 @@ export function fieldName(segments: readonly string[]): string {
 }
 
 /**
- * A string in bytes whose order is that of `compareUtf8` and in which a part of a string is a part of its bytes, for any string, even
- * with half a surrogate pair. It is UTF-8 of the UTF-16 units, with the surrogates moved behind U+FFFF's place, where their characters sort.
+ * A string as bytes whose order is that of `compareUtf8` and in which a substring is a part of its bytes, for any string, even with half a
+ * surrogate pair. It is UTF-8 of the UTF-16 units, with the surrogates moved behind U+FFFF, where their characters sort.
  */
 export function orderedBytes(text: string): Uint8Array {
   if (!/[\ud800-\uffff]/.test(text)) return Buffer.from(text, "utf8");

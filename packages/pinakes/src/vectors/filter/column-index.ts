@@ -40,7 +40,7 @@ export class ColumnIndex {
     return this.stringStart(entry) + (this.#places[entry * 2 + 1] as number);
   }
 
-  /** The first entry from `from` to below `to` whose value is not before (`after`: is after) the one given; `to` if none. */
+  /** The first entry from `from` to below `to` whose value is not before (`after`: is after) the given one; `to` if none. */
   lowerBound(from: number, to: number, value: number | Uint8Array, after = false): number {
     let low = from;
     let high = to;

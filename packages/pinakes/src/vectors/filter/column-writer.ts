@@ -28,7 +28,7 @@ export class ColumnWriter {
     this.#starts.add(0);
   }
 
-  /** Paths, kinds and values ascend from call to call; a call with the same path goes on with its field. `rows` ascend, at least one. */
+  /** Paths, kinds and values ascend from call to call; a call with the same path continues its field. `rows` ascend, at least one. */
   add(path: string, kind: number, value: EntryValue, rows: Uint32Array): void {
     if (this.#fields.at(-1)?.path !== path) {
       this.#endField();

@@ -77,7 +77,7 @@ function segmentWith(metadata: readonly (JsonObject | undefined)[]) {
 }
 
 describe("evaluateFilter", () => {
-  it("finds exactly the rows that compileFilter lets through", () => {
+  it("finds exactly the rows that compileFilter accepts", () => {
     fc.assert(
       fc.property(
         fc.array(documents, { maxLength: 40 }),
@@ -97,7 +97,7 @@ describe("evaluateFilter", () => {
     );
   });
 
-  it("refuses what is not a filter", () => {
+  it("rejects an invalid filter", () => {
     const segment = segmentWith([{ x: 1 }]);
     expect(() => evaluateFilter(segment, { x: { near: 1 } })).toThrow(/unknown operator/);
     expect(() => evaluateFilter(segment, { x: [1] } as unknown as Filter)).toThrow(/must be a string/);
@@ -140,7 +140,7 @@ describe("metadata sections", () => {
     ]);
   });
 
-  it("take 256 fields, and refuse one more", () => {
+  it("accept 256 fields, and reject one more", () => {
     const wide = (count: number): JsonObject =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, i]));
     expect(buildColumnSections([wide(256)]).fields.length).toBe(256);
@@ -148,7 +148,7 @@ describe("metadata sections", () => {
   });
 });
 
-describe("what is known of a filter before it is evaluated", () => {
+describe("estimates before a filter is evaluated", () => {
   it("bounds the rows that pass, and finds those of one equality in place", () => {
     let found = 0;
     fc.assert(

@@ -1,4 +1,7 @@
-/** The rows of a segment that pass a filter, from its dictionaries: what `compileFilter` says of each row's metadata, without reading it. */
+/**
+ * The rows of a segment that pass a filter, from its dictionaries: the result of `compileFilter` for each row's metadata, without reading
+ * it.
+ */
 import { invalid } from "../../domain/errors.ts";
 import { compileFilter, type Comparison, type Filter } from "../../domain/filter.ts";
 import { isJsonObject } from "../../domain/json.ts";
@@ -9,12 +12,12 @@ import { elementKind, fieldName, kindOf, kindOfScalar, orderedBytes, type Scalar
 import { columnIndexOf, type ColumnIndex } from "./column-index.ts";
 
 export function evaluateFilter(segment: SegmentBytes, filter: Filter): Bitmap {
-  // Refuses what is not a filter, in the same words as everywhere.
+  // Rejects an invalid filter with the usual messages.
   compileFilter(filter);
   return new Evaluation(columnIndexOf(segment), segment.header.rows).filter(filter);
 }
 
-/** Where the rows of a filter that is one equality lie in the segment's memory, ascending; undefined for any other filter. */
+/** The location of the rows of a filter that is one equality, ascending, in the segment's memory; undefined for any other filter. */
 export function equalRows(
   segment: SegmentBytes,
   filter: Filter,
@@ -22,7 +25,7 @@ export function equalRows(
   return new Evaluation(columnIndexOf(segment), segment.header.rows).equalRows(filter);
 }
 
-/** At most so many rows pass, as far as dictionaries tell without looking at rows. */
+/** An upper bound of the rows that pass, from the dictionaries alone. */
 export function matchesAtMost(segment: SegmentBytes, filter: Filter): number {
   return new Evaluation(columnIndexOf(segment), segment.header.rows).atMost(filter);
 }
@@ -107,7 +110,7 @@ class Evaluation {
     return this.#holding(operator, operand, field);
   }
 
-  /** The rows for which an operator that needs a value holds. */
+  /** The rows for which an operator with a value is true. */
   #holding(operator: string, operand: Scalar | readonly Scalar[], field: number): Bitmap {
     const into = Bitmap.local(this.#rows);
     if (field < 0) return into;
@@ -145,7 +148,7 @@ class Evaluation {
     else throw invalid(`filter: unknown operator "${operator}".`);
   }
 
-  /** An array that holds the value, or a string that holds the text. */
+  /** An array that contains the value, or a string that contains the text. */
   #addContaining(field: number, value: Scalar, into: Bitmap): void {
     this.#addEqual(field, value, elementKind, into);
     if (typeof value !== "string") return;
@@ -155,7 +158,7 @@ class Evaluation {
     this.#addStringsWith(orderedBytes(value), from, to, into);
   }
 
-  /** The strings lie one after the other: one search through all of them; a match that runs over an end is none. */
+  /** The strings are concatenated: one search through all of them; a match across a boundary does not count. */
   #addStringsWith(part: Uint8Array, from: number, to: number, into: Bitmap): void {
     if (from === to) return;
     const { strings } = this.#index;
@@ -171,7 +174,7 @@ class Evaluation {
     }
   }
 
-  /** The entry whose string the byte at `at` belongs to. */
+  /** The entry whose string contains the byte at `at`. */
   #entryAt(at: number, from: number, to: number): number {
     let low = from;
     let high = to - 1;

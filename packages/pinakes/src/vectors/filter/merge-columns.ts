@@ -1,7 +1,7 @@
 /**
  * The metadata sections of a merged segment, from those of its sources: dictionaries and lists are merged, no document is read. The result
  * is byte for byte what building from the surviving metadata gives. The union of many sources may have more than `metadataFieldsMax`
- * fields: a merge never fails for that, so it is for appends to refuse new fields.
+ * fields: a merge never fails for that; appends must reject new fields.
  */
 import { compareUtf8 } from "../../domain/json.ts";
 import { MergeHeap } from "../text/merge-heap.ts";

@@ -1,4 +1,4 @@
-/** Appends one source to a collection: all of it is checked first, then it goes in part by part, each part once. */
+/** Appends one source to a collection: all of it is validated first, then it is appended part by part, each part once. */
 import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
@@ -14,7 +14,7 @@ import type { Source } from "./source.ts";
 
 export interface ImportTarget {
   readonly vectors: Vectors;
-  /** Where the ledger is: the object store of Pinakes itself. */
+  /** The location of the ledger: the object store of Pinakes itself. */
   readonly objects: ObjectStore;
   readonly scope: Scope;
   readonly collection: string;
@@ -23,11 +23,11 @@ export interface ImportTarget {
 export interface ApplyOptions {
   /** Identifies the source for ever. */
   readonly key: string;
-  /** Creates the collection where there is none; what is absent is taken from the source. */
+  /** Creates the collection if it is absent; missing settings are read from the source. */
   readonly create?: Partial<NewCollection> | undefined;
   readonly split?: Partial<Split> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** How a part is appended; tests and imports wait and repeat here. */
+  /** How a part is appended; tests and imports retry here. */
   readonly append?: ((input: AppendInput) => Promise<unknown>) | undefined;
   readonly onPart?:
     | ((progress: { readonly part: number; readonly rowsAppended: number; readonly rows: number }) => void)
@@ -36,7 +36,7 @@ export interface ApplyOptions {
 
 export interface Applied {
   readonly rows: number;
-  /** Of all times; those of this one are fewer after a crash, and none where all had been appended before. */
+  /** Over all runs; the count of this one is lower after a crash, and 0 if all had been appended before. */
   readonly parts: number;
   readonly partsNow: number;
 }
@@ -44,7 +44,7 @@ export interface Applied {
 export async function applySource(target: ImportTarget, source: Source, options: ApplyOptions): Promise<Applied> {
   const { key, signal } = options;
   const settings = await settingsOf(target, source, options.create);
-  // An empty source, and nothing to make a collection of.
+  // An empty source has no settings for a new collection.
   if (settings === undefined) return { rows: 0, parts: 0, partsNow: 0 };
   const { fingerprint, rows } = await check(source, settings, signal);
   const ledger = new Ledger(target.objects, target.scope, target.collection);
@@ -76,7 +76,7 @@ export async function applySource(target: ImportTarget, source: Source, options:
   return { rows, parts: part, partsNow: part - (known?.partsAppended ?? 0) };
 }
 
-/** Every row, before the first one is appended: a source that is wrong somewhere changes nothing. */
+/** Every row, before the first one is appended: an invalid source changes nothing. */
 async function check(
   source: Source,
   settings: CollectionSettings,
@@ -119,13 +119,13 @@ async function firstDims(source: Source): Promise<number | undefined> {
     throw invalid(`${where}: vector: must be a list of numbers.`);
   }
   for await (const { where } of source.rows())
-    throw invalid(`${where}: no row here has a vector, which would tell the dims; create the collection first.`);
+    throw invalid(`${where}: no row here has a vector, which is needed for the dims; create the collection first.`);
   return undefined;
 }
 
 function changed(key: string): PinakesError {
   return new PinakesError(
     "CONFLICT",
-    `${key}: was taken in before, with other content. What was announced must not change: put the new rows under a new key.`,
+    `${key}: was imported before, with other content. Announced content must not change: put the new rows under a new key.`,
   );
 }

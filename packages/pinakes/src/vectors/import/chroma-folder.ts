@@ -1,4 +1,4 @@
-/** A folder of Chroma with all its collections: for who takes in all of them, and not only one snapshot. */
+/** A folder of Chroma with all its collections: for importing all of them, and not only one snapshot. */
 import { copyFile, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export async function chromaCollections(folder: string): Promise<readonly string
     await copyFile(path, join(copy, chromaFile)).catch((error: unknown) => {
       throw new PinakesError(
         "NOT_FOUND",
-        `${path}: cannot be read: ${(error as Error).message}. Name the folder that holds ${chromaFile}.`,
+        `${path}: cannot be read: ${(error as Error).message}. Name the folder that contains ${chromaFile}.`,
         { cause: error },
       );
     });
@@ -44,14 +44,14 @@ export async function chromaCollections(folder: string): Promise<readonly string
   }
 }
 
-/** Every row of one collection, of a copy that cannot change meanwhile. */
+/** Every row of one collection, from a copy that cannot change meanwhile. */
 export async function* chromaRows(
   folder: string,
   collection: string,
   signal?: AbortSignal,
 ): AsyncGenerator<{ readonly row: UpsertRow; readonly where: string }> {
   const files = folderReader(folder);
-  // A source is a folder inside of something: this one is all there is.
+  // A source is a path inside of a folder: this one is the whole.
   const reader: SourceReader = {
     async *list(prefix, stop) {
       for await (const { key, bytes } of files.list("", stop))

@@ -1,9 +1,9 @@
 /**
  * The tables of Chroma's chroma.sqlite3 (0.4 and later), read into two tables of ours: rows (documents and metadata) and vectors.
  *
- * Chroma writes every change to `embeddings_queue` first. The metadata segment (`embeddings`, `embedding_metadata`) and the vector
- * segment (the files of its HNSW index) each take it from there at their own pace, and `max_seq_id` says how far each has come. So
- * each of the two is what its segment has, plus the later changes of the queue, in order. What both have is purged from the queue.
+ * Chroma writes every change to `embeddings_queue` first. The metadata segment (`embeddings`, `embedding_metadata`) and the vector segment
+ * (the files of its HNSW index) each read it at their own pace, and `max_seq_id` has the position of each. So each of the two is the
+ * content of its segment plus the later changes of the queue, in order. Changes that both have are purged from the queue.
  */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
@@ -38,7 +38,7 @@ export class ChromaTables {
   constructor(db: DatabaseSync, name: string) {
     this.#db = db;
     this.#name = name;
-    // Somebody else's schema: nothing in it may call functions with side effects.
+    // A foreign schema: nothing in it may call functions with side effects.
     db.exec("PRAGMA trusted_schema = OFF; PRAGMA temp_store = FILE; PRAGMA cell_size_check = ON");
     this.#tables = new Set(
       this.#all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name: table }) => String(table)),
@@ -69,11 +69,11 @@ export class ChromaTables {
     });
   }
 
-  /** How far a segment has come; undefined when it has not begun. */
+  /** The position of a segment; undefined if it has not begun. */
   maxSeqId(segment: string): number | undefined {
     const [row] = this.#all("SELECT seq_id FROM max_seq_id WHERE segment_id = ?", segment);
     const seq = row?.["seq_id"];
-    // Older versions keep it as bytes.
+    // Older versions store it as bytes.
     if (seq instanceof Uint8Array) return Number(BigInt(`0x${Buffer.from(seq).toString("hex") || "0"}`));
     return typeof seq === "number" ? seq : undefined;
   }
@@ -83,7 +83,7 @@ export class ChromaTables {
     for (const { id, vector } of elements) insert.run(id, vector);
   }
 
-  /** Step by step: whoever runs it may let others have their turn in between. */
+  /** A generator, so that the caller may yield to the event loop in between. */
   *loadRows(segment: string): Generator<void> {
     const insert = this.#db.prepare("INSERT INTO pinakes_rows VALUES (?, ?, ?, ?)");
     const read = this.#db.prepare("SELECT * FROM embedding_metadata WHERE id = ?");
@@ -108,7 +108,7 @@ export class ChromaTables {
     }
   }
 
-  /** What the queue has beyond what the segments have. */
+  /** The changes of the queue beyond the segments. */
   *replay(collection: ChromaCollection, after: { readonly rows: number; readonly vectors: number }): Generator<void> {
     const sql = "SELECT * FROM embeddings_queue WHERE seq_id > ? AND substr(topic, -length(?)) = ? ORDER BY seq_id";
     for (const record of this.#iterate(sql, Math.min(after.rows, after.vectors), collection.id, collection.id)) {
@@ -116,7 +116,7 @@ export class ChromaTables {
       if (!Object.values<unknown>(operations).includes(record["operation"]))
         throw new PinakesError(
           "NOT_SUPPORTED",
-          `${this.#name}: the operation ${show(record["operation"])} of seq ${seq} is not known; convert it to NDJSON.`,
+          `${this.#name}: the operation ${show(record["operation"])} of seq ${seq} is unknown; convert it to NDJSON.`,
         );
       if (seq > after.rows) this.#replayRow(record);
       if (seq > after.vectors) this.#replayVector(record);
@@ -130,7 +130,7 @@ export class ChromaTables {
     yield* this.#iterate(sql) as Iterable<unknown> as Iterable<ChromaRow>;
   }
 
-  /** An add of what is there, and an update of what is not, are ignored; an upsert of what is there merges its metadata. */
+  /** An add of an existing row, and an update of an absent one, are ignored; an upsert of an existing row merges its metadata. */
   #replayRow(record: TableRow): void {
     const id = String(record["id"]);
     const [there] = this.#all("SELECT document, metadata FROM pinakes_rows WHERE id = ?", id);
@@ -181,7 +181,7 @@ export class ChromaTables {
     if (encoding !== "INT32" || vector.byteLength % 4 !== 0)
       throw new PinakesError(
         "NOT_SUPPORTED",
-        `${this.#name} row ${show(id)}: vectors in ${encoding} are not known; convert it to NDJSON.`,
+        `${this.#name} row ${show(id)}: the vector encoding ${encoding} is unknown; convert it to NDJSON.`,
       );
     return new Uint8Array(Float32Array.from(new Int32Array(vector.slice().buffer)).buffer);
   }
@@ -194,11 +194,11 @@ export class ChromaTables {
     if (typeof whole !== "bigint") return null;
     if (BigInt.asIntN(54, whole) === whole) return Number(whole);
     throw invalid(
-      `${this.#name} row ${show(id)}: metadata ${show(entry["key"])} is ${whole}, more than a number holds exactly; make it a text.`,
+      `${this.#name} row ${show(id)}: metadata ${show(entry["key"])} is ${whole}, beyond the safe integers; make it a text.`,
     );
   }
 
-  /** Each version has it in a place of its own. Where none says anything it is Chroma's default. */
+  /** Each version stores it elsewhere. Without any it is Chroma's default. */
   #space(id: string, row: TableRow): string {
     const [older] = this.#all(
       "SELECT str_value FROM collection_metadata WHERE collection_id = ? AND key = 'hnsw:space'",
@@ -212,7 +212,7 @@ export class ChromaTables {
       text(at(config, "vector_index", "hnsw", "space")) ??
       text(at(config, "hnsw_configuration", "space"));
     const silent = schema === undefined && (config === undefined || Object.keys(config).length === 0);
-    return found ?? (silent ? "l2" : "somewhere else than in the versions that are known");
+    return found ?? (silent ? "l2" : "not where known versions have it");
   }
 
   #all(sql: string, ...values: SQLInputValue[]): TableRow[] {

@@ -57,20 +57,20 @@ function scaled(vector: readonly number[]): number[] {
   return vector.map((value) => value / length);
 }
 
-describe("chroma: directories that Chroma itself wrote", () => {
-  it("vectors that are only in the queue, after adds, updates, upserts and deletes, are what Chroma answers", async () => {
+describe("chroma: directories written by Chroma itself", () => {
+  it("vectors that are only in the queue, after adds, updates, upserts and deletes, equal Chroma's answers", async () => {
     expectSame(await read(await chromaFiles("queue"), "docs"), await chromaAnswer("queue"));
   });
 
-  it("vectors in the index's files and in the rest of the queue are what Chroma answers", async () => {
+  it("vectors in the index's files and in the rest of the queue equal Chroma's answers", async () => {
     expectSame(await read(await chromaFiles("hnsw-l2")), await chromaAnswer("hnsw-l2"));
   });
 
-  it("with the cosine metric the index's files have the directions that Chroma answers", async () => {
+  it("with the cosine metric the index's files have the directions of Chroma's answers", async () => {
     expectSame(await read(await chromaFiles("hnsw-cosine")), await chromaAnswer("hnsw-cosine"), true);
   });
 
-  it("metadata that its segment has not taken from the queue yet is replayed as Chroma does it", async () => {
+  it("metadata that its segment has not read from the queue yet is replayed as Chroma does it", async () => {
     const files = await changed(
       "queue",
       "DELETE FROM embedding_metadata; DELETE FROM embeddings; DELETE FROM max_seq_id",
@@ -78,14 +78,14 @@ describe("chroma: directories that Chroma itself wrote", () => {
     expectSame(await read(files, "docs"), await chromaAnswer("queue"));
     const half =
       "DELETE FROM embedding_metadata WHERE id IN (SELECT id FROM embeddings WHERE seq_id > 20); DELETE FROM embeddings WHERE seq_id > 20";
-    // Rows that were changed after seq 20 have lost their first state with it, and are left out of the comparison.
+    // Rows that were changed after seq 20 have lost their first state, and are left out of the comparison.
     const late = await changed("queue", `${half}; UPDATE max_seq_id SET seq_id = 20`);
     const lost = new Set(["row-003", "row-004", "row-005", "row-008"]);
     const rest = (rows: readonly PlainRow[]) => rows.filter(({ id }) => !lost.has(id));
     expectSame(rest(await read(late, "docs")), rest(await chromaAnswer("queue")));
   });
 
-  it("an index in a folder named index, and sequence numbers as bytes, as older versions have them, are read too", async () => {
+  it("an index in a folder named index, and sequence numbers as bytes, as in older versions, are read too", async () => {
     const files = await changed(
       "hnsw-l2",
       "UPDATE max_seq_id SET seq_id = CAST(x'000000000000003f' AS BLOB) WHERE seq_id = 63",
@@ -96,7 +96,7 @@ describe("chroma: directories that Chroma itself wrote", () => {
     expectSame(await read(moved), await chromaAnswer("hnsw-l2"));
   });
 
-  it("lists in the metadata, and settings in a schema, as Chroma 1.3 keeps them, are what it answers", async () => {
+  it("lists in the metadata, and settings in a schema, as in Chroma 1.3, equal its answers", async () => {
     expectSame(await read(await chromaFiles("lists")), await chromaAnswer("lists"));
     const replayed = await changed(
       "lists",
@@ -134,7 +134,7 @@ describe("chroma: directories that Chroma itself wrote", () => {
   });
 });
 
-describe("chroma: what cannot be read is refused, and says why", () => {
+describe("chroma: unreadable input is rejected with the reason", () => {
   const reason = async (files: Files, collection?: string) => {
     const { code, detail } = await refusal(() => read(files, collection));
     return `${code} ${detail}`;
@@ -165,7 +165,7 @@ describe("chroma: what cannot be read is refused, and says why", () => {
     expect(await reason(other, "docs")).toMatch(/^NOT_SUPPORTED .*FLOAT8/);
   });
 
-  it("index files that are cut off or of another version", async () => {
+  it("index files that are truncated or of another version", async () => {
     const cut = async (name: string, change: (bytes: Uint8Array) => Uint8Array) => {
       const files: Files = await chromaFiles("hnsw-l2");
       for (const [path, bytes] of files)
@@ -181,10 +181,10 @@ describe("chroma: what cannot be read is refused, and says why", () => {
     expect(await cut(".pickle", (bytes) => bytes.subarray(0, 100))).toMatch(/^CORRUPT .*index_metadata\.pickle/);
   });
 
-  it("a database that is damaged, of something else, or none", async () => {
+  it("a database that is corrupt, of another program, or missing", async () => {
     const whole = (await chromaFiles("queue")).get("chroma.sqlite3") as Uint8Array;
     expect(
-      await reason(new Map([["chroma.sqlite3", "not a database, only a text that is long enough to be looked at"]])),
+      await reason(new Map([["chroma.sqlite3", "not a database, only a text that is long enough to be examined"]])),
     ).toMatch(/^CORRUPT delta\/x\/chroma\.sqlite3/);
     expect(await reason(new Map([["chroma.sqlite3", whole.subarray(0, 60_000)]]), "docs")).toMatch(
       /^CORRUPT delta\/x\/chroma\.sqlite3/,
@@ -194,7 +194,7 @@ describe("chroma: what cannot be read is refused, and says why", () => {
     );
   });
 
-  it("Parquet of old versions, files that are nothing, and an empty directory", async () => {
+  it("Parquet of old versions, meaningless files, and an empty directory", async () => {
     const parquet = /^NOT_SUPPORTED delta\/x\/(chroma-)?embeddings\.parquet: .*Convert them to NDJSON/;
     expect(
       await reason(

@@ -1,4 +1,4 @@
-/** A Chroma directory that was copied to this machine, read as rows to put. See chroma-tables.ts for what is where. */
+/** A Chroma directory that was copied to this machine, read as rows to put. See chroma-tables.ts for the tables. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -15,7 +15,7 @@ export const chromaFile = "chroma.sqlite3";
 export interface ChromaChoice {
   /** The name of the collection inside Chroma. */
   readonly collection?: string | undefined;
-  /** Taken when there are several and none was named. */
+  /** Used if there are several and none was named. */
   readonly preferred: string;
 }
 
@@ -30,7 +30,7 @@ export class ChromaDirectory implements Disposable {
   readonly #collection: ChromaCollection;
   #loaded: Promise<void> | undefined;
 
-  /** `name` is what the messages call the folder. */
+  /** `name` is the name of the folder in messages. */
   constructor(folder: string, name: string, choice: ChromaChoice) {
     this.#folder = folder;
     this.#name = name;
@@ -53,11 +53,11 @@ export class ChromaDirectory implements Disposable {
     if (metric !== undefined) return metric;
     throw new PinakesError(
       "NOT_SUPPORTED",
-      `${this.#name}${chromaFile}: its metric (${this.#collection.space}) is not known; say which one the new collection has.`,
+      `${this.#name}${chromaFile}: its metric (${this.#collection.space}) is not supported; specify the metric of the new collection.`,
     );
   }
 
-  /** The same rows in the same order, however often. */
+  /** The same rows in the same order every time. */
   async *rows(): AsyncGenerator<ForeignRow> {
     this.#loaded ??= this.#load();
     await this.#loaded;
@@ -65,7 +65,7 @@ export class ChromaDirectory implements Disposable {
     const rows = this.#tables.rows();
     let count = 0;
     for (let next = told(file, () => rows.next()); next.done !== true; next = told(file, () => rows.next())) {
-      // Whoever reads must not keep everybody else waiting, least of all the heartbeat of its own lease.
+      // The reader must not block the event loop, least of all the heartbeat of its own lease.
       if ((count += 1) % rowsPerTurn === 0) await nextTurn();
       const { id, document, metadata, vector } = next.value;
       const where = `${file} row ${show(id)}`;
@@ -96,7 +96,7 @@ export class ChromaDirectory implements Disposable {
     this.#db.exec("COMMIT");
   }
 
-  /** Up to which seq its files have the vectors: 0 when Chroma has not written any. */
+  /** Up to which seq its files have the vectors: 0 if Chroma has not written any. */
   async #loadIndex(segment: string): Promise<number> {
     const place = [segment, `index/${segment}`].find(
       (path) => segment !== "" && existsSync(join(this.#folder, path, "index_metadata.pickle")),
@@ -133,7 +133,7 @@ function choose(
   const found = collections.filter(({ name }) => name === wanted);
   if (found.length === 1) return found[0] as ChromaCollection;
   if (collection === undefined)
-    throw invalid(`${file}: has several collections, or none (${names}); say which one to read.`);
+    throw invalid(`${file}: has several collections, or none (${names}); specify which one to read.`);
   if (found.length > 1)
     throw invalid(
       `${file}: has the collection ${show(collection)} in several databases; export the one that is meant to NDJSON.`,
@@ -146,7 +146,7 @@ async function inTurns(file: string, steps: Generator<void>): Promise<void> {
     if (step % rowsPerTurn === 0) await nextTurn();
 }
 
-/** SQLite's own errors: the file is damaged, cut off or no database at all. */
+/** SQLite's own errors: the file is corrupt, truncated or no database at all. */
 function told<T>(file: string, call: () => T): T {
   try {
     return call();

@@ -5,7 +5,7 @@ import { Box, row } from "./test-drop-box.ts";
 import { acme, chromaFiles, putFiles, refusal } from "./test-support.ts";
 
 describe("drop-box: leases", () => {
-  it("the lease is renewed while a delta is worked on, so nobody else gets it", async () => {
+  it("the lease is extended while a delta is processed, so no other worker gets it", async () => {
     await using box = await Box.open("memory");
     await box.put("delta/1.jsonl", [row("a")]);
     await box.send({ delta_key: "delta/1.jsonl", collection: "papers" });
@@ -35,7 +35,7 @@ describe("drop-box: leases", () => {
     expect(await box.texts()).toEqual(["a"]);
   });
 
-  it("a worker that stalls beyond its lease loses the message to another, and what it does later changes nothing", async () => {
+  it("a worker that stalls beyond its lease loses the message to another, and its later calls change nothing", async () => {
     await using box = await Box.open("memory");
     await box.put("delta/1.jsonl", [row("a"), row("b")]);
     await box.send({ delta_key: "delta/1.jsonl", collection: "papers" });
@@ -51,7 +51,7 @@ describe("drop-box: leases", () => {
     expect(await box.texts()).toEqual(["newer", "newer"]);
   });
 
-  it("a process that stops gives its messages back untried, and the next one goes on where it stopped", async () => {
+  it("a stopping process returns its messages unprocessed, and the next one continues where it stopped", async () => {
     await using box = await Box.open("memory");
     await box.put("delta/1.jsonl", [row("a"), row("b"), row("c")]);
     await box.send({ delta_key: "delta/1.jsonl", collection: "papers" });
@@ -75,7 +75,7 @@ describe("drop-box: leases", () => {
     });
   });
 
-  it("a queue that does not answer at the end of one message: the others are ended all the same, and that one comes again", async () => {
+  it("a queue that does not answer at the end of one message: the others are ended nevertheless, and that one is delivered again", async () => {
     await using box = await Box.open("memory");
     const { queue } = box;
     for (const name of ["papers", "notes"]) {
@@ -100,7 +100,7 @@ describe("drop-box: leases", () => {
     expect([await box.texts("papers"), await box.texts("notes")]).toEqual([["a"], ["a"]]);
   });
 
-  it("a Chroma directory that Chroma wrote is taken in; what lies beside it is told", async () => {
+  it("a Chroma directory written by Chroma is imported; other files in it are reported", async () => {
     await using box = await Box.open("memory");
     await box.vectors.create(acme, "docs", { dims: 8, metric: "l2" });
     await putFiles(box.objects, acme, "delta/2025-08-02T08-05-27Z/", await chromaFiles("hnsw-l2"));

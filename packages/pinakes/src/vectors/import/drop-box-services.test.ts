@@ -1,4 +1,4 @@
-/** The drop-box as it stands in a cloud: a bucket of S3, queues of SQS, and a producer that has nothing of ours. */
+/** The drop-box in a cloud: a bucket of S3, queues of SQS, and a producer without Pinakes. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openMemoryItems } from "../../drivers/memory/index.ts";
 import { openS3Objects } from "../../drivers/s3/index.ts";
@@ -54,7 +54,7 @@ describe("drop-box on S3 and SQS", () => {
     await vectors.create(acme, "papers", { dims: 8, metric: "l2" });
     const round = () =>
       processDropBox({ vectors, objects, queue }, acme, { owner: "worker", collection: "papers", waitMs: 2_000 });
-    // The first look makes the queues, as a deployment would.
+    // The first poll creates the queues, as a deployment would.
     await processDropBox({ vectors, objects, queue }, acme, { owner: "worker" });
     using producer = await foreignProducer(place.bucket);
     for (const [path, bytes] of await chromaFiles("hnsw-l2"))
@@ -80,7 +80,7 @@ describe("drop-box on S3 and SQS", () => {
     expect((await vectors.stats(acme, "papers")).lastSeq).toBe(2);
   });
 
-  it("R-CMP-09 a delta that cannot be read is a dead letter of SQS after its failures, and the next of its group goes on", async () => {
+  it("R-CMP-09 a delta that cannot be read is a dead letter of SQS after its failures, and the next of its group continues", async () => {
     const place = await s3.bucket("drop-box-poison");
     await using items = await openMemoryItems();
     await using objects = await openS3Objects(place);

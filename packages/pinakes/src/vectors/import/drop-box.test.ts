@@ -22,7 +22,7 @@ describe.each(["memory", "sqlite"] as const)("drop-box on %s", (engine) => {
     expect(await box.round()).toEqual({ done: 0, failed: 0, released: 0, lost: 0 });
   });
 
-  it("R-CMP-03 the same delta again, also after newer writes and after years, changes nothing; other content under its key is refused", async () => {
+  it("R-CMP-03 the same delta again, also after newer writes and after years, changes nothing; other content under its key is rejected", async () => {
     await using box = await Box.open(engine);
     await box.put("delta/1.jsonl", [row("a"), row("b")]);
     await box.send({ delta_key: "delta/1.jsonl", collection: "papers" });
@@ -35,7 +35,7 @@ describe.each(["memory", "sqlite"] as const)("drop-box on %s", (engine) => {
       await box.drain();
     }
     expect(await box.texts()).toEqual(["newer", "b"]);
-    // The same rows, written in another way, are the same content.
+    // The same rows, formatted differently, are the same content.
     await box.objects.put(
       acme,
       "delta/1.jsonl",
@@ -50,11 +50,11 @@ describe.each(["memory", "sqlite"] as const)("drop-box on %s", (engine) => {
     await box.drain();
     expect(await box.texts()).toEqual(["newer", "b"]);
     expect((await box.dead())[0]?.reason).toMatch(
-      /^CONFLICT: delta\/1\.jsonl: was taken in before, with other content\. .*under a new key/,
+      /^CONFLICT: delta\/1\.jsonl: was imported before, with other content\. .*under a new key/,
     );
   });
 
-  it("R-CMP-09 after 5 failures a message is a dead letter with its reason; other groups go on meanwhile, its own afterwards", async () => {
+  it("R-CMP-09 after 5 failures a message is a dead letter with its reason; other groups continue meanwhile, its own afterwards", async () => {
     await using box = await Box.open(engine);
     await box.put("delta/bad.jsonl", [row("a"), { id: "b", vector: [1, 2, 3] }]);
     await box.put("delta/good.jsonl", [row("c")]);
@@ -77,7 +77,7 @@ describe.each(["memory", "sqlite"] as const)("drop-box on %s", (engine) => {
     expect(await box.dead()).toMatchObject([
       { cause: "failed", failures: 5, reason, body: { delta_key: "delta/bad.jsonl" } },
     ]);
-    // Mended and sent again, it is taken in: nothing of it had been.
+    // Fixed and sent again, it is imported: nothing of it had been.
     const [dead] = await box.dead();
     await box.put("delta/bad.jsonl", [row("a"), row("b")]);
     await box.queue.dead.redrive(acme, dropBoxQueue, dead as DeadLetter);
@@ -116,7 +116,7 @@ describe.each(["memory", "sqlite"] as const)("drop-box on %s", (engine) => {
     expect(await box.dead()).toEqual([]);
   });
 
-  it("another tenant's messages and objects are out of reach", async () => {
+  it("another tenant's messages and objects are unreachable", async () => {
     await using box = await Box.open(engine);
     const other = tenantScope("other");
     await box.put("delta/1.jsonl", [row("a")]);
@@ -131,7 +131,7 @@ describe.each(["memory", "sqlite"] as const)("drop-box on %s", (engine) => {
   });
 });
 
-describe("drop-box: what is wrong with a message", () => {
+describe("drop-box: invalid messages", () => {
   it.each<[string, JsonValue, RegExp]>([
     [
       "a collection that does not exist",
@@ -169,14 +169,14 @@ describe("drop-box: what is wrong with a message", () => {
       { delta_key: "vectors/papers/HEAD.json", collection: "papers" },
       /^INVALID: delta_key: must be a key under delta\//,
     ],
-    ["a key that leads out", { delta_key: "delta/../vectors/x.jsonl", collection: "papers" }, /^INVALID: key: /],
+    ["a key that escapes", { delta_key: "delta/../vectors/x.jsonl", collection: "papers" }, /^INVALID: key: /],
     [
       "another field",
       { delta_key: "delta/1.jsonl", colection: "papers" },
-      /^INVALID: The message has "colection", which is not known/,
+      /^INVALID: The message has "colection", which is unknown/,
     ],
     ["no object at all", "delta/1.jsonl", /^INVALID: The message must be an object/],
-  ])("a reason that a person understands: %s", async (_, body, reason) => {
+  ])("a readable reason: %s", async (_, body, reason) => {
     await using box = await Box.open("memory");
     await box.put("delta/1.jsonl", [row("a")]);
     await box.put("delta/dims.jsonl", [row("a", "a", [1, 2, 3])]);

@@ -1,12 +1,12 @@
 /**
- * The drop-box: producers without our API put an object under `delta/` of the tenant's space, then send `{ "delta_key": "delta/…" }` to
- * the queue `vector-deltas`. The object is NDJSON, or a Chroma directory (a key that ends in "/").
+ * The drop-box: producers without our API put an object under `delta/` of the tenant's space, then send `{ "delta_key": "delta/…" }` to the
+ * queue `vector-deltas`. The object is NDJSON, or a Chroma directory (a key that ends in "/").
  *
- * Each message ends in one of three ways. done: its rows are appended, now or by an earlier delivery. failed, with a reason for people:
- * its content is wrong, or is not there; after as many failures as the queue allows it is a dead letter. released: it could not be worked
- * on through no fault of its own (throttled, a store that does not answer, this process stops); that counts nothing.
+ * Each message ends in one of three ways. done: its rows are appended, now or by an earlier delivery. failed, with a readable reason: its
+ * content is invalid, or missing; after as many failures as the queue allows it is a dead letter. released: it could not be processed
+ * through no fault of its own (throttled, a store that does not answer, this process stops); that counts nothing.
  *
- * A key stands for one content for ever. The same again is done at once; other content under it is a failure.
+ * A key stands for one content for ever. Repeating it is done at once; other content under it is a failure.
  */
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonValue } from "../../domain/json.ts";
@@ -27,23 +27,23 @@ export interface DropBoxDependencies {
   readonly objects: ObjectStore;
   readonly queue: Pick<Queue, "receive" | "heartbeat" | "done" | "failed" | "release">;
   readonly log?: (line: string) => void;
-  /** Where the rows of a collection that a message names go; the vectors of that name when absent. */
+  /** The target of the rows of a named collection; the vectors of that name when absent. */
   readonly place?: (scope: Scope, collection: string) => Promise<DropBoxLocation>;
 }
 
 export interface DropBoxLocation {
   /** The name of the vectors. */
   readonly vectors: string;
-  /** The first rows make them; else a message for vectors that are not there fails. */
+  /** The first rows create them; otherwise a message for missing vectors fails. */
   readonly create?: boolean;
-  /** Throws where the rows may not be appended any more. */
+  /** Throws if the rows must not be appended any more. */
   readonly beforePart?: () => Promise<void>;
 }
 
 export interface DropBoxOptions {
   /** For messages that name none. */
   readonly collection?: string;
-  /** Who works: told in the leases. */
+  /** The worker: recorded in the leases. */
   readonly owner: string;
   readonly leaseMs?: number;
   /** How long to wait for a message. */
@@ -56,7 +56,7 @@ export interface DropBoxRound {
   readonly done: number;
   readonly failed: number;
   readonly released: number;
-  /** Somebody else has the message by now. */
+  /** Another worker has the message by now. */
   readonly lost: number;
 }
 
@@ -74,7 +74,7 @@ const fields = ["delta_key", "collection", "chroma_collection"];
 const machineErrors = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM"]);
 
 /**
- * One round: takes what waits, works on it, and ends each message. The messages of a round are of different groups.
+ * One round: receives messages, processes them, and ends each. The messages of a round are of different groups.
  * @example
  * while (!signal.aborted) await processDropBox({ vectors, objects, queue }, scope, { owner: "worker-1", waitMs: 20_000, signal });
  */
@@ -100,13 +100,13 @@ export async function processDropBox(
   const endings = await Promise.allSettled(
     messages.map((message) => work(parts, scope, message, { ...options, leaseMs })),
   );
-  // Each is seen to its end before an error of one is told.
+  // Each is completed before an error of one is thrown.
   for (const ending of endings) if (ending.status === "rejected") throw ending.reason;
   for (const ending of endings) if (ending.status === "fulfilled") round[ending.value] += 1;
   return round;
 }
 
-/** What a producer with our API sends. The group is the collection, so that its deltas are taken in the order in which they were sent. */
+/** For producers with our API. The group is the collection, so that its deltas are imported in the order in which they were sent. */
 export async function announceDelta(
   queue: Pick<Queue, "send">,
   scope: Scope,
@@ -127,7 +127,7 @@ async function work(
   const lost = new AbortController();
   const stop = options.signal === undefined ? lost.signal : AbortSignal.any([options.signal, lost.signal]);
   const heartbeat = setInterval(() => {
-    // A beat that fails otherwise is made up for by the next one.
+    // The next heartbeat makes up for one that fails otherwise.
     parts.queue.heartbeat(scope, message.receipt).catch((error: unknown) => {
       if (isLost(error)) lost.abort();
     });
@@ -160,7 +160,7 @@ async function takeIn(
     create = false,
     beforePart,
   }: DropBoxLocation = (await place?.(scope, collection)) ?? { vectors: collection };
-  // Before anything is copied: a message for a collection that does not exist costs nothing.
+  // Before anything is copied: a message for a missing collection costs nothing.
   if (!create) await vectors.stats(scope, name);
   await using source = await openSource(
     objectsReader(objects, scope),
@@ -206,7 +206,7 @@ function readBody(body: JsonValue, normal: string | undefined): Announced {
   const form = `write { "delta_key": "delta/…", "collection": "…" }`;
   if (!isJsonObject(body)) throw invalid(`The message must be an object, got ${show(body)}; ${form}.`);
   const unknown = Object.keys(body).find((key) => !fields.includes(key));
-  if (unknown !== undefined) throw invalid(`The message has ${show(unknown)}, which is not known; ${form}.`);
+  if (unknown !== undefined) throw invalid(`The message has ${show(unknown)}, which is unknown; ${form}.`);
   const { delta_key: deltaKey, collection = normal, chroma_collection: chromaCollection } = body;
   if (typeof deltaKey !== "string" || !/^delta\/[^/]/.test(deltaKey))
     throw invalid(`delta_key: must be a key under delta/, got ${show(deltaKey)}; ${form}.`);
@@ -218,7 +218,7 @@ function readBody(body: JsonValue, normal: string | undefined): Announced {
   return { deltaKey, collection, chromaCollection };
 }
 
-/** Nothing is wrong with the message: it will be fine later, as it is. */
+/** The message is valid: it will succeed later, unchanged. */
 function isPassing(error: unknown): boolean {
   if (PinakesError.isInstance(error)) return error.code === "THROTTLED" || error.code === "UNAVAILABLE";
   return machineErrors.has((error as NodeJS.ErrnoException).code ?? "");

@@ -1,4 +1,4 @@
-/** One change as a producer wrote it, and where it stands, so that a message can name the place. */
+/** One change as a producer wrote it, with its location for messages. */
 import { createHash, type Hash } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
 import { canonicalPairs } from "../../runtime/canonical-json.ts";
@@ -11,7 +11,7 @@ export type ForeignRow =
   | { readonly op: "patch"; readonly row: PatchRow; readonly where: string }
   | { readonly op: "delete"; readonly row: { readonly id: string }; readonly where: string };
 
-/** By the rules of an append; the message names the place in the producer's file instead of a place in the call. */
+/** By the rules of an append; messages name the location in the producer's file instead of that in the call. */
 export function checkForeignRow(foreign: ForeignRow, settings: CollectionSettings): Row {
   try {
     const { rows } = checkRows(asChanges(foreign), settings);
@@ -31,7 +31,7 @@ function asChanges(foreign: ForeignRow) {
   return foreign.op === "patch" ? { patch: [foreign.row] } : { delete: [foreign.row.id] };
 }
 
-/** Of the rows in their order: how a file writes them (spaces, order of keys, where vectors are kept) makes no difference. */
+/** Of the rows in their order: how a file writes them (spaces, order of keys, the storage of vectors) makes no difference. */
 export class Fingerprint {
   readonly #hash: Hash = createHash("sha256");
 

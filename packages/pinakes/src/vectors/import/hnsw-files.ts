@@ -36,7 +36,7 @@ interface Header {
   readonly vectorOffset: number;
 }
 
-/** `name` is what the messages call the folder. */
+/** `name` is the name of the folder in messages. */
 export async function openHnswIndex(folder: string, name: string): Promise<HnswIndex> {
   const header = readHeader(await readFile(join(folder, "header.bin")), name);
   const labels = readPickle(await readFile(join(folder, "index_metadata.pickle")), `${name}/index_metadata.pickle`);
@@ -45,7 +45,7 @@ export async function openHnswIndex(folder: string, name: string): Promise<HnswI
   const idOf = new Map<number, string>();
   for (const [id, label] of idToLabel) {
     if (typeof id !== "string" || typeof label !== "number")
-      throw damaged(name, "id_to_label does not lead from texts to numbers");
+      throw damaged(name, "id_to_label does not map texts to numbers");
     idOf.set(label, id);
   }
   const maxSeqId = labels.get("max_seq_id");
@@ -98,7 +98,7 @@ async function* elements(
     for (let at = 0; at < wanted; at += elementBytes) {
       const deleted = ((chunk[at + 2] as number) & 1) === 1;
       const id = idOf.get(Number(chunk.readBigUInt64LE(at + labelOffset)));
-      // Deleted, or replaced under another label: what has no id any more is nobody's.
+      // Deleted, or replaced under another label: an element without an id is unused.
       if (!deleted && id !== undefined)
         yield { id, vector: Uint8Array.prototype.slice.call(chunk, at + vectorOffset, at + labelOffset) };
     }

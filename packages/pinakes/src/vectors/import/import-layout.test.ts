@@ -52,7 +52,7 @@ const texts = async (vectors: Vectors) => (await allRows(vectors, "papers")).map
 const options: ImportOptions = { prefix: "", collection: "papers", create: {} };
 
 describe("import of a layout", () => {
-  it("R-CMP-41 takes the snapshot first, then the deltas by name; importing it again appends nothing", async () => {
+  it("R-CMP-41 imports the snapshot first, then the deltas by name; importing it again appends nothing", async () => {
     await using stores = await openStores("sqlite");
     await putLayout(stores);
     await using process = await openProcess(stores);
@@ -76,7 +76,7 @@ describe("import of a layout", () => {
     expect((await process.vectors.stats(acme, "papers")).lastSeq).toBe(lastSeq);
   });
 
-  it("R-CMP-41 a repeat does not override newer writes, also when the log has long forgotten the delta ids", async () => {
+  it("R-CMP-41 a repeat does not override newer writes, also after the log has forgotten the delta ids", async () => {
     const clock = new ManualClock();
     await using stores = await openStores("memory", clock);
     await putLayout(stores);
@@ -91,7 +91,7 @@ describe("import of a layout", () => {
   });
 
   it.each(["before", "after"] as const)(
-    "R-CMP-41 a crash %s any call: the next run goes on, and newer writes in between stay",
+    "R-CMP-41 a crash %s any call: the next run continues, and newer writes in between win",
     async (moment) => {
       for (let at = 1; ; at += 1) {
         await using stores = await openStores("memory");
@@ -109,9 +109,9 @@ describe("import of a layout", () => {
         await using process = await openProcess(stores);
         const there = await process.vectors.get(acme, "papers", ["r0"]).catch(() => []);
         const written = there[0] !== undefined;
-        // r0 is in the first part: once it is there, a newer write to it must survive the rest of the import.
+        // r0 is in the first part: once it is appended, a newer write to it must survive the rest of the import.
         if (written) await process.vectors.append(acme, "papers", { upsert: [row(0, { text: "newer" })] });
-        // Also in parts of another size: a part that was appended stays what it was.
+        // Also with another part size: an appended part stays the same.
         await importLayout(process.vectors, stores.objects, acme, { ...small, partRowsMax: at % 2 === 0 ? 2 : 100 });
         expect(await texts(process.vectors), `call ${at}`).toEqual([written ? "newer" : "row 0", "changed", "row 2"]);
         expect(await importLayout(process.vectors, stores.objects, acme, small)).toMatchObject({ partsNow: 0 });
@@ -121,7 +121,7 @@ describe("import of a layout", () => {
     },
   );
 
-  it("two imports at the same time end as one", async () => {
+  it("two concurrent imports end as one", async () => {
     await using stores = await openStores("sqlite");
     await putLayout(stores);
     await using one = await openProcess(stores);
@@ -166,7 +166,7 @@ describe("import of a layout", () => {
     });
   });
 
-  it("waits while the collection takes no more, and compacts it itself", async () => {
+  it("waits while the collection accepts no more, and compacts it itself", async () => {
     await using stores = await openStores("memory");
     await using process = await openProcess(stores);
     await process.vectors.create(acme, "papers", { dims: 2 });
@@ -183,8 +183,8 @@ describe("import of a layout", () => {
   });
 });
 
-describe("import of a layout: refused", () => {
-  it("a source that is wrong somewhere changes nothing, and what came before it stays", async () => {
+describe("import of a layout: rejected", () => {
+  it("an invalid source changes nothing, and earlier ones stay", async () => {
     await using stores = await openStores("memory");
     await putLayout(stores);
     await stores.objects.put(
@@ -204,7 +204,7 @@ describe("import of a layout: refused", () => {
     expect(await texts(process.vectors)).toEqual([...imported.slice(0, 4), "mended"]);
   });
 
-  it("a snapshot or delta that changed since is a conflict; the deltas can be taken without the snapshot", async () => {
+  it("a snapshot or delta that changed since is a conflict; the deltas can be imported without the snapshot", async () => {
     await using stores = await openStores("memory");
     await putLayout(stores);
     await using process = await openProcess(stores);
@@ -213,7 +213,7 @@ describe("import of a layout: refused", () => {
     await stores.objects.put(acme, "delta/2025-09-01T00-00-00Z.jsonl", ndjson([row(7)]));
     expect(await refusal(() => importLayout(process.vectors, stores.objects, acme, options))).toMatchObject({
       code: "CONFLICT",
-      detail: expect.stringMatching(/^snapshot\/latest\/: was taken in before, with other content/) as unknown,
+      detail: expect.stringMatching(/^snapshot\/latest\/: was imported before, with other content/) as unknown,
     });
     expect(await importLayout(process.vectors, stores.objects, acme, { ...options, snapshot: false })).toMatchObject({
       partsNow: 1,

@@ -1,6 +1,6 @@
 /**
- * Imports what another pipeline left: `snapshot/latest/` first, then each `delta/…` in the order of the names (R-CMP-41). Importing it
- * again, or after a crash, goes on where it stopped; what was appended is never appended again, also when newer writes came meanwhile.
+ * Imports the output of another pipeline: `snapshot/latest/` first, then each `delta/…` in the order of the names (R-CMP-41). Importing it
+ * again, or after a crash, continues where it stopped; appended parts are never appended again, also after newer writes.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { PinakesError } from "../../domain/errors.ts";
@@ -17,18 +17,18 @@ import { objectsReader, type SourceReader } from "./reader.ts";
 import { openSource } from "./source.ts";
 
 export interface ImportOptions {
-  /** What stands before `snapshot/` and `delta/`: "" or a folder that ends in "/". */
+  /** The path before `snapshot/` and `delta/`: "" or a folder that ends in "/". */
   readonly prefix: string;
   readonly collection: string;
-  /** Creates the collection; dims and metric are taken from the data where absent. Without it the collection must be there. */
+  /** Creates the collection; dims and metric are read from the data if absent. Without it the collection must exist. */
   readonly create?: Partial<NewCollection>;
   /** Where the files are: the tenant's space of the object store when absent; a folder with `folderReader`. */
   readonly from?: SourceReader;
-  /** Tells imports from several places apart whose keys are the same. */
+  /** Distinguishes imports from several locations whose keys are the same. */
   readonly label?: string;
   /** The collection inside Chroma, where a directory has several. */
   readonly chromaCollection?: string;
-  /** False: the deltas only, for a snapshot that has changed since it was imported. */
+  /** False: only the deltas, for a snapshot that has changed since it was imported. */
   readonly snapshot?: boolean;
   readonly partRowsMax?: number;
   readonly signal?: AbortSignal;
@@ -46,7 +46,7 @@ export interface ImportProgress {
 
 export interface ImportResult {
   readonly sources: readonly (Applied & { readonly key: string })[];
-  /** Of all sources, and how many deltas this run has appended: 0 when all had been imported before. */
+  /** Of all sources, and how many deltas this run has appended: 0 if all had been imported before. */
   readonly rows: number;
   readonly partsNow: number;
   /** Files that are neither rows nor part of a Chroma directory. */
@@ -118,7 +118,7 @@ async function layoutOf(
   return { keys, ignored };
 }
 
-/** A collection that takes no more is compacted here and now: an import must not depend on somebody else's background work. */
+/** A full collection is compacted here and now: an import must not depend on another process's background work. */
 async function appendPatiently(
   { vectors, scope, collection }: ImportTarget,
   input: AppendInput,

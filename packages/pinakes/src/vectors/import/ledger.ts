@@ -1,9 +1,9 @@
 /**
- * What was taken in, one small object for each key of a producer: `vector-intake/<collection>/<hash of the key>.json`.
+ * What was imported, one small object for each key of a producer: `vector-intake/<collection>/<hash of the key>.json`.
  *
- * The log of a collection knows delta ids for as long as its retention; an import must be harmless for ever. So the ledger has how
- * many parts were appended, and they are not appended again. It is written after the append: a crash in between repeats one part,
- * whose delta id the log still knows. The content is written down before the first part, so that a key stands for one content.
+ * The log of a collection knows delta ids for as long as its retention; repeating an import must be harmless for ever. So the ledger has
+ * how many parts were appended, and they are not appended again. It is written after the append: a crash in between repeats one part, whose
+ * delta id the log still knows. The content hash is written before the first part, so that a key stands for one content.
  */
 import { createHash } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
@@ -15,7 +15,7 @@ import type { Split } from "./parts.ts";
 export interface LedgerEntry {
   readonly key: string;
   readonly fingerprint: string;
-  /** As it was at the first time: later versions cut the rest of a source in the same way. */
+  /** The part size of the first run: later versions split the rest of a source in the same way. */
   readonly split: Split;
   readonly rows: number;
   readonly partsAppended: number;
@@ -41,7 +41,7 @@ export class Ledger {
     if (entry?.key === key) return entry;
     throw new PinakesError(
       "CORRUPT",
-      `The object ${place} is not an entry for ${key}, of a format that is known. Restore it, or remove it to take ${key} in again.`,
+      `The object ${place} is not an entry for ${key} of a known format. Restore it, or remove it to import ${key} again.`,
     );
   }
 
@@ -54,7 +54,7 @@ export class Ledger {
     );
   }
 
-  /** The key as it may be part of a delta id. */
+  /** The key in a form that is valid in a delta id. */
   static nameOf(key: string): string {
     return hashOf(key).slice(0, 32);
   }

@@ -15,7 +15,7 @@ async function read(content: string | Uint8Array): Promise<ForeignRow[]> {
 }
 
 describe("ndjson", () => {
-  it("takes our names and Chroma's, all three operations, blank lines, CRLF, a byte order mark and a last line without an end", async () => {
+  it("accepts our names and Chroma's, all three operations, blank lines, CRLF, a byte order mark and a last line without an end", async () => {
     const lines = [
       '\uFEFF{"id":"a","vector":[1,2],"text":"A","metadata":{"n":1}}',
       '{"id":"b","embedding":[3,4],"document":"B","metadata":null}\r',
@@ -38,14 +38,14 @@ describe("ndjson", () => {
   it.each([
     ["{", /line 2: is not JSON/],
     ["[1]", /line 2: must be an object/],
-    ['{"id":"b","vec":[1,2]}', /line 2: "vec" is not known/],
+    ['{"id":"b","vec":[1,2]}', /line 2: "vec" is not a known field/],
     ['{"id":"b","vector":[1,2],"embedding":[1,2]}', /line 2: has both vector and embedding/],
     ['{"id":"b","vector":[1,2,3]}', /line 2: vector: has 3 numbers; this collection's vectors have 2/],
     ['{"id":"b"}', /line 2: vector: must be a list of 2 numbers/],
     ['{"id":"","vector":[1,2]}', /line 2: id: must be a text/],
     ['{"id":"b","vector":[1,null]}', /line 2: vector\[1\]: must be a number/],
     ['{"id":"b","op":"upsert","vector":[1,2]}', /line 2: op must be put, patch or delete/],
-    ['{"id":"b","op":"delete","vector":[1,2]}', /line 2: a delete has nothing but an id/],
+    ['{"id":"b","op":"delete","vector":[1,2]}', /line 2: a delete has only an id/],
     ['{"id":"b","op":"patch","text":"x"}', /line 2: a patch changes metadata only/],
     ['{"id":"b","op":"patch"}', /line 2: metadata: is missing/],
     ['{"id":"b","vector":[1,2],"metadata":[]}', /line 2: metadata: must be an object/],
@@ -59,7 +59,7 @@ describe("ndjson", () => {
     });
   });
 
-  it("lines that cross the pieces in which a file is read come out whole", async () => {
+  it("lines that cross the chunks of a file are read whole", async () => {
     const text = "ü".repeat(100_000);
     const rows = await read(
       Array.from({ length: 40 }, (_, i) => JSON.stringify({ id: `r${i}`, vector: [i, 1], text })).join("\n"),

@@ -1,4 +1,4 @@
-/** Cuts rows into parts, each one delta. The same rows and the same split give the same parts, so that a repeat is recognised. */
+/** Splits rows into parts, each one delta. The same rows and the same part size give the same parts, so that a repeat is recognised. */
 import { invariant } from "../../domain/invariant.ts";
 import type { Changes, PatchRow, UpsertRow } from "../log/rows.ts";
 import type { ForeignRow } from "./foreign-row.ts";
@@ -10,7 +10,7 @@ export interface Split {
 
 export interface Part {
   readonly changes: Changes;
-  /** Of the producer, also those that a later one of this part made void. */
+  /** Rows of the producer, including those that a later one of this part overrides. */
   readonly rows: number;
 }
 
@@ -27,7 +27,9 @@ export async function* inParts(rows: AsyncIterable<ForeignRow>, split: Split): A
   if (part.rows > 0) yield part.end();
 }
 
-/** A delta applies puts, then patches, then deletes; a file is in the order of its lines. So each id is brought to one of each. */
+/**
+ * A delta applies puts, then patches, then deletes; a file is in the order of its lines. So each id is reduced to one change of each kind.
+ */
 class PartBuilder {
   readonly #puts = new Map<string, UpsertRow>();
   readonly #patches = new Map<string, PatchRow[]>();
@@ -43,7 +45,7 @@ class PartBuilder {
       if (!this.#deletes.has(id)) this.#patches.set(id, [...(this.#patches.get(id) ?? []), row]);
       return;
     }
-    // All of the row is new, or gone: what came before makes no difference.
+    // The whole row is replaced or deleted: earlier changes are irrelevant.
     this.#patches.delete(id);
     this.#puts.delete(id);
     this.#deletes.delete(id);
@@ -58,7 +60,7 @@ class PartBuilder {
       delete: [...this.#deletes],
     };
     const count = changes.upsert.length + changes.patch.length + changes.delete.length;
-    invariant(count > 0 && count <= this.rows, "INTERNAL", "a part of a source has other rows than were put into it");
+    invariant(count > 0 && count <= this.rows, "INTERNAL", "a part of a source has other rows than were added to it");
     return { changes, rows: this.rows };
   }
 }

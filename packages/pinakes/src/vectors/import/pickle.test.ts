@@ -37,7 +37,7 @@ describe("pickle", () => {
     expect((dict.get("id_to_label") as Map<string, number>).get("row-000")).toBe(1);
   });
 
-  it("refuses every other class, and runs nothing", async () => {
+  it("rejects every other class, and runs nothing", async () => {
     for (const base64 of hostile) {
       const error = await refusal(() => readPickle(Buffer.from(base64, "base64"), "d/index_metadata.pickle"));
       expect(error).toMatchObject({
@@ -48,7 +48,7 @@ describe("pickle", () => {
     expect(existsSync("/tmp/pk/owned")).toBe(false);
   });
 
-  it("a file that is cut off or changed at any byte is read or refused, and never throws anything else", async () => {
+  it("a file that is truncated or changed at any byte is read or rejected, and never throws anything else", async () => {
     const whole = Buffer.from(byPython[5], "base64");
     for (let end = 0; end < whole.length; end += 1)
       expect(await refusal(() => readPickle(whole.subarray(0, end), "x"))).toMatchObject({ code: "CORRUPT" });

@@ -1,7 +1,7 @@
 /**
- * Reads the one thing that Chroma pickles: a dictionary, or an object that is nothing but its dictionary. Nothing is ever looked up,
- * called or built: an operation that would is refused, except naming Chroma's own class, which stays a name. So a hostile file can
- * at worst be refused.
+ * Reads the one thing that Chroma pickles: a dictionary, or an object that is nothing but its dictionary. Nothing is ever imported, called
+ * or constructed: any such operation is rejected, except naming Chroma's own class, which stays a name. So a hostile file is at worst
+ * rejected.
  */
 import { PinakesError, show } from "../../domain/errors.ts";
 
@@ -10,7 +10,7 @@ export type PickleDict = Map<PickleValue, PickleValue>;
 
 const knownModule = "chromadb.segment.impl.vector.local_persistent_hnsw";
 const knownName = "PersistentData";
-/** All that is left of naming that class. */
+/** The result of naming that class. */
 interface KnownClass {
   readonly known: true;
 }
@@ -51,7 +51,7 @@ class PickleReader {
     }
   }
 
-  /** What puts one plain value onto the stack. */
+  /** What pushes one plain value onto the stack. */
   #constant(code: number): PickleValue | undefined {
     switch (code) {
       case 0x4e: // NONE
@@ -130,7 +130,7 @@ class PickleReader {
       }
       case 0x81: // NEWOBJ
         if (!Array.isArray(this.#pop()) || this.#pop() !== knownClass)
-          throw this.#refused("it makes an object of something else than a class");
+          throw this.#refused("it constructs an object of something else than a class");
         this.#stack.push(new Map());
         return true;
       case 0x62: {
@@ -184,7 +184,7 @@ class PickleReader {
 
   #recall(index: number): PickleValue {
     const value = this.#memo.get(index);
-    if (value === undefined) throw this.#refused("it recalls what it never kept");
+    if (value === undefined) throw this.#refused("it reads a memo that was never written");
     return value;
   }
 

@@ -1,4 +1,4 @@
-/** Where foreign files come from: a bucket or a folder. */
+/** The source of foreign files: a bucket or a folder. */
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
@@ -9,7 +9,7 @@ import type { AnyScope, ObjectStore } from "../../ports/object-store.ts";
 export interface SourceReader {
   /** The keys that begin with `prefix`, in the byte order of their UTF-8. */
   list(prefix: string, signal?: AbortSignal): AsyncIterable<{ readonly key: string; readonly bytes: number }>;
-  /** Undefined when there is no such file. */
+  /** Undefined if there is no such file. */
   stream(key: string, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
@@ -42,7 +42,7 @@ export function folderReader(folder: string): SourceReader {
     },
     async stream(key) {
       const path = resolve(root, key);
-      if (!path.startsWith(root + sep)) throw invalid(`key: ${show(key)} leads out of the folder.`);
+      if (!path.startsWith(root + sep)) throw invalid(`key: ${show(key)} escapes from the folder.`);
       const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
         if (error.code === "ENOENT") return undefined;
         throw error;

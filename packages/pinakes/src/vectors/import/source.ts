@@ -1,6 +1,6 @@
 /**
  * One snapshot or delta of a producer, copied to this machine so that it can be read twice and cannot change in between: first to
- * check all of it, then to append it.
+ * validate all of it, then to append it.
  *
  *   delta/x.jsonl, delta/x.ndjson   rows as NDJSON
  *   delta/x/                        a Chroma directory, or NDJSON files in the order of their names
@@ -21,11 +21,11 @@ import type { SourceReader } from "./reader.ts";
 
 export interface Source extends AsyncDisposable {
   readonly key: string;
-  /** Where the producer's own settings tell it; NOT_SUPPORTED where they tell one that we do not have. */
+  /** If the producer's own settings have it; NOT_SUPPORTED if Pinakes does not have that one. */
   metric(): Metric | undefined;
-  /** Files beside the data that were not read, and are told. */
+  /** Files beside the data that were not read, and are reported. */
   readonly ignored: readonly string[];
-  /** The same rows in the same order, however often. */
+  /** The same rows in the same order every time. */
   rows(): AsyncGenerator<ForeignRow>;
 }
 
@@ -36,7 +36,7 @@ interface Wanted {
   readonly ignored: readonly string[];
 }
 
-/** Of a Chroma directory: the database with its log, and what its indexes keep on disk. No other name ever becomes a path. */
+/** Of a Chroma directory: the database with its log, and the files of its indexes. No other name ever becomes a path. */
 const chromaFiles =
   /^(?:chroma\.sqlite3(?:-wal)?|(?:index\/)?[0-9A-Fa-f-]{36}\/(?:header\.bin|data_level0\.bin|index_metadata\.pickle))$/;
 const chromaRest = /^(?:chroma\.sqlite3-shm|(?:index\/)?[0-9A-Fa-f-]{36}\/(?:length|link_lists)\.bin)$/;
@@ -135,13 +135,13 @@ function missing(key: string): PinakesError {
 function unknown(key: string, why: string): PinakesError {
   return new PinakesError(
     "NOT_SUPPORTED",
-    `${key}: ${why}. Give rows as NDJSON, or a directory that Chroma 0.4 or later wrote.`,
+    `${key}: ${why}. Provide rows as NDJSON, or a directory that Chroma 0.4 or later wrote.`,
   );
 }
 
 function parquet(key: string): PinakesError {
   return new PinakesError(
     "NOT_SUPPORTED",
-    `${key}: Parquet files of Chroma before 0.4 cannot be read. Convert them to NDJSON, one row a line: { "id", "embedding", "document", "metadata" }.`,
+    `${key}: Parquet files of Chroma before 0.4 cannot be read. Convert them to NDJSON, one row per line: { "id", "embedding", "document", "metadata" }.`,
   );
 }

@@ -1,4 +1,4 @@
-/** For tests: a drop-box with stores of its own, whose clock is moved by hand and whose bucket fails on request. */
+/** For tests: a drop-box with isolated stores, a manual clock, and a bucket that fails on request. */
 import type { JsonValue } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { ObjectFaults } from "../../drivers/memory-objects/faults.ts";
@@ -79,7 +79,7 @@ export class Box implements AsyncDisposable {
     });
   }
 
-  /** Rounds until nothing is left, with the time of retries passing in between. */
+  /** Rounds until nothing remains, with the time of retries passing in between. */
   async drain(options: Partial<DropBoxOptions> = {}): Promise<void> {
     for (let rounds = 0; rounds < 50; rounds += 1) {
       await this.round(options);

@@ -1,4 +1,4 @@
-/** For tests: real Chroma directories (test/fixtures/chroma), and a Pinakes of their own. */
+/** For tests: real Chroma directories (test/fixtures/chroma), and an isolated Pinakes. */
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
@@ -39,7 +39,7 @@ export async function chromaFiles(fixture: ChromaFixture): Promise<Map<string, U
   return files;
 }
 
-/** What Chroma itself answered when it was asked for everything. */
+/** What Chroma itself answered to a request for everything. */
 export async function chromaAnswer(fixture: ChromaFixture): Promise<PlainRow[]> {
   return JSON.parse(await readFile(join(fixtures, fixture, "expected.json"), "utf8")) as PlainRow[];
 }
@@ -78,7 +78,7 @@ export function byId<R extends { readonly id: string }>(rows: readonly R[]): R[]
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** The error with which a call is refused. */
+/** The error of a rejected call. */
 export async function refusal(call: () => unknown): Promise<PinakesError> {
   try {
     await call();
@@ -122,7 +122,7 @@ export async function openProcess({ items, objects }: Stores, clock?: Clock): Pr
   return { ...opened, [Symbol.asyncDispose]: () => opened.close() };
 }
 
-/** Stores of a process that ends at its nth call: before the call, or after it, with the answer lost. */
+/** Stores of a process that dies at its nth call: before the call, or after it, with the answer lost. */
 export function dying(
   { items, objects }: Stores,
   at: number,

@@ -1,6 +1,6 @@
 /**
- * The scratch area of one thread in the memory of one segment, and the context struct at its start (see assembly/context.ts).
- * Invariant: areas of different slots do not overlap, so threads search one segment at the same time without locks.
+ * The scratch area of one thread in the memory of one segment, and the context struct at its start (see assembly/context.ts). Invariant:
+ * areas of different slots do not overlap, so threads search one segment at the same time without locks.
  */
 import type { SegmentBytes, SegmentHeader } from "../segment-bytes.ts";
 import { vectorLimits } from "../limits.ts";

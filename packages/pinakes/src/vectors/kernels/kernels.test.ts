@@ -8,7 +8,7 @@ import { kernelsFor } from "./kernels.ts";
 
 const metrics: readonly Metric[] = ["cosine", "dot", "l2"];
 
-it("the committed binary is what its source compiles to", async () => {
+it("the committed binary equals a build of its source", async () => {
   expect(await kernelsUpToDate()).toBe(true);
 });
 

@@ -1,6 +1,6 @@
 /**
- * The search kernels (WebAssembly, built by scripts/kernels.ts). They work in the memory of a segment; a context struct in its scratch
- * area tells them where things are. Addresses are bytes from the start of the memory.
+ * The search kernels (WebAssembly, built by scripts/kernels.ts). They work in the memory of a segment; a context struct in its scratch area
+ * has the addresses. Addresses are bytes from the start of the memory.
  */
 import { readFileSync } from "node:fs";
 
@@ -51,7 +51,7 @@ export interface WasmMemory {
   readonly buffer: SharedArrayBuffer;
 }
 
-/** The types of WebAssembly come with those of the browser, which this repository does without. */
+/** The types of WebAssembly are part of the browser's, which this repository does not use. */
 const wasm = (
   globalThis as unknown as {
     WebAssembly: {
@@ -83,8 +83,8 @@ const accounted = new WeakMap<SharedArrayBuffer, ArrayBuffer>();
 /**
  * Makes the garbage collector of this thread count shared memory. V8 counts what ArrayBuffers hold outside its heap and collects before
  * that grows large; it does not count shared memory, so that evicted segments of many gigabytes wait for a collection that small objects
- * alone seldom cause. An ArrayBuffer of the same size that lives as long stands in for it: nothing is ever written there, so it takes
- * address space and no memory. Every thread that holds the buffer calls this, since each collects on its own.
+ * alone seldom cause. An ArrayBuffer of the same size and lifetime represents it: it is never written, so it takes address space and no
+ * memory. Every thread that holds the buffer calls this, since each collects on its own.
  */
 export function accountShared(buffer: ArrayBufferLike): void {
   if (!(buffer instanceof SharedArrayBuffer) || accounted.has(buffer)) return;

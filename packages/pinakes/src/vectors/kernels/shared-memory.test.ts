@@ -5,7 +5,7 @@ import { accountShared, sharedMemory } from "./kernels.ts";
 const bytes = 16 * 1024 ** 2;
 const memoriesMax = 2_000;
 
-/** How many are made until the collector has freed one of them; their pages are never touched. */
+/** Upper bound of allocations until the collector has freed one of them; their pages are never touched. */
 async function madeUntilOneIsFreed(make: () => object): Promise<number> {
   let freed = 0;
   const registry = new FinalizationRegistry(() => (freed += 1));
@@ -17,11 +17,11 @@ async function madeUntilOneIsFreed(make: () => object): Promise<number> {
   return made;
 }
 
-it("R-CMP-23 shared memory that nobody holds is collected before gigabytes of it have gathered", async () => {
+it("R-CMP-23 unreferenced shared memory is collected before gigabytes of it accumulate", async () => {
   expect(await madeUntilOneIsFreed(() => sharedMemory(bytes).buffer)).toBeLessThan(memoriesMax);
 });
 
-it("a shared buffer that came from another thread is counted, too; an ordinary one is left alone", async () => {
+it("a shared buffer from another thread is counted, too; an ordinary one is left alone", async () => {
   const received = (): object => {
     const buffer = new SharedArrayBuffer(bytes);
     accountShared(buffer);

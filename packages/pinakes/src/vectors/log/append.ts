@@ -10,25 +10,25 @@ import { encodeToken } from "./session-token.ts";
 import type { VectorWork } from "./vector-work.ts";
 
 export interface AppendInput extends Changes {
-  /** Chosen by the caller, so that a repeat is recognised. Made when absent. */
+  /** Chosen by the caller, so that a repeat is recognised. Generated when absent. */
   readonly deltaId?: string;
 }
 
 export interface AppendResult {
   readonly deltaId: string;
   readonly seq: number;
-  /** Give it to a query that must see this write, in whichever process. */
+  /** For a query that must see this write, in any process. */
   readonly session: string;
-  /** True when this very delta had been appended before. */
+  /** True if this very delta had been appended before. */
   readonly repeated: boolean;
-  /** Ids that occurred more than once in this delta; the last one counted. */
+  /** Ids that occurred more than once in this delta; the last one won. */
   readonly duplicates: readonly string[];
 }
 
 const overtakenMax = 20;
 const deltaIdPattern = new RegExp(`^[A-Za-z0-9._:@+-]{1,${vectorLimits.deltaIdCharsMax}}$`);
 
-/** The appenders of a process: one group commit for each collection that is being written to. */
+/** The appenders of a process: one group commit for each collection with writes. */
 export class Appender {
   readonly #work: VectorWork;
   readonly #groups = new Map<string, GroupCommit>();
@@ -79,13 +79,13 @@ export class Appender {
           generation,
         );
       } catch (error) {
-        // What was put is garbage now; a failure to remove it is left to the next collection of garbage.
+        // What was put is garbage now; if removing it fails, the next garbage collection does it.
         if (isRefused(error)) await site.deps.objects.delete(site.scope, [key]).catch(() => {});
         if (!(error instanceof Overtaken)) throw error;
         generation = (await site.state()).log.generation;
       }
     }
-    throw new PinakesError("UNAVAILABLE", "Garbage was collected again and again during this append; try again.");
+    throw new PinakesError("UNAVAILABLE", "Garbage was collected repeatedly during this append; try again.");
   }
 
   async #commit(
@@ -107,7 +107,10 @@ export class Appender {
   }
 }
 
-/** Refused for good. Otherwise the commit may have arrived, now or later, and the object must stay: also when the collection is in the trash. */
+/**
+ * Rejected for good. Otherwise the commit may have arrived, now or later, and the object must stay: also when the collection is in the
+ * trash.
+ */
 function isRefused(error: unknown): boolean {
   return hasCode(error, "CONFLICT");
 }
@@ -118,6 +121,6 @@ function checkPending(head: Head, log: Log): void {
   if (deltas < vectorLimits.pendingDeltasMax && bytes < vectorLimits.pendingBytesMax) return;
   throw new PinakesError(
     "THROTTLED",
-    `${deltas} deltas (${bytes} bytes) wait to be compacted; at most ${vectorLimits.pendingDeltasMax} (${vectorLimits.pendingBytesMax}) may. Wait some seconds, then repeat.`,
+    `${deltas} deltas (${bytes} bytes) wait to be compacted; at most ${vectorLimits.pendingDeltasMax} (${vectorLimits.pendingBytesMax}) may. Wait some seconds, then retry.`,
   );
 }

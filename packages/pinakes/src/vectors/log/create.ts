@@ -24,7 +24,7 @@ export function checkSettings(input: NewCollection): CollectionSettings {
   return { dims, metric, language };
 }
 
-/** The same settings again change nothing; other settings, or an id that was used before, are a conflict. */
+/** Idempotent with the same settings; other settings, or an id that was used before, are a conflict. */
 export async function createCollection(site: CollectionSite, settings: CollectionSettings): Promise<void> {
   const now = site.deps.clock.now();
   const logId = site.deps.uniqueName();
@@ -56,7 +56,7 @@ export async function createCollection(site: CollectionSite, settings: Collectio
   }
 }
 
-/** The batch failed, or its answer was lost: what is there now decides. */
+/** The batch failed, or its answer was lost: the current state decides. */
 async function settle(site: CollectionSite, settings: CollectionSettings, key: string, error: unknown): Promise<void> {
   const there = await site.fence();
   if (there === undefined) throw error;
@@ -64,7 +64,7 @@ async function settle(site: CollectionSite, settings: CollectionSettings, key: s
   if (head?.key !== key) await site.deps.objects.delete(site.scope, [key]);
   const same = there.status === "active" && JSON.stringify(there.settings) === JSON.stringify(settings);
   if (same) return;
-  const reason = there.status === "active" ? "has other settings" : "was deleted, and its id is never used again";
+  const reason = there.status === "active" ? "has other settings" : "was deleted, and its id cannot be reused";
   throw new PinakesError("CONFLICT", `The vectors of ${show(site.collection)} exist: the collection ${reason}.`);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Appends of one process to one collection share their commits: while one batch is under way the next ones gather. A batch takes the
- * next seqs by the condition that nobody took them, so commit order is seq order, without gaps.
+ * Group commit: appends of one process to one collection share their commits. While one batch is running the next ones queue. A batch takes
+ * the next seqs on the condition that they are unused, so commit order is seq order, without gaps.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Operation } from "../../ports/item-store.ts";
@@ -17,11 +17,11 @@ export type NewDelta = Omit<Delta, "seq" | "committedAt" | "failures">;
 export interface Committed {
   readonly seq: number;
   readonly logId: string;
-  /** The delta was there already, with the same content. */
+  /** The delta existed already, with the same content. */
   readonly repeated: boolean;
 }
 
-/** The object may have been collected meanwhile: put it again, under a new name. */
+/** The object may have been garbage-collected meanwhile: put it again, under a new name. */
 export class Overtaken extends Error {}
 
 interface Waiting {
@@ -70,10 +70,10 @@ export class GroupCommit {
     for (let attempt = 0; group.length > 0; attempt += 1) {
       if (attempt >= attemptsMax)
         throw new PinakesError("UNAVAILABLE", "Too many others append to this collection at once; try again.");
-      if (attempt > 1) await this.#site.deps.timers.pause(Math.random() * Math.min(100, 2 ** attempt)); // Jitter, so that writers do not meet again.
+      if (attempt > 1) await this.#site.deps.timers.pause(Math.random() * Math.min(100, 2 ** attempt)); // With jitter, so that writers do not collide again.
       let log = await this.#readLog();
       if (group.some(({ generation }) => generation !== log.generation)) {
-        this.#log = undefined; // What is remembered may be older than what they have read.
+        this.#log = undefined; // The cached state may be older than what they have read.
         log = await this.#readLog();
       }
       dropOvertaken(group, log);
@@ -98,7 +98,7 @@ export class GroupCommit {
     return this.#log;
   }
 
-  /** Before the commit that makes the collection dirty: so nobody stops between the two and leaves deltas that nobody finds. */
+  /** Before the commit that makes the collection dirty: so a crash between the two leaves no deltas that no sweep finds. */
   async #announce(): Promise<void> {
     const { tenant, collection } = this.#site;
     await this.#work.put({ kind: "compact", tenant, key: collection, due_at: 0 });
@@ -146,8 +146,8 @@ export class GroupCommit {
   }
 
   /**
-   * The batch did not go through, or nobody knows: deltas whose id is there are settled, the rest tries again. That is safe even if
-   * the first batch arrives late: it and the repeat cannot both create the ids.
+   * The batch failed, or its outcome is unknown: deltas whose id exists are settled, the rest is retried. That is safe even if the first
+   * batch arrives late: it and the repeat cannot both create the ids.
    */
   async #settle(group: Waiting[], error: unknown): Promise<void> {
     if (!PinakesError.isInstance(error) || !settleable.has(error.code)) throw error;
@@ -178,7 +178,7 @@ export function otherContent(deltaId: string): PinakesError {
 export function diverged(fence: Fence): PinakesError {
   return new PinakesError(
     "UNAVAILABLE",
-    `This collection takes no writes until it is repaired: ${fence.reason ?? "its items and its bucket differ"}.`,
+    `This collection is read-only until it is repaired: ${fence.reason ?? "its items and its bucket differ"}.`,
     {
       retryable: false,
     },

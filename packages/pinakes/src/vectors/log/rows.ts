@@ -1,4 +1,4 @@
-/** What a caller appends, checked and made into rows. */
+/** What a caller appends, validated and turned into rows. */
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { checkJson, isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { accountShared } from "../kernels/kernels.ts";
@@ -15,7 +15,7 @@ export interface UpsertRow {
 
 export interface PatchRow {
   readonly id: string;
-  /** Merged into the row's metadata, one level deep; null clears a key. A row that does not exist stays so. */
+  /** Merged into the row's metadata, one level deep; null clears a key. A patch never creates a row. */
   readonly metadata: JsonObject;
 }
 
@@ -49,11 +49,11 @@ export function checkRows(changes: Changes, settings: CollectionSettings): Check
     const earlier = byId.get(row.id);
     if (earlier !== undefined) {
       duplicates.add(row.id);
-      byId.delete(row.id); // The last one also takes the last place.
+      byId.delete(row.id); // The last one wins and also moves to the end.
     }
     byId.set(row.id, earlier === undefined ? row : combined(earlier, row));
   };
-  // One block for all vectors, and one that threads share: sent to the thread that builds the file, it is not copied.
+  // One shared block for all vectors: the thread that builds the file gets it without a copy.
   const vectors = new Float32Array(
     new SharedArrayBuffer(upsert.length * settings.dims * Float32Array.BYTES_PER_ELEMENT),
   );
@@ -67,7 +67,7 @@ export function checkRows(changes: Changes, settings: CollectionSettings): Check
   return { rows, duplicates: [...duplicates] };
 }
 
-/** A patch of a row in the same delta changes that row; otherwise the last one counts. */
+/** A patch of a row in the same delta changes that row; otherwise the last one wins. */
 function combined(earlier: Row, row: Row): Row {
   if (row.op !== "patch" || earlier.op === "delete") return row;
   const metadata = { ...earlier.metadata, ...row.metadata };
@@ -119,7 +119,7 @@ function checkId(id: unknown, where: string): string {
   return id;
 }
 
-/** A copy, in `into` where that is given. */
+/** A copy, in `into` if given. */
 export function checkVector(
   vector: unknown,
   where: string,
@@ -137,7 +137,7 @@ export function checkVector(
   }
   for (let i = 0; i < dims; i += 1) {
     const value = numbers[i];
-    // Also what is finite as a double and infinite as a float, and what would overflow when squared.
+    // Also rejects what is finite as a double and infinite as a float, and what would overflow when squared.
     if (typeof value !== "number" || !(Math.abs(value) <= 1e15))
       throw invalid(`${where}[${i}]: must be a number between -1e15 and 1e15, got ${numberText(value)}.`);
     into[i] = value;
@@ -145,7 +145,7 @@ export function checkVector(
   return into;
 }
 
-/** The usual case, by a loop that does nothing else. */
+/** Fast path: a loop that does nothing else. */
 function hasOnlyNumbers(vector: Float32Array): boolean {
   for (let i = 0; i < vector.length; i += 1) if (!(Math.abs(vector[i] as number) <= 1e15)) return false;
   return true;

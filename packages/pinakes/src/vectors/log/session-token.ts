@@ -15,7 +15,7 @@ export function decodeToken(text: string): SessionToken {
     const [logId, seq] = JSON.parse(Buffer.from(text, "base64url").toString("utf8")) as [unknown, unknown];
     if (typeof logId === "string" && Number.isInteger(seq)) return { logId, seq: seq as number };
   } catch {
-    // Told below.
+    // The error below covers it.
   }
   throw invalid("session: is not a token that an append returned.");
 }
@@ -23,6 +23,6 @@ export function decodeToken(text: string): SessionToken {
 export function staleToken(): PinakesError {
   return new PinakesError(
     "CONFLICT",
-    "session: the write of this token is not part of the collection any more (it was restored or repaired). Read without it.",
+    "session: the write of this token is no longer part of the collection (it was restored or repaired). Read without it.",
   );
 }

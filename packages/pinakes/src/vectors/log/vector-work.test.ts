@@ -1,11 +1,11 @@
-/** Entries of the registry of work, as they have been stored from the first version on. */
+/** Entries of the work registry, as stored since the first version. */
 import { expect, it } from "vitest";
 import { systemScope } from "../../domain/scope.ts";
 import { openMemoryItems } from "../../drivers/memory/index.ts";
 import { vectorWork, vectorWorkContainer, type RegisteredVectorWork } from "./vector-work.ts";
 
-it("an entry of the first version is found when it is due, is renewed in the same form, and goes when it is done", async () => {
-  const system = systemScope("tests of the registry of work", () => {});
+it("an entry of the first version is found when it is due, renewed in the same form, and removed when it is done", async () => {
+  const system = systemScope("tests of the work registry", () => {});
   const scope = system.forTenant("pinakes.system");
   const items = await openMemoryItems();
   await items.openContainer({
@@ -23,7 +23,7 @@ it("an entry of the first version is found when it is due, is renewed in the sam
   };
   await items.write(scope, "vector-work", ["0"], { op: "create", document });
 
-  // The same declaration: nothing is built anew.
+  // The same declaration: nothing is rebuilt.
   await items.openContainer(vectorWorkContainer);
   const work = vectorWork(items, system);
   expect(await Array.fromAsync(work.due(6))).toEqual([]);

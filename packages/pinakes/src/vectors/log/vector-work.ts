@@ -10,12 +10,12 @@ export type VectorWork = WorkRegistry<VectorWorkKind>;
 export type RegisteredVectorWork = RegisteredWork<VectorWorkKind>;
 type VectorWorkKind = "compact" | "collect" | "purge";
 
-/** As the first version stored them: what an entry stands for is found by nothing else. */
+/** As the first version stored them: existing entries are found only under these. */
 const fields = { due: "notBefore", key: "collection" } as const;
 
 export const vectorWorkContainer: ContainerDefinition = workContainer("vector-work", fields);
 
 export function vectorWork(items: ItemStore, system: SystemScope): VectorWork {
-  // No caller can have this tenant: `tenantScope` refuses names that begin so.
+  // A tenant that no caller can have: `tenantScope` rejects names with this prefix.
   return new WorkRegistry({ items, system, container: vectorWorkContainer.name, tenant: "pinakes.system", fields });
 }

@@ -1,6 +1,6 @@
 /**
- * Collecting garbage (RFC 0001, "Collect"). The order list → barrier → read → delete is what makes it safe: whoever commits after
- * the barrier began after it, and refers to nothing that was listed and is not kept.
+ * Garbage collection (RFC 0001, "Collect"). The order list → barrier → read → delete makes it safe: a writer that commits after the barrier
+ * began after it, and refers to nothing that was listed and is not kept.
  */
 import { hasCode } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
@@ -11,15 +11,15 @@ import { keysOf } from "../store/manifest.ts";
 import { itemIds, type Delta, type HistoryEntry } from "../store/records.ts";
 
 export interface CollectResult {
-  /** busy: a compactor is at work, or somebody was faster; try again later. */
+  /** busy: a compactor is working, or another process was faster; try again later. */
   readonly outcome: "done" | "busy";
   readonly objects: number;
   readonly bytes: number;
   readonly versions: number;
   readonly deltas: number;
-  /** With `dryRun`: the objects that would go. */
+  /** With `dryRun`: the objects that would be deleted. */
   readonly keys?: readonly string[];
-  /** When the next version or delta can go; absent when there is nothing left to wait for. */
+  /** When the next version or delta can be deleted; absent if there is nothing to wait for. */
   readonly nextAt?: number;
 }
 
@@ -41,12 +41,12 @@ export async function collectGarbage(
   ]);
   const garbage = listed.filter(({ key }) => !keep.has(key));
   if (!dryRun) {
-    // What names the objects goes first: a crash in between leaves orphans for the next time, never a version without its files.
+    // The references are removed first: a crash in between leaves orphans for the next time, never a version without its files.
     const ids = [
       ...versions.gone.map(({ manifest }) => itemIds.history(manifest.version)),
       ...deltas.gone.map(({ seq }) => itemIds.delta(seq)),
     ];
-    // Only while the head is the one that was read: a restore may just bring back what is about to go.
+    // Only while the head is the one that was read: a restore may just bring back what is about to be deleted.
     const removed = await removeItems(site, ids, { op: "check", id: itemIds.head, where: { commitId: head.commitId } });
     if (!removed) return { outcome: "busy", objects: 0, bytes: 0, versions: 0, deltas: 0 };
     for (let i = 0; i < garbage.length; i += limits.objectDeleteKeysMax) {
@@ -84,7 +84,7 @@ export async function listObjects(site: CollectionSite, prefix = site.prefix): P
   }
 }
 
-/** From here on nobody who began earlier can commit or publish. Not while a compactor is at work: it would lose what it did. */
+/** From here on no writer that began earlier can commit or publish. Not while a compactor is working: it would lose its work. */
 async function raiseBarrier(site: CollectionSite): Promise<boolean> {
   const lease = await site.lease();
   const { log } = await site.state();
@@ -138,7 +138,7 @@ interface Deltas {
   readonly nextAt: number;
 }
 
-/** A delta that the newest version has applied is needed only by readers that began before; they are given some time. */
+/** A delta that the newest version has applied is needed only by readers that began before; they get a grace period. */
 async function sortDeltas(site: CollectionSite, versions: readonly HistoryEntry[], now: number): Promise<Deltas> {
   const { appliedDeltaMs } = site.deps.policy;
   const appliedAt = (seq: number): number | undefined =>
@@ -155,7 +155,7 @@ async function sortDeltas(site: CollectionSite, versions: readonly HistoryEntry[
   return { kept, gone, nextAt };
 }
 
-/** False when the guard did not hold. Absent items are fine. */
+/** False if the guard failed. Absent items are fine. */
 export async function removeItems(site: CollectionSite, ids: readonly string[], guard?: Operation): Promise<boolean> {
   for (let i = 0; i < ids.length; i += 20) {
     const removed = await removeBatch(site, ids.slice(i, i + 20), guard);
@@ -177,6 +177,6 @@ async function removeBatch(
     if (!hasCode(error, "NOT_FOUND")) throw error;
   }
   if (ids.length <= 1) return true;
-  for (const id of ids) if (!(await removeBatch(site, [id], guard))) return false; // Somebody else removed some of them.
+  for (const id of ids) if (!(await removeBatch(site, [id], guard))) return false; // Another process removed some of them.
   return true;
 }

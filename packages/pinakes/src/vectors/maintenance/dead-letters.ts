@@ -1,4 +1,4 @@
-/** Deltas that could not be read (RFC 0001, "Compact"): kept in the manifest until somebody decides. */
+/** Deltas that could not be read (RFC 0001, "Compact"): kept in the manifest until an operator decides. */
 import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { VectorWork } from "../log/vector-work.ts";
 import { currentManifest } from "../compact/current-manifest.ts";
@@ -35,7 +35,7 @@ export async function inspectDead(site: CollectionSite, seq: number): Promise<In
   }
 }
 
-/** The next compaction tries it once more, with its old seq: what was written since then stays as it is. */
+/** The next compaction retries it once, with its old seq: newer writes win. */
 export async function requestDead(
   site: CollectionSite,
   work: VectorWork,
@@ -45,7 +45,7 @@ export async function requestDead(
   await findDead(site, seq);
   const request: DeadRequest = { seq, action, nonce: site.deps.uniqueName() };
   const { tenant, collection } = site;
-  // Before, so that a request is never left where nobody looks; and after, because the entry may have been settled in between.
+  // Before, so that a request is never left where no sweep finds it; and after, because the entry may have been settled in between.
   await work.put({ kind: "compact", tenant, key: collection, due_at: 0 });
   try {
     await site.batch([

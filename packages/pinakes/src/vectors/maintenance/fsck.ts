@@ -1,4 +1,4 @@
-/** Checking a collection (RFC 0001, "Fsck and repair"): everything that is named is there and whole, and nothing else is. */
+/** Checking a collection (RFC 0001, "Fsck and repair"): everything that is referenced exists and is intact, and nothing else exists. */
 import { hasCode } from "../../domain/errors.ts";
 import { liveStats } from "../compact/live-stats.ts";
 import { openFile } from "../segment/file-format.ts";
@@ -20,7 +20,7 @@ export interface Finding {
 }
 
 export interface FsckReport {
-  /** No errors; warnings may be there. */
+  /** No errors; warnings are possible. */
   readonly ok: boolean;
   readonly version: number;
   readonly versions: number;
@@ -71,7 +71,7 @@ export async function fsck(site: CollectionSite, { deep = true }: { deep?: boole
         severity: "warning",
         kind: "orphan",
         key,
-        detail: `Nothing refers to ${key}; the next collection of garbage removes it.`,
+        detail: `Nothing refers to ${key}; the next garbage collection removes it.`,
       });
   const bytes = listed.reduce((sum, object) => sum + object.bytes, 0);
   return {
@@ -109,12 +109,12 @@ function checkChain(findings: Finding[], history: readonly HistoryEntry[]): void
   for (const [i, { manifest }] of history.entries()) {
     const before = history[i - 1];
     if (before === undefined || manifest.parent === null) continue;
-    if (manifest.parent.version !== before.manifest.version) continue; // Versions in between have gone with the retention.
+    if (manifest.parent.version !== before.manifest.version) continue; // The retention has removed the versions in between.
     if (manifest.parent.sha256 !== before.sha256)
       findings.push({
         severity: "error",
         kind: "chain",
-        detail: `Version ${manifest.version} does not follow the version ${before.manifest.version} that is there.`,
+        detail: `Version ${manifest.version} does not follow version ${before.manifest.version}, the previous one in the history.`,
       });
     if (manifest.appliedSeq < before.manifest.appliedSeq)
       findings.push({
@@ -142,7 +142,7 @@ async function checkManifest(
         severity: "error",
         kind: "missing",
         key: needed,
-        detail: `Version ${manifest.version} needs ${needed}, which is not there.`,
+        detail: `Version ${manifest.version} needs ${needed}, which is missing.`,
       });
   }
   for (const { key: file, bytes } of manifest.segments) {
@@ -160,7 +160,7 @@ async function checkManifest(
       severity: "error",
       kind: "sums",
       key,
-      detail: `The figures of version ${manifest.version} are not those of its segments.`,
+      detail: `The figures of version ${manifest.version} differ from those of its segments.`,
     });
 }
 
@@ -193,7 +193,7 @@ async function checkSegment(
       severity: "error",
       kind: "sums",
       key: entry.key,
-      detail: `The rows of ${entry.key} do not add up.`,
+      detail: `The rows of ${entry.key} do not match their sum.`,
     });
   for (let row = 0; row < rows.rows; row += 1) {
     if (deleted?.has(row) ?? false) continue;
@@ -204,7 +204,7 @@ async function checkSegment(
         severity: "error",
         kind: "duplicate",
         key: entry.key,
-        detail: `The id ${JSON.stringify(id)} counts in ${other}, too.`,
+        detail: `The id ${JSON.stringify(id)} is live in ${other}, too.`,
       });
     owners.set(id, entry.key);
   }

@@ -1,4 +1,4 @@
-/** Deleting a collection (RFC 0001, "Delete"): fenced at once, its bytes gone at `purgeAt`, resumable at every point. */
+/** Deleting a collection (RFC 0001, "Delete"): fenced at once, its bytes removed at `purgeAt`, resumable at every point. */
 import { PinakesError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { VectorWork } from "../log/vector-work.ts";
@@ -8,7 +8,7 @@ import { listObjects, removeItems } from "./collect.ts";
 
 const secondSweepMs = 86_400_000;
 
-/** Nobody reads or writes it from here on. Until `purgeAt` it can be had back exactly. */
+/** No reads and writes from here on. Until `purgeAt` it can be restored exactly. */
 export async function trashCollection(site: CollectionSite, work: VectorWork, purgeAt: number): Promise<void> {
   const fence = await site.fence();
   if (fence === undefined || fence.status === "deleted" || fence.status === "purging") throw site.notFound();
@@ -23,7 +23,7 @@ export async function undeleteCollection(site: CollectionSite, work: VectorWork)
     throw fence?.status === "active" ? new PinakesError("CONFLICT", "The collection is not deleted.") : site.notFound();
   const { purgeAt: _, ...rest } = fence;
   const { tenant, collection } = site;
-  // Read before: one that a later deletion renews stays.
+  // Read before: an entry that a later deletion renews stays.
   const purge = await work.read({ kind: "purge", tenant, key: collection });
   await site.batch([
     {
@@ -40,7 +40,7 @@ export interface PurgeResult {
   readonly items: number;
 }
 
-/** Removes every object, then every item but the fence. Called again after a crash it goes on; at the end it finds nothing. */
+/** Removes every object, then every item but the fence. Called again after a crash it continues; at the end it finds nothing. */
 export async function purgeCollection(site: CollectionSite, work: VectorWork): Promise<PurgeResult> {
   const fence = await site.fence();
   if (fence === undefined) throw site.notFound();
@@ -57,7 +57,7 @@ export async function purgeCollection(site: CollectionSite, work: VectorWork): P
   await site.batch([
     { op: "replace", document: site.document(itemIds.fence, { ...rest, status: "deleted" } satisfies Fence) },
   ]);
-  // An upload that was under way may arrive after the list: it is looked for once more, later.
+  // An upload in flight may arrive after the list: it is checked once more, later.
   const second = fence.status === "deleted";
   const entry = await work.read({ kind: "purge", tenant, key: collection });
   if (second && entry !== undefined) await work.remove(entry);
@@ -67,13 +67,13 @@ export async function purgeCollection(site: CollectionSite, work: VectorWork): P
 }
 
 export interface Remains {
-  /** `absent`: there never was one. */
+  /** `absent`: it never existed. */
   readonly status: Status | "absent";
   /** Objects, and items beside the fence. */
   readonly left: number;
 }
 
-/** What is still there of a collection, whatever its state: a purge has left nothing when this is 0. */
+/** What still exists of a collection, whatever its state: a purge is complete when this is 0. */
 export async function remainsOf(site: CollectionSite): Promise<Remains> {
   const fence = await site.fence();
   let left = (await listObjects(site, site.prefix)).length + (await listObjects(site, site.intakePrefix)).length;
@@ -92,10 +92,10 @@ async function removeObjects(site: CollectionSite, prefix: string): Promise<numb
   }
 }
 
-/** The status changes, and whoever holds the lease or is about to publish is refused. */
+/** The status changes, and the holder of the lease or a pending publish is rejected. */
 async function fenceOff(site: CollectionSite, from: Fence, to: Fence): Promise<void> {
   const lease = await site.read<Lease>(itemIds.lease);
-  // Counted up in the batch itself: somebody may take the lease after it was read, and an epoch never goes back.
+  // Incremented in the batch itself: the lease may be taken after it was read, and an epoch never goes back.
   const patch = [
     { op: "incr" as const, path: "/epoch", value: 1 },
     { op: "set" as const, path: "/owner", value: null },

@@ -1,6 +1,6 @@
 /**
- * Making the items anew from the bucket (RFC 0001, "Fsck and repair"): after they were lost, or restored to an older state. The
- * bucket's newest version becomes the head; what the log has pending and no version has applied is put behind it.
+ * Rebuilding the items from the bucket (RFC 0001, "Fsck and repair"): after they were lost, or restored to an older state. The bucket's
+ * newest version becomes the head; pending deltas of the log that no version has applied follow it.
  */
 import { hash } from "node:crypto";
 import { hasCode, PinakesError, show } from "../../domain/errors.ts";
@@ -36,7 +36,7 @@ export async function repairFromBucket(
 ): Promise<RepairResult> {
   const fence = await site.fence();
   if (fence !== undefined && fence.status !== "active" && fence.status !== "diverged") throw site.notFound();
-  // Before the bucket is looked at: a delta that came after that would be taken for one without an object.
+  // Before the bucket is listed: a delta that came after that would look like one without an object.
   if (fence?.status === "active") await stopWriters(site, fence);
   const objects = new Set((await listObjects(site)).map(({ key }) => key));
   const manifests = await readManifests(site, objects);
@@ -73,7 +73,7 @@ async function readManifests(site: CollectionSite, objects: ReadonlySet<string>)
   return manifests;
 }
 
-/** The one that the mirror names, or the newest of which every file is there. One that was prepared and refused has no successor. */
+/** The one that the mirror names, or the newest with all its files. One that was prepared and rejected has no successor. */
 async function chooseNewest(
   site: CollectionSite,
   manifests: readonly StoredManifest[],
@@ -96,7 +96,7 @@ async function chooseNewest(
   return found;
 }
 
-/** The version and those that it came from. What a version applied that was prepared and refused is not applied. */
+/** The version and its ancestors. What was applied by a version that was prepared and rejected is not applied. */
 function chainOf(newest: StoredManifest, manifests: readonly StoredManifest[]): StoredManifest[] {
   const byKey = new Map(manifests.map((stored) => [stored.key, stored]));
   const chain: StoredManifest[] = [];
@@ -133,7 +133,7 @@ async function readUnknown(site: CollectionSite, keys: readonly string[]): Promi
   return deltas;
 }
 
-/** From the last to the first, so that a repair that was interrupted finds them in the same order. */
+/** From the last to the first, so that a retried repair finds them in the same order. */
 async function resequence(site: CollectionSite, deltas: readonly Delta[], after: number): Promise<void> {
   for (let i = deltas.length - 1; i >= 0; i -= 1) {
     const { seq: old, ...delta } = deltas[i] as Delta;

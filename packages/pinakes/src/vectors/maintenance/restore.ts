@@ -10,7 +10,7 @@ import { itemIds, type Lease } from "../store/records.ts";
 export interface RestoreResult {
   readonly version: number;
   readonly restored: number;
-  /** Writes that are not part of the collection any more. */
+  /** Writes that are no longer part of the collection. */
   readonly discarded: readonly [number, number] | undefined;
 }
 
@@ -24,10 +24,10 @@ export async function restoreVersion(
     const result = await tryRestore(site, to);
     if (result !== undefined) return result;
   }
-  throw new PinakesError("UNAVAILABLE", "The collection changed again and again during the restore; try again.");
+  throw new PinakesError("UNAVAILABLE", "The collection changed repeatedly during the restore; try again.");
 }
 
-/** Undefined when somebody published or took the lease meanwhile. */
+/** Undefined if another process published or took the lease meanwhile. */
 async function tryRestore(
   site: CollectionSite,
   to: { version: number } | { time: number | string },
@@ -39,11 +39,11 @@ async function tryRestore(
   if (entry === undefined)
     throw new PinakesError(
       "NOT_FOUND",
-      `There is no version ${show(to)} (any more); see the history for those that can be restored.`,
+      `There is no version ${show(to)} (any more); see the history for restorable versions.`,
     );
   if (current === undefined) return undefined;
   const by = { owner: "restore", epoch: lease.epoch + 1 };
-  // Whoever commits after this was read writes to the restored state: its seq is higher.
+  // A writer that commits after this read writes to the restored state: its seq is higher.
   const last = Math.max(log.nextSeq - 1, head.appliedSeq);
   const appliedBytes = Math.max(log.bytes, head.appliedBytes);
   const old = entry.manifest;
@@ -65,7 +65,7 @@ async function tryRestore(
   try {
     await site.batch([
       { op: "check", id: itemIds.fence, where: { status: "active" } },
-      // A collection of garbage must not take away what is restored: it removes the entry only while the head is the one it read.
+      // A garbage collection must not remove what is restored: it removes the entry only while the head is the one it read.
       { op: "check", id: itemIds.history(old.version) },
       {
         op: "patch",

@@ -1,4 +1,4 @@
-/** What a query may ask, checked. */
+/** The input of a query, validated. */
 import type { VectorQueryMode as QueryMode } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
 import { compileFilter, type Filter } from "../../domain/filter.ts";
@@ -13,20 +13,20 @@ export type { QueryMode };
 export interface QueryInput extends ReadOptions {
   readonly vector?: Float32Array | readonly number[] | undefined;
   readonly text?: string | undefined;
-  /** Default: by what is given; both: hybrid. */
+  /** Default: depends on what is given; both: hybrid. */
   readonly mode?: QueryMode | undefined;
   readonly limit?: number | undefined;
   /** On the rows' metadata; see domain/filter.ts. Evaluated before ranking. */
   readonly filter?: Filter | undefined;
-  /** Share of the true nearest rows that should be found, on average: 0.8 … 1. 1 looks at every row. */
+  /** The average share of the true nearest rows to find: 0.8 … 1. 1 scans every row. */
   readonly recall?: number | undefined;
   /** Hits with a lower score are left out. */
   readonly minScore?: number | undefined;
   /** Also the vectors themselves. */
   readonly includeVectors?: boolean | undefined;
   /**
-   * The sum of what `countTerms` told of other collections, of which the hits are to be put into one order with these: words weigh as
-   * if all their rows were here, so that scores of keywords can be compared.
+   * The sum of what `countTerms` returned for other collections, whose hits are ranked together with these: words weigh as if all their
+   * rows were here, so that keyword scores are comparable.
    */
   readonly elsewhere?: TermCounts | undefined;
 }
@@ -71,7 +71,7 @@ export function checkQuery(input: QueryInput, dims: number): CheckedQuery {
   };
 }
 
-/** As with rows, one that is too short has no direction. */
+/** As with rows, a vector that is too short has no direction. */
 function withDirection(vector: Float32Array): Float32Array {
   return vector.every((value) => Math.abs(value) < shortestLength) ? new Float32Array(vector.length) : vector;
 }
@@ -94,7 +94,7 @@ function checkCounts(counts: TermCounts): TermCounts {
     frequencies instanceof Map &&
     frequencies.values().every((frequency) => isCount(frequency) && frequency <= (rows as number));
   if (!isCount(rows) || !isCount(tokens) || !known)
-    throw invalid("elsewhere: must be what countTerms told of other collections, added up.");
+    throw invalid("elsewhere: must be the sum of what countTerms returned for other collections.");
   return counts;
 }
 

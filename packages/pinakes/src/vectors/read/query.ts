@@ -15,9 +15,9 @@ import { liveRows, type View, type ViewSource } from "./view.ts";
 
 export interface QueryHit {
   readonly id: string;
-  /** Cosine similarity, dot product or minus the distance; BM25; or the sum of reciprocal ranks. More is better. */
+  /** Cosine similarity, dot product or negative distance; BM25; or the sum of reciprocal ranks. More is better. */
   readonly score: number;
-  /** What each part gave it; absent where it was not among the best of that part. */
+  /** The score of each part; absent if it was not among the best of that part. */
   readonly scores: { readonly vector?: number; readonly keyword?: number };
   readonly text?: string;
   readonly metadata: JsonObject;
@@ -57,14 +57,14 @@ export async function queryView({ pool, cache }: Searcher, view: View, query: Ch
   return { hits: wanted.map((hit) => readHit(view, hit, query.includeVectors)), ...answer };
 }
 
-/** What a query by this text counts in the view. */
+/** The counts of a query for this text in the view. */
 export async function countTermsOfView({ pool, cache }: Searcher, view: View, text: string): Promise<TermCounts> {
   return pool.count(searchable(cache, view), text);
 }
 
 const searchables = new WeakMap<View, readonly SearchSource[]>();
 
-/** Views are immutable, so the list is made once: the threads also remember the bitmaps by their identity. */
+/** Views are immutable, so the list is built once: the threads also cache the bitmaps by their identity. */
 function searchable(cache: SegmentCache, view: View): readonly SearchSource[] {
   const known = searchables.get(view);
   if (known !== undefined) return known;
@@ -92,7 +92,7 @@ function readHit(view: View, hit: ReturnType<typeof rank>[number], includeVector
   };
 }
 
-/** In a collection without any metadata nothing can be known of fields, and nothing can match. */
+/** A collection without any metadata has no known fields, and nothing can match. */
 export function checkFilter(view: View, filter: Filter): void {
   const fields = fieldsOf(view);
   if (fields.length > 0 || liveRows(view) > 0) checkFilterFields(filter, fields);
@@ -113,7 +113,7 @@ function fieldsOf(view: View): readonly FieldHeader[] {
   return fields;
 }
 
-/** How many rows there are that pass the filter. */
+/** How many rows pass the filter. */
 export function countView(view: View, filter: Filter | undefined): number {
   if (filter === undefined) return liveRows(view);
   compileFilter(filter);

@@ -1,4 +1,4 @@
-/** From the hits of each part to one list: as they are, or joined by reciprocal rank fusion. */
+/** From the hits of each part to one list: unchanged, or joined by reciprocal rank fusion. */
 import type { Hit, SearchResult } from "../search/pool.ts";
 import type { QueryMode } from "./query-input.ts";
 
@@ -10,7 +10,7 @@ export interface Ranked {
   readonly keyword: number | undefined;
 }
 
-/** The usual constant: a first place counts little more than a second one, so that agreement of both parts wins. */
+/** The usual constant: a first rank counts little more than a second one, so that agreement of both parts wins. */
 const rankOffset = 60;
 
 /** How many hits of each part are worth fusing. */

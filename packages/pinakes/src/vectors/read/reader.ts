@@ -12,7 +12,7 @@ export interface ReadOptions {
   readonly session?: string | undefined;
   /** A version, or a time (epoch milliseconds or ISO 8601): the collection as it was then. */
   readonly asOf?: { readonly version: number } | { readonly time: number | string } | undefined;
-  /** A view that this process has, if it is not older than so many milliseconds, without asking the store. */
+  /** Accepts a cached view of at most this age in milliseconds, without asking the store. */
   readonly staleMs?: number | undefined;
 }
 
@@ -23,7 +23,7 @@ interface Cached {
   readonly readAt: number;
 }
 
-/** What a read found when it began. */
+/** The state when a read began. */
 interface Seen {
   readonly head: Head;
   readonly log: Log;
@@ -58,17 +58,17 @@ export class Reader {
       if (token.logId !== current.logId || isDiscarded(current.view.manifest, token.seq)) throw staleToken();
       if (token.seq <= current.view.seq) return current.view;
       if (site.deps.monotonic() >= deadline)
-        throw new PinakesError("UNAVAILABLE", "session: the write of this token does not show here yet; try again.");
+        throw new PinakesError("UNAVAILABLE", "session: the write of this token is not visible yet; try again.");
       await site.deps.timers.pause(sessionPollMs);
     }
   }
 
-  /** Forgets what it knows of a collection: it was deleted. */
+  /** Forgets a collection: it was deleted. */
   forget(site: CollectionSite): void {
     this.#cached.delete(site.name);
   }
 
-  /** Lets go of views that hold this file: it leaves memory. */
+  /** Releases views that hold this file: it leaves memory. */
   drop(segment: SegmentBytes): void {
     for (const [name, { view }] of this.#cached)
       if (view.sources.some(({ rows }) => rows.segment === segment)) this.#cached.delete(name);
@@ -85,7 +85,7 @@ export class Reader {
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
       const readAt = site.deps.monotonic();
       const { head, log } = await site.state();
-      // Read one after the other: a restore came in between.
+      // They are read one after the other: a restore came in between.
       if (head.version < log.restored) continue;
       const cached = this.#cached.get(site.name);
       if (cached !== undefined && sameState(cached, head, log)) return this.#touch(site, { ...cached, readAt });
@@ -93,12 +93,12 @@ export class Reader {
         const opened = await this.#open(site, { head, log, cached, readAt });
         if (opened !== undefined) return opened;
       } catch (error) {
-        // The view may have been overtaken by a collection of garbage; if nothing has moved, the object is lost.
+        // A garbage collection may have removed files of the view; if nothing has changed, the object is lost.
         if (!(error instanceof MissingObject) || missing?.key === error.key) throw error;
         missing = error;
       }
     }
-    throw new PinakesError("UNAVAILABLE", "The collection changed again and again during this read; try again.");
+    throw new PinakesError("UNAVAILABLE", "The collection changed repeatedly during this read; try again.");
   }
 
   #touch(site: CollectionSite, cached: Cached): Cached {
@@ -109,7 +109,7 @@ export class Reader {
     return cached;
   }
 
-  /** Queries that come together share the work. */
+  /** Concurrent queries share the work. */
   async #open(site: CollectionSite, seen: Seen): Promise<Cached | undefined> {
     const { head, log } = seen;
     const name = `${site.name}/${head.commitId}/${log.nextSeq}`;
@@ -125,7 +125,7 @@ export class Reader {
     }
   }
 
-  /** Undefined when the head moved while the tail was read. */
+  /** Undefined if the head moved while the tail was read. */
   async #build(site: CollectionSite, { head, log, cached, readAt }: Seen): Promise<Cached | undefined> {
     const sameHead =
       cached !== undefined && cached.view.manifest.commitId === head.commitId && cached.logId === log.logId;
@@ -133,10 +133,10 @@ export class Reader {
     if (!sameHead && entry?.manifest.commitId !== head.commitId) return undefined;
     const from = sameHead ? cached.view.seq : head.appliedSeq;
     const wanted = log.nextSeq - 1 - from;
-    // Just those: a later one may have been written after a restore, which discarded some of these.
+    // Exactly those: a later one may have been written after a restore, which discarded some of these.
     const tail = wanted <= 0 ? [] : await site.deltas(from + 1, wanted);
     if (tail.length < wanted || tail.some((delta, i) => delta.seq !== from + 1 + i)) return undefined;
-    // Side by side: a cold open waits for its slowest file, not for one kind after the other.
+    // In parallel: a cold open waits for its slowest file, not for one kind after the other.
     const [base, files] = await Promise.all([
       entry === undefined ? (cached as Cached).view : openView(site, entry.manifest),
       openDeltas(site, tail),
@@ -146,7 +146,7 @@ export class Reader {
   }
 
   async #earlier(site: CollectionSite, asOf: NonNullable<ReadOptions["asOf"]>): Promise<View> {
-    await site.state(); // A collection that is gone has no past either.
+    await site.state(); // A deleted collection has no past either.
     const entry = await findVersion(site, asOf, "asOf");
     const gone = (): PinakesError =>
       new PinakesError(

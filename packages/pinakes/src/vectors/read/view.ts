@@ -1,6 +1,6 @@
 /**
- * One state of a collection, ready to be read: the segments of one manifest and the deltas after it, each with the rows that do not
- * count (deleted, tombstones, or written again by a later delta). Immutable; a later state shares what did not change.
+ * One state of a collection, ready to be read: the segments of one manifest and the deltas after it, each with the rows that do not count
+ * (deleted, tombstones, or overwritten by a later delta). Immutable; a later state shares what did not change.
  */
 import { patchMetadata } from "../log/rows.ts";
 import { Bitmap } from "../segment/bitmap.ts";
@@ -15,7 +15,7 @@ import { rowsInMemory } from "../store/rows-in-memory.ts";
 
 export interface ViewSource {
   readonly rows: SegmentRows;
-  /** Undefined when every row counts. */
+  /** Undefined if every row counts. */
   readonly dead: Bitmap | undefined;
 }
 
@@ -72,7 +72,7 @@ export async function extendView(site: CollectionSite, view: View, opened: reado
         shared: false,
       });
   }
-  // One without a row that counts is left out: of two deltas with the same bytes, which are one file to the search, only the later stays.
+  // A file without live rows is left out: of two deltas with the same bytes, which are one file to the search, only the later stays.
   const live = sources.filter(({ rows, dead }) => (dead?.count() ?? 0) < rows.rows);
   return {
     manifest: view.manifest,
@@ -86,7 +86,7 @@ interface RowAddress {
   readonly row: number;
 }
 
-/** Newest first: a fresh row is most likely rewritten soon. */
+/** Newest first: a fresh row is most likely to be rewritten soon. */
 export function findLive(sources: readonly ViewSource[], id: Uint8Array): RowAddress | undefined {
   const hash = idHash(id);
   for (let source = sources.length - 1; source >= 0; source -= 1) {

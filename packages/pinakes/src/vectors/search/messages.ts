@@ -1,4 +1,4 @@
-/** What the pool and its threads say to each other. Both sides send lists, so that what comes up in one turn costs one message. */
+/** Messages between the pool and its threads. Both sides send lists, so that everything of one turn costs one message. */
 import type { Filter } from "../../domain/filter.ts";
 import type { SentError } from "../../runtime/sent-error.ts";
 import type { LoadedSegment } from "../segment/load-segment.ts";
@@ -7,7 +7,7 @@ import type { TermCounts } from "../text/statistics.ts";
 export type Order =
   | { readonly kind: "load"; readonly id: string; readonly loaded: LoadedSegment }
   | { readonly kind: "drop"; readonly id: string }
-  /** The rows of a segment that later searches with `dead` must not find. Sent once, so that a search need not carry it. */
+  /** The rows of a segment that later searches with `dead` exclude. Sent once, so that a search need not carry it. */
   | { readonly kind: "dead"; readonly id: string; readonly rows: number; readonly words: Uint32Array }
   | { readonly kind: "search"; readonly call: number; readonly task: SearchTask };
 
@@ -18,7 +18,7 @@ export interface SearchTask {
   readonly k: number;
   readonly recall?: number | undefined;
   readonly filter?: Filter | undefined;
-  /** Rows of other collections that weigh the words of `text` too. */
+  /** Rows of other collections that contribute to the weights of the words of `text`. */
   readonly elsewhere?: TermCounts | undefined;
   /** A text whose words are only counted. */
   readonly counted?: string | undefined;
@@ -26,7 +26,7 @@ export interface SearchTask {
 
 export interface TaskSource {
   readonly id: string;
-  /** The number of the source in the request. */
+  /** The index of the source in the request. */
   readonly number: number;
   readonly dead: boolean;
   readonly lists?: Uint32Array | undefined;
@@ -35,7 +35,7 @@ export interface TaskSource {
 /** Hits as source, row, score, source, row, score, …: far cheaper to send than objects. */
 export type FlatHits = readonly number[];
 
-/** What a task asked for. */
+/** The requested results of a task. */
 export interface TaskInput {
   readonly vector?: FlatHits | undefined;
   readonly text?: FlatHits | undefined;

@@ -1,4 +1,4 @@
-/** The pool's end of one search thread. Orders of one turn of the event loop are sent together; if the thread dies, its calls are refused. */
+/** The pool's end of one search thread. Messages of one turn of the event loop are sent together; if the thread dies, its calls fail. */
 import { PinakesError } from "../../domain/errors.ts";
 import { receiveError } from "../../runtime/sent-error.ts";
 import { Thread } from "../../runtime/thread.ts";
@@ -8,18 +8,18 @@ import type { Answer, Order, SearchTask, TaskInput } from "./messages.ts";
 export class PoolThread {
   readonly #thread: Thread<readonly Answer[]>;
   readonly #orders: Order[] = [];
-  /** The bitmap that the thread has for each segment. */
+  /** The current bitmap of the thread for each segment. */
   readonly #dead = new Map<string, Bitmap>();
 
-  /** @param onEnd called once, when the thread ends without having been told to */
+  /** @param onEnd called once, when the thread ends without having been asked to */
   constructor(script: URL, slot: number, onEnd: () => void) {
     this.#thread = new Thread(script, {
       workerData: { slot },
       name: `search-${slot}`,
       onMessage: (answers) => this.#receive(answers),
       onExit: (cause) => {
-        queueMicrotask(onEnd); // After its calls were refused.
-        return new PinakesError("UNAVAILABLE", "A search thread stopped; ask again, another takes its place.", {
+        queueMicrotask(onEnd); // After its calls have failed.
+        return new PinakesError("UNAVAILABLE", "A search thread stopped; try again, another replaces it.", {
           cause,
         });
       },
@@ -37,7 +37,7 @@ export class PoolThread {
     if (order.kind === "drop") this.#dead.delete(order.id);
   }
 
-  /** Makes sure that the thread has this bitmap when it comes to the orders that follow. */
+  /** Makes sure that the thread has this bitmap for the following orders. */
   useDead(id: string, dead: Bitmap): void {
     if (this.#dead.get(id) === dead) return;
     this.#dead.set(id, dead);

@@ -11,7 +11,7 @@ const dims = 24;
 const open: SearchPool[] = [];
 
 function pool(options: ConstructorParameters<typeof SearchPool>[0] = {}): SearchPool {
-  // Small searches too go to threads here, unless a test wants otherwise.
+  // Here small searches go to threads too, unless a test decides otherwise.
   const made = new SearchPool({ threads: 2, inlineBytesMax: 0, ...options });
   open.push(made);
   return made;
@@ -42,7 +42,7 @@ describe("the search pool", () => {
   });
 
   it.each([0, 1_000_000])(
-    "leaves out the dead rows of each request, whatever others ask (inline up to %i bytes)",
+    "excludes the dead rows of each request, whatever concurrent requests exclude (inline up to %i bytes)",
     async (inlineBytesMax) => {
       const searching = pool({ threads: 1, inlineBytesMax });
       const vectors = randomVectors(100, dims, 3);
@@ -78,7 +78,7 @@ describe("the search pool", () => {
     expect(await searching.search(request)).toEqual(await one.search(request));
   });
 
-  it("refuses a segment that it does not have, also after drop", async () => {
+  it("rejects a segment that it does not have, also after drop", async () => {
     const searching = pool();
     searching.load("s", flatSegment(randomVectors(10, dims, 5), dims, "l2", searching.slots));
     const request = { sources: [{ segment: "s" }], vector: randomVectors(1, dims, 6), k: 1 };
@@ -91,7 +91,7 @@ describe("the search pool", () => {
     );
   });
 
-  it("hands on what goes wrong in a search and goes on", async () => {
+  it("reports an error in a search and continues", async () => {
     const searching = pool({ threads: 1 });
     searching.load("s", flatSegment(randomVectors(10, dims, 5), dims, "l2", searching.slots));
     const request = { sources: [{ segment: "s" }], vector: randomVectors(1, dims, 6), k: 1 };
@@ -99,7 +99,7 @@ describe("the search pool", () => {
     expect((await searching.search(request)).vector?.length).toBe(1);
   });
 
-  it("refuses what a crashed thread was asked, and replaces the thread", async () => {
+  it("fails the searches of a crashed thread, and replaces the thread", async () => {
     const script = `import { parentPort } from "node:worker_threads";
       parentPort.on("message", (orders) => { if (JSON.stringify(orders).includes("crash!")) process.exit(9); });
       await import(${JSON.stringify(new URL("./search-thread.ts", import.meta.url).href)});`;
@@ -116,7 +116,7 @@ describe("the search pool", () => {
     expect(await searching.search(request)).toEqual(before);
   });
 
-  it("refuses everything once closed", async () => {
+  it("rejects everything once closed", async () => {
     const searching = pool({ threads: 1 });
     searching.load("s", flatSegment(randomVectors(10, dims, 5), dims, "l2", searching.slots));
     const request = { sources: [{ segment: "s" }], vector: randomVectors(1, dims, 6), k: 3 };
@@ -153,7 +153,7 @@ describe("the search pool over whole files", () => {
   });
 
   it.each([0, 1_000_000])(
-    "counts words, and weighs them by what others counted (inline up to %i bytes)",
+    "counts words, and weighs them by the counts of others (inline up to %i bytes)",
     async (inlineBytesMax) => {
       const searching = pool({ threads: 1, inlineBytesMax });
       const load = (id: string, words: readonly string[]) => {

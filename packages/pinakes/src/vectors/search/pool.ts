@@ -1,5 +1,5 @@
 /**
- * Search threads over shared segments. A segment is loaded once, by the pool's owner, and every thread searches it in place.
+ * Search threads over shared segments. The owner of the pool loads a segment once, and every thread searches it in place.
  *
  * Invariants: a thread has every segment that the pool has, before any search that names it; a search ends with an answer or an error.
  */
@@ -19,42 +19,42 @@ import { bestOf, flatHits, runTask } from "./run-task.ts";
 import { effortOf, exactRowsMax, recallDefault, SegmentSearch } from "./search-segment.ts";
 
 const splitBytesMinDefault = 32 * 1024 ** 2;
-/** Less than half a millisecond. Measured: handing a search to a thread that sleeps costs 100 to 300 µs by itself, on two processors. */
+/** Less than half a millisecond. Measured: waking a sleeping thread costs 100 to 300 µs by itself, on two processors. */
 const inlineBytesMaxDefault = 6 * 1024 ** 2;
 const inlineHitsMax = 100;
-/** What a search for words costs, in bytes that a search by vector reads in the same time: frequent words in 50,000 rows take 0.3 ms. */
+/** The cost of a keyword search, in bytes that a vector search reads in the same time: frequent words in 50,000 rows take 0.3 ms. */
 const textBytesPerRow = 100;
 export interface SearchRequest {
-  /** At least one part, `vector` or `text`, is asked for. */
+  /** At least one part, `vector` or `text`, is required. */
   readonly sources: readonly SearchSource[];
   readonly vector?: Float32Array;
   readonly text?: string;
   /** How many hits of each part. */
   readonly k: number;
-  /** Share of the true best k by vector that should be found, on average. */
+  /** The average share of the true best k by vector to find. */
   readonly recall?: number;
   readonly filter?: Filter;
-  /** Rows of other collections that weigh the words of `text` too: see `count`. */
+  /** Rows of other collections that contribute to the weights of the words of `text`: see `count`. */
   readonly elsewhere?: TermCounts;
 }
 
 export interface SearchSource {
   /** As given to `load`. */
   readonly segment: string;
-  /** Rows that must not be found. Keep the object while it is the same set: threads remember it. */
+  /** Excluded rows. Keep the object while it is the same set: threads cache it. */
   readonly dead?: Bitmap | undefined;
-  /** Only these lists are searched by vector: those of which the bytes are there. */
+  /** Only these lists are searched by vector: those whose bytes are loaded. */
   readonly lists?: Uint32Array | undefined;
 }
 
-/** `source` is the place in the request's `sources`. */
+/** `source` is the index in the request's `sources`. */
 export interface Hit {
   readonly source: number;
   readonly row: number;
   readonly score: number;
 }
 
-/** For each part that was asked for: the best first; ties by source, then row. */
+/** For each requested part: the best first; ties by source, then row. */
 export interface SearchResult {
   readonly vector?: readonly Hit[];
   readonly text?: readonly Hit[];
@@ -62,27 +62,27 @@ export interface SearchResult {
 
 export interface PoolOptions {
   readonly threads?: number;
-  /** A vector search that reads more than this is spread over threads, where it has several segments. */
+  /** A vector search that reads more than this is spread over threads, if it has several segments. */
   readonly splitBytesMin?: number;
-  /** A vector search that reads less than this is done by the caller's thread, which a message to another would keep as busy. */
+  /** A vector search that reads less than this runs in the caller's thread, which sending it would keep as busy. */
   readonly inlineBytesMax?: number;
-  /** For tests: what the threads run. */
+  /** For tests: the code of the threads. */
   readonly script?: URL;
 }
 
 export class SearchPool {
-  /** What `loadSegment` needs to know: one for each thread and one for the caller's. */
+  /** The number of slots for `loadSegment`: one for each thread and one for the caller's. */
   readonly slots: number;
   readonly #threadCount: number;
   readonly #script: URL;
   readonly #splitBytesMin: number;
   readonly #inlineBytesMax: number;
-  /** A thread that stopped leaves its place empty until the next search, so that one that cannot start does not start for ever. */
+  /** A crashed thread's slot stays empty until the next search, so that one that cannot start is not restarted endlessly. */
   readonly #threads: (PoolThread | undefined)[];
   readonly #segments = new Map<string, LoadedSegment>();
-  /** For searches in the caller's thread, made at the first of them. */
+  /** For searches in the caller's thread, created at the first of them. */
   readonly #own = new Map<string, SegmentSearch>();
-  /** What the caller's thread may do in one turn of its event loop. */
+  /** The budget of the caller's thread per turn of its event loop. */
   readonly #turn: TurnBudget;
   #closed = false;
 
@@ -97,7 +97,7 @@ export class SearchPool {
     this.#threads = Array.from({ length: this.#threadCount }, () => undefined);
   }
 
-  /** From now on searches can name this segment. What `loaded` lacks of its bytes must come before a search reads it. */
+  /** From now on searches can name this segment. Bytes that `loaded` lacks must arrive before a search reads them. */
   load(id: string, loaded: LoadedSegment): void {
     if (loaded.slots < this.slots)
       throw new PinakesError("INTERNAL", `Segment ${id} has ${loaded.slots} slots; load it with pool.slots.`);
@@ -106,7 +106,7 @@ export class SearchPool {
     for (const thread of this.#threads) thread?.order({ kind: "load", id, loaded });
   }
 
-  /** Searches that already named it are not disturbed; its memory goes when the last of them ends. */
+  /** Running searches that name it are not affected; its memory is released when the last of them ends. */
   drop(id: string): void {
     this.#segments.delete(id);
     this.#own.delete(id);
@@ -145,7 +145,7 @@ export class SearchPool {
     return resultOf({ vector: bestOf(lists, request.k), ...(words?.text === undefined ? {} : { text: words.text }) });
   }
 
-  /** What a search for this text counts in these sources, for a search of other sources. */
+  /** The counts of a search for this text in these sources, for a search of other sources. */
   async count(sources: readonly SearchSource[], text: string): Promise<TermCounts> {
     this.#requireOpen();
     const cost = sources.reduce((sum, { segment }) => sum + this.#bytesRead(segment, { text }), 0);
@@ -211,7 +211,7 @@ export class SearchPool {
     return loaded;
   }
 
-  /** Roughly what a vector search reads of a segment. */
+  /** Roughly how much of a segment a vector search reads. */
   #bytesRead(segment: string, { recall, filter, vector, text }: Omit<SearchRequest, "sources" | "k">): number {
     const { rows, dims, ivf } = this.#loaded(segment).header;
     const words = text === undefined ? 0 : rows * textBytesPerRow;
@@ -278,7 +278,7 @@ export class SearchPool {
   }
 }
 
-/** What of a task some sources are asked for. */
+/** The part of a task for some of its sources. */
 type Asked = Pick<SearchTask, "vector" | "text" | "counted">;
 
 function resultOf({ vector, text }: TaskInput): SearchResult {

@@ -1,4 +1,4 @@
-/** One search over several segments, in the thread that calls it: the best k of each part over all of them. */
+/** One search over several segments, in the calling thread: the best k of each part over all of them. */
 import { PinakesError } from "../../domain/errors.ts";
 import { evaluateFilter } from "../filter/evaluate.ts";
 import type { Bitmap } from "../segment/bitmap.ts";

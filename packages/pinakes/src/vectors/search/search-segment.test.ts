@@ -29,13 +29,13 @@ describe.each(metrics)("exact search, %s", (metric) => {
       expect(hits.rows.length).toBe(10);
       plain.forEach(({ row, score }, i) => {
         expect(hits.scores[i]).toBeCloseTo(score, 3);
-        // Scores that differ in the last bits only may change places.
+        // Scores that differ in the last bits only may be swapped.
         if (dims > 3) expect(hits.rows[i]).toBe(row);
       });
     }
   });
 
-  it("gives all rows where k is larger, none twice, and zero vectors too", () => {
+  it("returns all rows if k is larger, none twice, and zero vectors too", () => {
     const vectors = randomVectors(37, 20, 3);
     vectors.fill(0, 0, 20);
     const hits = new SegmentSearch(flatSegment(vectors, 20, metric), 0).search({
@@ -103,11 +103,11 @@ describe.each([
     expect([offsets[0], offsets.at(-1)]).toEqual([0, rows]);
   });
 
-  it.each([0.9, 0.95, 0.97, 0.99])("reach a recall of %d on queries that they never saw", (target) => {
+  it.each([0.9, 0.95, 0.97, 0.99])("reach a recall of %d on unseen queries", (target) => {
     expect(recallOf(10, target)).toBeGreaterThan(target - 0.02);
   });
 
-  it("look at fewer rows for less recall, and at all for 1", () => {
+  it("examine fewer rows for less recall, and all for 1", () => {
     const vector = queries[0] as Float32Array;
     search.search({ vector, k: 10, recall: 0.8 });
     const few = search.cost.rows;
@@ -122,7 +122,7 @@ describe.each([
     expect(recallOf(100, undefined)).toBeGreaterThan(0.95);
   });
 
-  it.each([0.001, 0.02, 0.5])("keep to a filter that %d of the rows pass", (share) => {
+  it.each([0.001, 0.02, 0.5])("respect a filter that %d of the rows pass", (share) => {
     const listed = new Bitmap(rows);
     const flat = new Bitmap(rows);
     order.forEach((original, row) => {
@@ -159,7 +159,7 @@ describe("merging", () => {
     row: Uint32Array.from(rows, (row) => (row < 1_000 ? row : row - 1_000)),
   };
 
-  it.each([0, 20_000])("copies vectors and codes as they are (lists from %i rows)", (ivfRowsMin) => {
+  it.each([0, 20_000])("copies vectors and codes unchanged (lists from %i rows)", (ivfRowsMin) => {
     const { sections, order } = mergedVectors(sources, picks, ivfRowsMin);
     const merged = new Map(sections.map(({ name, bytes }) => [name, bytes]));
     const original = segmentOf(flatSegment(vectors, dims, "l2"));

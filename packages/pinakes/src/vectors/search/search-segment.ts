@@ -1,8 +1,8 @@
 /**
  * Vector search of one thread in one segment: int8 codes first, then the exact scores of the best candidates.
  *
- * Plan: rows without lists, or few rows that pass the filter, are scanned exactly; otherwise lists are probed as far as the segment's
- * own calibration says for the wanted recall.
+ * Plan: rows without lists, or few rows that pass the filter, are scanned exactly; otherwise lists are probed as far as the segment's own
+ * calibration says for the requested recall.
  */
 import {
   calibratedK,
@@ -18,21 +18,21 @@ import { scratchAddress, segmentOf, type LoadedSegment } from "../segment/load-s
 import type { IvfHeader, SegmentBytes } from "../segment-bytes.ts";
 
 export const recallDefault = 0.97;
-/** So few rows are scanned faster, and certainly found, without lists. */
+/** This few rows are scanned faster, and certainly found, without lists. */
 export const exactRowsMax = 4_000;
 
 export interface VectorQuery {
   readonly vector: Float32Array;
   readonly k: number;
-  /** Share of the true best k that should be found, on average. 1: all, by looking at every row. */
+  /** The average share of the true best k to find. 1: all, by scanning every row. */
   readonly recall?: number;
-  /** Rows that must not be found. */
+  /** Excluded rows. */
   readonly dead?: Bitmap | undefined;
-  /** Where given, only these rows may be found. */
+  /** If given, only these rows may be found. */
   readonly allowed?: Bitmap | undefined;
-  /** Where given, only these rows, ascending row numbers in the segment's memory, are looked at; not together with `dead` or `allowed`. */
+  /** If given, only these rows (ascending row numbers in the segment's memory) are examined; not together with `dead` or `allowed`. */
   readonly given?: { readonly address: number; readonly count: number } | undefined;
-  /** Where given, only these lists are searched: those of which the bytes are there. */
+  /** If given, only these lists are searched: those whose bytes are loaded. */
   readonly lists?: Uint32Array | undefined;
 }
 
@@ -54,7 +54,7 @@ export class SegmentSearch {
   readonly #probes: Uint32Array;
   readonly #cost: Uint32Array;
   readonly #weight: number;
-  /** The bitmap that lies in the scratch area as it is. */
+  /** The bitmap that is currently in the scratch area. */
   #dead: Bitmap | undefined;
 
   constructor(loaded: LoadedSegment, slot: number) {
@@ -103,7 +103,7 @@ export class SegmentSearch {
     return Uint32Array.from({ length: count }, (_, i) => ~(this.#probes[2 * (ivf.lists - 1 - i)] as number));
   }
 
-  /** What the last search cost. */
+  /** The cost of the last search. */
   get cost(): { readonly rows: number; readonly lists: number } {
     return { rows: this.#cost[0] as number, lists: this.#cost[1] as number };
   }
@@ -116,12 +116,12 @@ export class SegmentSearch {
     const effort =
       ivf === undefined || matching <= exactRowsMax ? undefined : effortOf(ivf, query.recall ?? recallDefault);
     if (effort === undefined || ivf === undefined) return this.#kernels.searchRows(this.#ctx, candidates, masked);
-    // Where k is larger or rows are rarer than in calibration, the best are spread over more lists.
+    // If k is larger or rows are rarer than in calibration, the best are spread over more lists.
     const ease = Math.min(1, Math.sqrt((calibratedK / query.k) * (matching / this.segment.header.rows)));
     return this.#kernels.searchLists(this.#ctx, candidates, masked, ivf.lists, effort.slack, this.#weight, ease);
   }
 
-  /** Writes the bitmap of what must not be found; returns how many rows are left, or nothing where all are. */
+  /** Writes the bitmap of excluded rows; returns how many rows remain, or nothing if all do. */
   #exclude(dead: Bitmap | undefined, allowed: Bitmap | undefined): number | undefined {
     if (allowed === undefined && dead === undefined) return undefined;
     const excluded = this.#excluded;
@@ -138,7 +138,7 @@ export class SegmentSearch {
     const tail = rows & 31;
     for (let i = 0; i < excluded.length; i += 1) {
       let word = ~(allowedWords[i] as number) | (deadWords === undefined ? 0 : (deadWords[i] as number));
-      // Bits beyond the last row say nothing.
+      // Bits beyond the last row are undefined.
       if (tail !== 0 && i === excluded.length - 1) word |= -1 << tail;
       excluded[i] = word;
       count += ones(~word);
@@ -160,7 +160,7 @@ export class SegmentSearch {
   }
 }
 
-/** How far to probe for a recall; nothing where only a scan of all rows is sure to reach it. */
+/** How far to probe for a recall; nothing if only a scan of all rows is sure to reach it. */
 export function effortOf(ivf: IvfHeader, recall: number): IvfHeader["calibration"][number] | undefined {
   return ivf.calibration.find((effort) => effort.recall >= recall);
 }

@@ -20,7 +20,7 @@ const held = new Map<string, Held>();
 function segmentFor(id: string): { search: SegmentSearch; dead: Bitmap | undefined } | undefined {
   const segment = held.get(id);
   if (segment === undefined) return undefined;
-  // Made at the first search: most threads never see most segments.
+  // Created at the first search: most threads never see most segments.
   segment.search ??= new SegmentSearch(segment.loaded, slot);
   return { search: segment.search, dead: segment.dead };
 }

@@ -1,4 +1,4 @@
-/** For tests: segments of vectors only, vectors of two kinds, and the plain answer to a search. */
+/** For tests: segments of vectors only, vectors of two kinds, and brute-force search. */
 import { align } from "../kernels/kernels.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
 import { seededRandom } from "../segment/ivf-random.ts";
@@ -92,7 +92,7 @@ export function randomVectors(rows: number, dims: number, seed: number): Float32
   return Float32Array.from({ length: rows * dims }, () => normal());
 }
 
-/** 60 topics with some directions each, and noise. */
+/** 60 topics with a few directions each, and noise. */
 export function clusteredVectors(rows: number, dims: number, seed: number): Float32Array {
   const normal = normals(seed);
   const random = seededRandom(seed + 1);
@@ -114,7 +114,7 @@ export function clusteredVectors(rows: number, dims: number, seed: number): Floa
   return vectors;
 }
 
-/** No clusters: 16 hidden dimensions, bent and blurred. */
+/** No clusters: 16 hidden dimensions, transformed nonlinearly and blurred. */
 export function hardVectors(rows: number, dims: number, seed: number): Float32Array {
   const normal = normals(seed);
   const maps = Array.from({ length: 16 }, () => Float32Array.from({ length: dims }, () => normal()));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { TurnBudget } from "./turn-budget.ts";
 
 describe("a turn's budget", () => {
-  it("lets the event loop have its turn between searches that are awaited one after the other", async () => {
+  it("yields to the event loop between searches that are awaited one after the other", async () => {
     const budget = new TurnBudget(10);
     let turns = 0;
     let counting = true;
@@ -16,7 +16,7 @@ describe("a turn's budget", () => {
     expect(turns).toBeGreaterThanOrEqual(15);
   });
 
-  it("keeps what fits into the turn, lets one wait for the next, and sends the others away", async () => {
+  it("accepts what fits into the turn, lets one wait for the next, and rejects the others", async () => {
     const budget = new TurnBudget(10);
     expect(await Promise.all([6, 4, 6, 6, 6].map((cost) => budget.take(cost)))).toEqual([
       true,

@@ -1,7 +1,7 @@
 /**
- * So much work, and no more, in one turn of the event loop. Small searches are done by the caller's thread, because waking another one
- * costs more than they do; but a program that awaits one after the other would never let its timers and sockets have a turn, and many
- * at once would keep one processor busy while others are idle.
+ * A budget of work per turn of the event loop. Small searches run in the caller's thread, because waking another one costs more than they
+ * do; but a program that awaits one after the other would starve its timers and sockets, and many at once would keep one processor busy
+ * while others are idle.
  */
 export class TurnBudget {
   readonly #perTurn: number;
@@ -14,7 +14,7 @@ export class TurnBudget {
     this.#left = perTurn;
   }
 
-  /** True: do it now, in this turn or the next one. False: somebody waits already, let another thread do it. */
+  /** True: run it now, in this turn or the next one. False: another task waits already, let another thread run it. */
   async take(cost: number): Promise<boolean> {
     if (cost <= this.#left) return this.#spend(cost);
     if (this.#waiting) return false;
@@ -30,7 +30,7 @@ export class TurnBudget {
     return true;
   }
 
-  /** Resolves when the event loop has been round. */
+  /** Resolves in the next turn of the event loop. */
   #turn(): Promise<void> {
     this.#next ??= new Promise((resolve) => {
       setImmediate(() => {

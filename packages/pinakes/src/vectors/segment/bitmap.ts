@@ -9,7 +9,7 @@ export class Bitmap {
     this.words = words;
   }
 
-  /** For one thread alone: cheaper to make. */
+  /** For one thread alone: cheaper to allocate. */
   static local(rows: number): Bitmap {
     return new Bitmap(rows, new Uint32Array(Math.ceil(rows / 32)));
   }

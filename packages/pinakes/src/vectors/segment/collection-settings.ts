@@ -1,4 +1,4 @@
-/** What is fixed when a collection is created. */
+/** The fixed settings of a collection. */
 import type { Metric } from "../row.ts";
 
 export interface CollectionSettings {

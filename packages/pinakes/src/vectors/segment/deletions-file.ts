@@ -1,6 +1,6 @@
 /**
- * Which rows of older segments a commit took away: "PINAKDEL", format u32, then one piece for each segment it touched. A piece is
- * the number of rows and either a bitmap or ascending row numbers, whichever is shorter. Manifests refer to pieces by offset and hash.
+ * Which rows of older segments a commit deleted: "PINAKDEL", format u32, then one piece for each affected segment. A piece is the number of
+ * rows and either a bitmap or ascending row numbers, whichever is shorter. Manifests refer to pieces by offset and hash.
  */
 import { hash } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
@@ -43,7 +43,7 @@ export function decodeDeletions(
   )
     throw new PinakesError(
       "CORRUPT",
-      `The object ${piece.key} is damaged: its deletions do not have the hash that was recorded. Run fsck on its collection.`,
+      `The object ${piece.key} is corrupt: the hash of its deletions differs from the recorded one. Run fsck on its collection.`,
     );
   const bitmap = new Bitmap(rows);
   const words = new Uint32Array(new Uint8Array(part.subarray(8)).buffer);

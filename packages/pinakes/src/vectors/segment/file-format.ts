@@ -1,6 +1,6 @@
 /**
- * The file of a segment or delta (RFC 0001, "Files"): fixed fields, JSON, page table, body. The hash of the head covers the page
- * table, and the page table the body, so that any range of the file can be verified on its own.
+ * The file of a segment or delta (RFC 0001, "Files"): fixed fields, JSON, page table, body. The hash of the head covers the page table, and
+ * the page table the body, so that any range of the file can be verified on its own.
  */
 import { hash } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
@@ -16,7 +16,7 @@ const align = 64;
 /** More than any head needs: 768 MB are 3,072 pages. */
 const headBytesMax = 16 * 1024 ** 2;
 
-/** What a log entry or manifest must know to read and verify a file. */
+/** What a log entry or manifest must record to read and verify a file. */
 export interface FileRef {
   readonly key: string;
   /** Of the head; see above. */
@@ -33,13 +33,13 @@ export interface EncodedFile {
 
 export type HeaderFields = Omit<SegmentHeader, "format" | "sections">;
 
-/** Where the sections lie in the body of a file: offset and bytes of each. */
+/** The layout of the sections in the body of a file: offset and bytes of each. */
 export interface Layout {
   readonly places: Readonly<Record<string, readonly [offset: number, bytes: number]>>;
   readonly bodyBytes: number;
 }
 
-/** Sections in the order in which they are to lie in the file. */
+/** Sections in the order of the file. */
 export function layOut(sizes: Iterable<readonly [name: string, bytes: number]>): Layout {
   const places: Record<string, readonly [number, number]> = {};
   let bodyBytes = 0;
@@ -64,7 +64,7 @@ export function headBytesOf(fields: HeaderFields, layout: Layout): number {
   return planHead(fields, layout).headBytes;
 }
 
-/** Writes the head just before a body that is complete. What comes before the head in the buffer is not part of the file. */
+/** Writes the head just before a complete body. What comes before the head in the buffer is not part of the file. */
 export function sealFile(buffer: ArrayBufferLike, bodyAt: number, layout: Layout, fields: HeaderFields): EncodedFile {
   const { json, tableAt, pages, headBytes } = planHead(fields, layout);
   invariant(
@@ -106,14 +106,14 @@ export interface FileHead {
   readonly table: Uint8Array;
 }
 
-/** Verified against the hash that the manifest or log entry has. Throws CORRUPT. */
+/** Verified against the hash in the manifest or log entry. Throws CORRUPT. */
 export function readHead(head: Uint8Array, ref: FileRef): FileHead {
   const damaged = (what: string): PinakesError =>
-    new PinakesError("CORRUPT", `The object ${ref.key} is damaged: ${what}. Run fsck on its collection.`);
+    new PinakesError("CORRUPT", `The object ${ref.key} is corrupt: ${what}. Run fsck on its collection.`);
   if (head.byteLength < fixedBytes || head.byteLength < ref.headBytes)
     throw damaged(`it ends after ${head.byteLength} bytes`);
   const own = head.slice(0, ref.headBytes);
-  if (headHash(own) !== ref.sha256) throw damaged("its head does not have the hash that was recorded");
+  if (headHash(own) !== ref.sha256) throw damaged("the hash of its head differs from the recorded one");
   const fixed = new DataView(own.buffer);
   const format = fixed.getUint32(8, true);
   if (format !== 1)
@@ -121,7 +121,7 @@ export function readHead(head: Uint8Array, ref: FileRef): FileHead {
   const jsonBytes = fixed.getUint32(12, true);
   const bytes = fixed.getFloat64(16, true);
   const headBytes = fixed.getFloat64(24, true);
-  if (bytes !== ref.bytes || headBytes !== ref.headBytes) throw damaged("its lengths are not those that were recorded");
+  if (bytes !== ref.bytes || headBytes !== ref.headBytes) throw damaged("its lengths differ from the recorded ones");
   const parsed = JSON.parse(Buffer.from(own.subarray(fixedBytes, fixedBytes + jsonBytes)).toString("utf8")) as Omit<
     SegmentHeader,
     "format"
@@ -140,10 +140,10 @@ export function readHead(head: Uint8Array, ref: FileRef): FileHead {
   };
 }
 
-/** For files whose hash nobody recorded, such as a delta found in the bucket: the reference that the file itself claims. */
+/** For files without a recorded hash, such as a delta found in the bucket: the reference that the file itself claims. */
 export function claimedRef(key: string, start: Uint8Array): FileRef {
   const damaged = (): PinakesError =>
-    new PinakesError("CORRUPT", `The object ${key} is not a segment or delta of Pinakes, or is damaged.`);
+    new PinakesError("CORRUPT", `The object ${key} is not a segment or delta of Pinakes, or is corrupt.`);
   if (start.byteLength < fixedBytes || !magic.equals(start.subarray(0, 8))) throw damaged();
   const fixed = new DataView(start.buffer, start.byteOffset);
   const bytes = fixed.getFloat64(16, true);
@@ -155,7 +155,7 @@ export function claimedRef(key: string, start: Uint8Array): FileRef {
   return { key, sha256: headHash(head), bytes, headBytes };
 }
 
-/** Pages that are not what the page table says, of those that lie in `from … to` (file offsets). `file` holds the whole file's range. */
+/** Pages that do not match the page table, of those in `from … to` (file offsets). `file` holds the whole file's range. */
 export function damagedPages(file: Uint8Array, head: FileHead, from = 0, to = head.bytes): number[] {
   const first = Math.max(0, Math.floor((from - head.headBytes) / pageBytes));
   const end = Math.min(head.pages, Math.ceil((to - head.headBytes) / pageBytes));
@@ -167,7 +167,7 @@ export function damagedPages(file: Uint8Array, head: FileHead, from = 0, to = he
   return damaged;
 }
 
-/** A whole file, verified. The bytes are used where they are when they are aligned, else copied. */
+/** A whole file, verified. The bytes are used in place if they are aligned, else copied. */
 export function openFile(file: Uint8Array, ref: FileRef): SegmentBytes {
   if (file.byteLength !== ref.bytes)
     throw new PinakesError(
@@ -179,7 +179,7 @@ export function openFile(file: Uint8Array, ref: FileRef): SegmentBytes {
   if (damaged.length > 0)
     throw new PinakesError(
       "CORRUPT",
-      `The object ${ref.key} is damaged in ${damaged.length} of ${head.pages} pages. Run fsck on its collection.`,
+      `The object ${ref.key} has ${damaged.length} corrupt pages of ${head.pages}. Run fsck on its collection.`,
     );
   const at = file.byteOffset % align === 0 ? file : new Uint8Array(file);
   return new SegmentBytes(head.header, at.buffer, at.byteOffset);

@@ -1,4 +1,4 @@
-/** 53 bits of a hash of an id: what files are joined and searched by. Ids with the same hash are told apart by comparing them. */
+/** 53 bits of a hash of an id: what files are joined and searched by. Ids with the same hash are distinguished by comparing them. */
 export function idHash(utf8: Uint8Array): number {
   let a = 0xdeadbeef ^ utf8.length;
   let b = 0x41c6ce57 ^ utf8.length;
@@ -14,7 +14,7 @@ export function idHash(utf8: Uint8Array): number {
   return (a >>> 0) * 0x200000 + (b >>> 11);
 }
 
-/** murmur3's finaliser: every bit of the input moves every bit of the output. */
+/** murmur3's finaliser: every bit of the input affects every bit of the output. */
 function finish(value: number): number {
   let h = value;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);

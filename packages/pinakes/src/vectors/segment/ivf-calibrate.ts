@@ -1,7 +1,7 @@
 /**
- * How far must a search in this segment probe? Measured on its own rows: some of them are asked as queries (each without itself), all
- * lists are probed, and for each of the true nearest it is noted when its list was reached. From that follow, for each recall, the
- * slack (see searchLists in the kernels) and the plain number of lists that would have found that share of the nearest.
+ * How far a search in this segment must probe. Measured on its own rows: some of them are used as queries (each without itself), all lists
+ * are probed, and for each of the true nearest it records when its list was reached. From that follow, for each recall, the slack (see
+ * searchLists in the kernels) and the plain number of lists that would have found that share of the nearest.
  */
 import { calibratedK, candidatesOf, contextFields, scratchOf, writeContext } from "../kernels/context.ts";
 import { kernelsFor } from "../kernels/kernels.ts";
@@ -10,9 +10,9 @@ import type { IvfHeader } from "../segment-bytes.ts";
 
 const targets = [0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999];
 const queriesMax = 256;
-/** So many are followed through all lists; the others only as far as any one before ever needed, and half as far again. */
+/** This many queries are followed through all lists; the others only as far as any one before ever needed, and half as far again. */
 const fullQueries = 16;
-/** A sample says only about how much is enough: so much of the remaining misses is avoided beyond the target. */
+/** A sample estimates only roughly how much is enough: this share of the remaining misses is avoided beyond the target. */
 const margin = 0.2;
 /** Weights that are tried, in parts of the spread of the gaps. */
 const weights = [0, 0.125, 0.25, 0.5, 1, 2];
@@ -23,7 +23,7 @@ export interface Calibration {
   readonly calibration: IvfHeader["calibration"];
 }
 
-/** One query: for each list, in the order of probing, how far it lay below the worst candidate, and its rows; when the nearest came. */
+/** One query: for each list, in the order of probing, how far it was below the worst candidate, and its rows; when the nearest came. */
 interface Trace {
   readonly gaps: Float32Array;
   readonly sizes: Uint32Array;
@@ -50,7 +50,7 @@ export function calibrate(loaded: LoadedSegment, usable: (row: number) => boolea
     calibration: targets.map((recall) => {
       const share = recall + margin * (1 - recall);
       const slack = quantile(slacks, share);
-      // JSON has no infinity: where the first list alone suffices, the least slack that ever was needed does no harm.
+      // JSON has no infinity: if the first list alone suffices, the smallest slack that was ever needed does no harm.
       const finite = Number.isFinite(slack) ? slack : (slacks.find(Number.isFinite) ?? 0);
       return { recall, probes: Math.min(lists, quantile(ranks, share) + 1), slack: finite };
     }),
@@ -98,13 +98,13 @@ function tracesOf(loaded: LoadedSegment, queries: readonly number[], lists: numb
   });
 }
 
-/** log2(1 + i) as the kernel takes it. */
+/** log2(1 + i) as the kernel rounds it. */
 function logarithms(loaded: LoadedSegment, lists: number): Float32Array {
   const kernels = kernelsFor(loaded.memory);
   return Float32Array.from({ length: lists }, (_, i) => kernels.roughLog2(1 + i));
 }
 
-/** What a search must allow in order to get to each of the nearest, ascending. */
+/** The slack a search must allow to reach each of the nearest, ascending. */
 function slacksOf(traces: readonly Trace[], logs: Float32Array, weight: number): number[] {
   const slacks: number[] = [];
   for (const { gaps, ranks } of traces) {

@@ -42,7 +42,7 @@ describe.each([
     expect(planned.order.toSorted()).toEqual(Uint32Array.from({ length: rows }, (_unused, i) => i));
   });
 
-  it("lie close: a row's distance to its list's mean is on average hardly more than to the nearest mean of all", () => {
+  it("are tight: a row's distance to its list's mean is on average hardly more than to the nearest mean of all", () => {
     const means = meansOf(vectors, planned);
     let own = 0;
     let least = 0;

@@ -2,8 +2,8 @@
  * Groups rows into lists by k-means, on their int8 codes. Deterministic: the sample and the first centroids come from a fixed seed.
  *
  * A row is not compared with all centroids. The centroids are grouped themselves, by the same means; a row looks for the nearest group,
- * then among the centroids around it (`nearShare` of all, more than the group's own). That finds the nearest centroid for nearly every
- * row in a third of the time, and calibration, which comes after, measures the lists as they are.
+ * then among the centroids around it (`nearShare` of all, more than the group's own). That finds the nearest centroid for nearly every row
+ * in a third of the time, and calibration, which comes after, measures the resulting lists.
  */
 import { align, sharedMemory, type Kernels } from "../kernels/kernels.ts";
 import { Means } from "./ivf-means.ts";
@@ -18,13 +18,13 @@ const nearShare = 0.25;
 
 export interface Lists {
   readonly lists: number;
-  /** order[i]: the row that comes at place i, list by list. */
+  /** order[i]: the row at position i, list by list. */
   readonly order: Uint32Array;
-  /** List l: places offsets[l] … offsets[l + 1] − 1. */
+  /** List l: positions offsets[l] … offsets[l + 1] − 1. */
   readonly offsets: Uint32Array;
   /** What a search scores in place of the lists' rows: their mean. */
   readonly centroids: Codes;
-  /** Rows that had no part in forming the centroids, as far as there are. */
+  /** Rows that were not used for forming the centroids, as far as there are. */
   readonly heldOut: (row: number) => boolean;
 }
 
@@ -124,7 +124,7 @@ class Space {
     this.#shared.close();
   }
 
-  /** Groups the centroids as they are now, and finds those around each group. */
+  /** Groups the current centroids, and finds those around each group. */
   #group(): void {
     const { means, kernels } = this;
     const groups = this.#groups;

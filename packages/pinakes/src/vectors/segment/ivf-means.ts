@@ -1,6 +1,6 @@
 /**
- * Rows as int8 codes and the centroids of their lists as 7-bit codes, in memory that the kernels reach: what one round of k-means
- * works on. A centroid is quantised as a query is; its bias makes the best score that of the nearest centroid.
+ * Rows as int8 codes and the centroids of their lists as 7-bit codes, in memory that the kernels reach: what one round of k-means works on.
+ * A centroid is quantised as a query is; its bias makes the best score that of the nearest centroid.
  */
 import { codeStrideOf } from "../kernels/context.ts";
 import { align, type KernelCentroids, type KernelRows, type Kernels, type WasmMemory } from "../kernels/kernels.ts";
@@ -23,7 +23,7 @@ export class Means {
   /** −|centroid|² / 2 of each list. */
   readonly centroidBias: Float32Array;
 
-  /** What it takes of the memory. */
+  /** The memory it needs. */
   static bytesOf(rows: number, lists: number, dims: number): number {
     return places(rows, lists, dims).end;
   }
@@ -77,7 +77,7 @@ export class Means {
     this.#setCentroid(list, 1);
   }
 
-  /** Every centroid becomes the mean of its rows; `empty` is told of one without rows. */
+  /** Every centroid becomes the mean of its rows; `empty` is called for one without rows. */
   move(kernels: Kernels, rows: number, empty: (list: number) => void): void {
     this.accumulate(kernels, rows);
     for (let list = 0; list < this.lists; list += 1) {
@@ -135,7 +135,7 @@ export class Means {
   }
 }
 
-/** Where the arrays of the constructor lie, and how many bytes they take together. */
+/** The offsets of the arrays of the constructor, and their total size in bytes. */
 function places(rows: number, lists: number, dims: number): { starts: number[]; end: number } {
   const stride = codeStrideOf(dims);
   const starts: number[] = [];

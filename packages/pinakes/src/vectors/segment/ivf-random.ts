@@ -1,4 +1,4 @@
-/** Numbers in 0…1 that are the same for the same seed on every machine (mulberry32), so that merges are reproducible. */
+/** Numbers in 0…1 that depend only on the seed (mulberry32), so that merges are reproducible. */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

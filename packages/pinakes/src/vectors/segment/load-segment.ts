@@ -1,13 +1,13 @@
 /**
  * A segment in memory, ready to be searched: one shared WebAssembly memory that holds the file, then a scratch area for every thread
- * ("slot"). The file's bytes may arrive piece by piece; only what a search reads must be there.
+ * ("slot"). The file's bytes may arrive in pieces; only what a search reads must be loaded.
  */
 import { invariant } from "../../domain/invariant.ts";
 import { scratchOf } from "../kernels/context.ts";
 import { align, sharedMemory, type WasmMemory } from "../kernels/kernels.ts";
 import { SegmentBytes, type SegmentHeader } from "../segment-bytes.ts";
 
-/** All of it can be sent to another thread; `segmentOf` makes it useful there. */
+/** All of it can be sent to another thread, which uses it through `segmentOf`. */
 export interface LoadedSegment {
   readonly header: SegmentHeader;
   readonly memory: WasmMemory;
@@ -36,7 +36,7 @@ export function writePiece(loaded: LoadedSegment, offset: number, bytes: Uint8Ar
   new Uint8Array(loaded.memory.buffer, offset, bytes.length).set(bytes);
 }
 
-/** The file's bytes, for readers that fill a buffer by themselves. */
+/** The file's bytes, for readers that fill a buffer themselves. */
 export function fileBytesOf(loaded: LoadedSegment): Uint8Array {
   return new Uint8Array(loaded.memory.buffer, 0, loaded.fileBytes);
 }

@@ -45,7 +45,7 @@ export function quantizeRow(
   const target = row * codeStrideOf(dims);
   let sum = 0;
   for (let i = 0; i < dims; i += 1) {
-    // To the nearest, by cutting a positive number: several times faster than Math.round.
+    // Rounds by truncating a positive number: several times faster than Math.round.
     const code = (((floats[at + i] as number) * step + 128.5) | 0) - 128;
     codes.i8[target + i] = code;
     sum += code;
@@ -74,7 +74,7 @@ export function quantize(
   return { codes, inverse };
 }
 
-/** A vector that is too short has no direction, as the zero vector has none: floats do not hold products of such. */
+/** A vector that is too short has no direction, like the zero vector: floats cannot represent the products. */
 function inverseOf(squares: number): number {
   return squares < shortestLength ** 2 ? 0 : 1 / Math.sqrt(squares);
 }

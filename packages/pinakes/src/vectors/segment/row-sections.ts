@@ -58,10 +58,10 @@ export function copyRowSections(sources: readonly SegmentRows[], source: Uint32A
 const empty = Buffer.alloc(0);
 
 class RowHasher {
-  /** What is hashed is put together here: thousands of rows need no buffer of their own. */
+  /** A shared buffer for hash input: thousands of rows need no buffer of their own. */
   #joined = Buffer.alloc(4_096);
 
-  /** The lengths keep pieces apart: no two different rows feed the hash with the same bytes. */
+  /** Length prefixes separate the parts: no two different rows feed the hash with the same bytes. */
   hash(row: Row, id: Buffer, text: Buffer, meta: Buffer): Buffer {
     const vector =
       row.vector === undefined ? empty : Buffer.from(row.vector.buffer, row.vector.byteOffset, row.vector.byteLength);
@@ -79,7 +79,7 @@ class RowHasher {
 
 function keySections(ids: readonly Uint8Array[]): Section[] {
   const hashes = Float64Array.from(ids, (id) => idHash(id));
-  // Sorted by themselves, which is many times faster than by a function that compares rows; then each row looks for its place.
+  // Sorted natively, which is many times faster than with a function that compares rows; then each row finds its position.
   const keys = hashes.toSorted();
   const rows = new Uint32Array(hashes.length);
   const taken = new Uint8Array(hashes.length);

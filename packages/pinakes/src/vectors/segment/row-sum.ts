@@ -1,6 +1,6 @@
 /**
- * Sums over rows that do not depend on their order (RFC 0001, "Manifest"): four lanes of 32 bits, each the sum of a mix of the row's
- * hash and seq. Equal sums mean equal sets of rows, short of an accident in 2^128.
+ * Order-independent sums over rows (RFC 0001, "Manifest"): four lanes of 32 bits, each the sum of a mix of the row's hash and seq. Equal
+ * sums mean equal sets of rows, except with a probability of 2^-128.
  */
 export type RowSum = readonly [number, number, number, number];
 
@@ -23,7 +23,7 @@ export function parseSum(text: string): RowSum {
   return [lane(0), lane(1), lane(2), lane(3)];
 }
 
-/** `hashes`: four 32-bit words a row. */
+/** `hashes`: four 32-bit words per row. */
 export class RowSummer {
   #lanes = new Uint32Array(4);
 

@@ -1,4 +1,4 @@
-/** The rows of a file: ids, what they hold, and finding one by its id. Vectors, postings and columns have readers of their own. */
+/** The rows of a file: ids, contents, and lookup by id. Vectors, postings and columns have readers of their own. */
 import type { JsonObject } from "../../domain/json.ts";
 import type { Bitmap } from "./bitmap.ts";
 import { idHash } from "./id-hash.ts";
@@ -18,7 +18,7 @@ export class SegmentRows {
   /** A delta's rows all have the seq of their log entry. */
   readonly #deltaSeq: number | undefined;
   readonly #seqs: Float64Array | undefined;
-  // Opened when they are first needed: a merge never reads a text.
+  // Opened lazily: a merge never reads a text.
   #idTexts: Pieces | undefined;
   #text: Pieces | undefined;
   #meta: Pieces | undefined;
@@ -64,14 +64,14 @@ export class SegmentRows {
     return json === undefined ? {} : (JSON.parse(json) as JsonObject);
   }
 
-  /** As it was given. */
+  /** As given by the caller. */
   vector(row: number): Float32Array {
     const { dims } = this.segment.header;
     const stride = Math.ceil(dims / 4) * 4;
     return this.segment.f32("vectors.f32").slice(row * stride, row * stride + dims);
   }
 
-  /** A put, with all that it holds. */
+  /** A put, with all its content. */
   put(row: number): Put {
     const text = this.text(row);
     return {
@@ -102,21 +102,21 @@ export class SegmentRows {
   }
 }
 
-/** Texts that lie one after the other, by the row that they belong to. */
+/** Concatenated texts, by the row that they belong to. */
 class Pieces {
   readonly #bytes: Buffer;
   readonly #offsets: Uint32Array;
 
   constructor(segment: SegmentBytes, name: string) {
     const { buffer, byteOffset, byteLength } = segment.u8(name);
-    // By Buffer, which reads shared memory in place; TextDecoder refuses it.
+    // By Buffer, which reads shared memory in place; TextDecoder rejects it.
     this.#bytes = Buffer.from(buffer, byteOffset, byteLength);
     this.#offsets = segment.u32(`${name}.offsets`);
   }
 
-  /** Undefined where there is none. */
+  /** Undefined if there is none. */
   read(row: number): string | undefined {
-    // Nobody has one: then not even the offsets are worth a look, which is a wait for memory each.
+    // No row has one: then not even the offsets are worth reading, which costs a cache miss each.
     if (this.#bytes.length === 0) return undefined;
     const start = this.#offsets[row] as number;
     const end = this.#offsets[row + 1] as number;
@@ -124,7 +124,7 @@ class Pieces {
   }
 }
 
-/** Where the first key that is not smaller lies. */
+/** The position of the first key that is not smaller. */
 export function lowerBound(keys: Float64Array, hash: number): number {
   let low = 0;
   let high = keys.length;

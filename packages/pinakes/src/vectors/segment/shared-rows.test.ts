@@ -9,7 +9,7 @@ import { help, SharedRows, type HelpOrder, type RowArguments } from "./shared-ro
 const [rows, lists, dims] = [5_000, 64, 32];
 const near = 16;
 
-/** Random rows, the first of them as centroids, and for each list some lists to look among. */
+/** Random rows, the first of them as centroids, and for each list some lists to search in. */
 function prepared(callForHelp?: (order: HelpOrder) => void): {
   shared: SharedRows;
   means: Means;
@@ -58,20 +58,20 @@ describe("loops over rows", () => {
     helper.postMessage({ help: order });
   };
 
-  it("find the nearest centroid of all, or of those that are listed, as plain code does", () => {
+  it("find the nearest centroid of all, or of the listed ones, as plain code does", () => {
     const { shared, means, all, some } = prepared();
     shared.run("assign", all);
     const first = means.assigned.slice();
     let differ = 0;
     for (let row = 0; row < rows; row += 50) if (plain(means, row) !== first[row]) differ += 1;
-    // Centroids have 7 bits here and floats there: a tie may be broken otherwise.
+    // Centroids have 7 bits here and are floats there: a tie may be broken differently.
     expect(differ).toBeLessThan(rows / 50 / 10);
     shared.run("assignNear", some);
     for (const [row, list] of means.assigned.entries()) expect((list - (first[row] as number) + lists) % 4).toBe(0);
     shared.close();
   });
 
-  it("have the same outcome with and without a helper, over many rounds", () => {
+  it("have the same result with and without a helper, over many rounds", () => {
     const alone = prepared();
     const helped = prepared(thread);
     for (let round = 0; round < 200; round += 1) {
@@ -89,7 +89,7 @@ describe("loops over rows", () => {
     helped.shared.close();
   });
 
-  it("do without a helper that comes after the end", () => {
+  it("work without a helper that comes after the end", () => {
     let late: HelpOrder | undefined;
     const { shared, all, means } = prepared((order) => {
       late = order;
@@ -97,6 +97,6 @@ describe("loops over rows", () => {
     shared.run("assign", all);
     expect(means.assigned.some((list) => list > 0)).toBe(true);
     shared.close();
-    help(late as HelpOrder); // Comes back at once.
+    help(late as HelpOrder); // Returns at once.
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Loops over rows that threads share. The thread that leads names a kernel and its arguments, and every thread takes the next part of
- * the rows until none is left. A helper comes when it can and goes when it is told; without one the leader does all of it. What a row
- * gets does not depend on who does it, so the outcome is the same with and without help.
+ * Loops over rows that threads share. The leading thread names a kernel and its arguments, and every thread takes the next part of the rows
+ * until none is left. A helper joins when it can and leaves when it is asked to; without one the leader does all of it. The result of a row
+ * does not depend on the thread, so the outcome is the same with and without help.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import {
@@ -13,24 +13,24 @@ import {
   type WasmMemory,
 } from "../kernels/kernels.ts";
 
-/** What a helper needs: it is sent to it. */
+/** What a helper needs: sent to it as a message. */
 export interface HelpOrder {
   readonly memory: WasmMemory;
   readonly board: Int32Array<SharedArrayBuffer>;
 }
 
-/** Asks for a helper, who may come late or never. */
+/** Requests a helper, which may come late or never. */
 export type CallForHelp = (order: HelpOrder) => void;
 
 export type RowKernel = "assign" | "assignNear";
 const rowKernels: readonly RowKernel[] = ["assign", "assignNear"];
 export type RowArguments = readonly [...rows: KernelRows, ...centroids: KernelCentroids, ...rest: number[]];
 
-/** Places on the board. The round moves when a new loop begins; it is odd while one is under way, and negative at the end. */
+/** Slots of the board. The round changes when a new loop begins; it is odd while one is running, and negative at the end. */
 const places = Object.freeze({ round: 0, next: 1, working: 2, kernel: 3, count: 4, args: 5 });
 const boardWords = 32;
 const partRows = 512;
-/** A part takes milliseconds, and so does what lies between two loops: who lets the others wait for so long has stopped. */
+/** A part takes milliseconds, and so does the time between two loops: a thread that makes the others wait this long has died. */
 const silenceMsMax = 30_000;
 
 export class SharedRows {
@@ -42,7 +42,7 @@ export class SharedRows {
     callForHelp?.({ memory, board: this.#board });
   }
 
-  /** Runs a kernel over all rows of its arguments. The last argument is where each row's number is written. */
+  /** Runs a kernel over all rows of its arguments. The last argument receives the first row of a part. */
   run(kernel: RowKernel, args: RowArguments): void {
     const board = this.#board;
     board[places.kernel] = rowKernels.indexOf(kernel);
@@ -63,14 +63,14 @@ export class SharedRows {
     }
   }
 
-  /** Lets the helper go. */
+  /** Releases the helper. */
   close(): void {
     Atomics.store(this.#board, places.round, -1);
     Atomics.notify(this.#board, places.round);
   }
 }
 
-/** Blocks the thread until the leader closes, or was not heard of for long. */
+/** Blocks the thread until the leader closes, or has been silent for long. */
 export function help({ memory, board }: HelpOrder): void {
   accountShared(memory.buffer);
   const kernels = kernelsFor(memory);
@@ -78,7 +78,7 @@ export function help({ memory, board }: HelpOrder): void {
     const round = Atomics.load(board, places.round);
     if (round < 0) return;
     if (round % 2 === 1) {
-      // Said before the round is looked at again: a leader that saw nobody at work may already have changed the board.
+      // Set before the round is checked again: a leader that saw no active helper may already have changed the board.
       Atomics.add(board, places.working, 1);
       if (Atomics.load(board, places.round) === round) takeParts(board, kernels);
       Atomics.sub(board, places.working, 1);

@@ -36,7 +36,7 @@ export interface PlannedVectors {
   readonly codes: Codes;
   /** order[i]: the pick that becomes row i. */
   readonly order: Uint32Array;
-  /** Absent where there are few rows. */
+  /** Absent if there are few rows. */
   readonly lists?: Lists;
 }
 
@@ -45,7 +45,7 @@ export interface PlanOptions {
   readonly callForHelp?: CallForHelp | undefined;
 }
 
-/** In which order the rows are to lie: grouped into lists where there are many. The same input gives the same order. */
+/** The order of the rows: grouped into lists if there are many. The same input gives the same order. */
 export function planVectors(
   sources: Sources,
   picks: Picks,
@@ -82,7 +82,7 @@ export interface ListedFile {
 
 /**
  * The body of a file with lists: vectors in their new order, then the other sections. It is written where the kernels reach it, because
- * calibration searches it, and stays there: copying it once more would cost as much as making it.
+ * calibration searches it, and stays there: another copy would cost as much as building it.
  */
 export function writeListedFile(
   sources: Sources,

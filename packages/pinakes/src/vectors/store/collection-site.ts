@@ -1,4 +1,4 @@
-/** One collection's place in the stores: its items by name, its objects under its prefix. Holds no state. */
+/** One collection's location in the stores: its items by name, its objects under its prefix. Stateless. */
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { requireScope, type Scope } from "../../domain/scope.ts";
@@ -37,7 +37,7 @@ export class CollectionSite {
     this.collection = collection;
   }
 
-  /** For what a process keeps by collection. */
+  /** The key of per-collection state in a process. */
   get name(): string {
     return `${this.tenant}/${this.collection}`;
   }
@@ -46,7 +46,7 @@ export class CollectionSite {
     return `vectors/${this.collection}/`;
   }
 
-  /** What was taken in for it from producers without our API (intake/ledger.ts). */
+  /** What was imported from producers without our API (import/ledger.ts). */
   get intakePrefix(): string {
     return `vector-intake/${this.collection}/`;
   }
@@ -76,7 +76,7 @@ export class CollectionSite {
     const { status } = this.#known<Fence>("fence", fence.document);
     if (status !== "active" && status !== "diverged") throw this.notFound();
     if (head === undefined || log === undefined) {
-      // The three are not read at one moment: a purge may have taken the rest away after the fence was read.
+      // The three are not one snapshot: a purge may have removed the rest after the fence was read.
       const again = await this.fence();
       if (again?.status !== "active" && again?.status !== "diverged") throw this.notFound();
       throw new PinakesError(
@@ -144,7 +144,7 @@ export class CollectionSite {
   }
 
   document(id: string, fields: object): JsonObject {
-    // Fields that were read from another item have its id, too.
+    // Fields that were read from another item include its id.
     return { ...fields, id, collection: this.collection, v: 1 };
   }
 
@@ -168,7 +168,7 @@ export class CollectionSite {
   }
 }
 
-/** The manifest is kept as text, so that its hash can be checked. */
+/** The manifest is stored as text, so that its hash can be checked. */
 export function historyDocument(entry: HistoryEntry, text: string): object {
   return { key: entry.key, sha256: entry.sha256, committedAt: entry.committedAt, text };
 }
@@ -187,7 +187,7 @@ function historyEntry({
   return { manifest: decodeManifest(Buffer.from(text, "utf8"), key, sha256), key, sha256, committedAt };
 }
 
-/** An object that something refers to is not there: either the reader's view is old, or it was lost. */
+/** A referenced object is missing: either the reader's view is stale, or it was lost. */
 export class MissingObject extends PinakesError {
   readonly key: string;
 

@@ -1,4 +1,4 @@
-/** What the vector store is made of; open.ts joins it, tests replace pieces. */
+/** The dependencies of the vector store; open.ts provides them, tests replace some. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SystemScope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -11,15 +11,15 @@ export interface VectorDependencies {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly clock: Clock;
-  /** For leases: never set back, of this process alone. */
+  /** For leases: monotonic, of this process alone. */
   readonly monotonic: () => number;
-  /** A name that nobody else uses, ascending with time. */
+  /** A unique name, ascending with time. */
   readonly uniqueName: () => string;
   readonly builder: SegmentBuilder;
   readonly files: SegmentFiles;
-  /** Waiting and repeating, for tests to take into their own hands. */
+  /** Waiting and repeating, so that tests can control them. */
   readonly timers: Timers;
-  /** For the registry of work, which belongs to no tenant, and for work on behalf of one. */
+  /** For the work registry, which belongs to no tenant, and for work on behalf of one. */
   readonly system: SystemScope;
   readonly policy: VectorPolicy;
   readonly log: (line: string) => void;
@@ -27,7 +27,7 @@ export interface VectorDependencies {
 
 export interface Timers {
   pause(ms: number): Promise<void>;
-  /** Runs it again and again until the returned function is called. Keeps no process alive. */
+  /** Runs it repeatedly until the returned function is called. Keeps no process alive. */
   every(ms: number, run: () => Promise<void>): () => void;
 }
 
@@ -43,13 +43,13 @@ export interface VectorPolicy {
   readonly leaseMs: number;
   /** How long earlier versions stay readable after they were superseded. */
   readonly retentionMs: number;
-  /** How long a delta stays after it was applied, for readers that still work with an older view. */
+  /** How long a delta is kept after it was applied, for readers with an older view. */
   readonly appliedDeltaMs: number;
   /** How long after a publish its garbage is collected. */
   readonly collectAfterMs: number;
   /** How long a session's read waits for its write to appear. */
   readonly sessionWaitMs: number;
-  /** Whether a tombstone must stay in the segments: while an older delta may still come back. */
+  /** Whether a tombstone must be kept in the segments: while an older delta may still be retried. */
   readonly keepsTombstone: (seq: number, deadSeqs: readonly number[]) => boolean;
   /** Whether a version may be read at `now`; `supersededAt` is absent for the newest. */
   readonly isRetained: (

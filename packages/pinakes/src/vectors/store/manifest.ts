@@ -48,7 +48,7 @@ const manifestSchema = z.object({
   settings: z.object({ dims: count, metric: z.enum(vectorMetrics), language: z.string() }),
   appliedSeq: count,
   appliedBytes: count,
-  /** The deltas that this version applied: a repair tells by them what the bucket has already. */
+  /** The deltas that this version applied: they tell a repair what the bucket has already. */
   applied: z.array(z.object({ seq: count, deltaId: z.string(), key: z.string() })),
   dead: z.array(dead),
   discarded: z.array(z.tuple([count, count])),
@@ -67,13 +67,13 @@ export function encodeManifest(manifest: Manifest): { bytes: Uint8Array; sha256:
 
 export function decodeManifest(bytes: Uint8Array, key: string, expected?: string): Manifest {
   const damaged = (what: string, cause?: unknown): PinakesError =>
-    new PinakesError("CORRUPT", `The manifest ${key} is damaged: ${what}. Run fsck on its collection.`, { cause });
+    new PinakesError("CORRUPT", `The manifest ${key} is corrupt: ${what}. Run fsck on its collection.`, { cause });
   if (expected !== undefined && hash("sha256", bytes, "hex") !== expected)
-    throw damaged("it does not have the hash that was recorded");
+    throw damaged("its hash differs from the recorded one");
   try {
     return manifestSchema.parse(JSON.parse(Buffer.from(bytes).toString("utf8")));
   } catch (error) {
-    throw damaged("it cannot be understood", error);
+    throw damaged("it cannot be parsed", error);
   }
 }
 

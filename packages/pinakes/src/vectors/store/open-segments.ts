@@ -1,4 +1,4 @@
-/** The segments of a manifest, opened: rows and what was deleted of them. */
+/** The segments of a manifest, opened: rows and their deletions. */
 import { decodeDeletions } from "../segment/deletions-file.ts";
 import type { Bitmap } from "../segment/bitmap.ts";
 import { SegmentRows } from "../segment/segment-rows.ts";

@@ -19,7 +19,7 @@ export interface Fence {
   readonly status: Status;
   readonly settings: CollectionSettings;
   readonly createdAt: number;
-  /** Of a trashed collection: when its bytes go. */
+  /** Of a trashed collection: when its bytes are removed. */
   readonly purgeAt?: number;
   /** Why it is diverged. */
   readonly reason?: string;
@@ -28,11 +28,11 @@ export interface Fence {
 export interface Log {
   readonly nextSeq: number;
   readonly logId: string;
-  /** Moved by every collection of garbage: a writer that began before must put its object again. */
+  /** Changed by every garbage collection: a writer that began before must put its object again. */
   readonly generation: number;
-  /** Moved whenever the compactor has said that nothing is pending: a writer that announced itself before must do so again. */
+  /** Changed whenever the compactor has reported that nothing is pending: a writer that registered before must do so again. */
   readonly rests: number;
-  /** The version of the last restore. A head that is older does not belong to this log: what it has pending was discarded. */
+  /** The version of the last restore. An older head does not belong to this log: its pending deltas were discarded. */
   readonly restored: number;
   /** True implies an entry in the work registry. */
   readonly dirty: boolean;
@@ -44,7 +44,7 @@ export interface Head {
   readonly version: number;
   readonly commitId: string;
   readonly appliedSeq: number;
-  /** Of all deltas applied, dead or discarded: what is pending is log.bytes − appliedBytes. */
+  /** Of all deltas applied, dead or discarded: log.bytes − appliedBytes are pending. */
   readonly appliedBytes: number;
   readonly key: string;
   readonly sha256: string;
@@ -82,7 +82,7 @@ export interface HistoryEntry {
 export interface DeadRequest {
   readonly seq: number;
   readonly action: "redrive" | "discard";
-  /** So that settling one does not take away another that came after it. */
+  /** So that settling one does not remove another that came after it. */
   readonly nonce: string;
 }
 
@@ -97,7 +97,7 @@ export const itemIds = Object.freeze({
   request: (seq: number) => `request.${padded(seq)}`,
 });
 
-/** 16 digits hold every whole number that a double holds, so that ids sort as numbers. */
+/** 16 digits hold every safe integer, so that ids sort as numbers. */
 function padded(value: number): string {
   return String(value).padStart(16, "0");
 }

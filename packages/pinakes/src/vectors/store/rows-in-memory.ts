@@ -1,4 +1,6 @@
-/** Rows that are in no object, such as those that a patch made: built as a file all the same, so that they are read, searched and merged like others. */
+/**
+ * Rows without an object, such as those created by a patch: built as a file anyway, so that they are read, searched and merged like others.
+ */
 import type { CollectionSettings } from "../segment/collection-settings.ts";
 import { openFile } from "../segment/file-format.ts";
 import type { Row } from "../row.ts";

@@ -1,11 +1,11 @@
-/** Where opened files come from: the bucket, through whatever cache there is. Files are immutable, so an opened one stays right. */
+/** The source of opened files: the bucket, through any caches. Files are immutable, so an opened one stays valid. */
 import { limits } from "../../domain/limits.ts";
 import { openFile, type FileRef } from "../segment/file-format.ts";
 import type { SegmentBytes } from "../segment-bytes.ts";
 import { MissingObject, type CollectionSite } from "./collection-site.ts";
 
 export interface SegmentFiles {
-  /** Whole and verified. Throws MissingObject or CORRUPT. */
+  /** Complete and verified. Throws MissingObject or CORRUPT. */
   open(site: CollectionSite, ref: FileRef): Promise<SegmentBytes>;
 }
 
@@ -14,7 +14,7 @@ export const uncachedFiles: SegmentFiles = Object.freeze({
   open: async (site: CollectionSite, ref: FileRef) => openFile(await fetchWhole(site, ref), ref),
 });
 
-/** In pieces, where it is larger than the object store gives at once. */
+/** In chunks, if it is larger than the object store returns at once. */
 export async function fetchWhole(
   site: CollectionSite,
   ref: Pick<FileRef, "key" | "bytes">,
@@ -26,7 +26,7 @@ export async function fetchWhole(
   if (stream === undefined) throw new MissingObject(ref.key);
   let at = 0;
   for await (const chunk of stream) {
-    // Longer than it should be: the verification tells.
+    // Longer than it should be: the verification reports it.
     whole.set(chunk.subarray(0, whole.length - at), at);
     at += Math.min(chunk.length, whole.length - at);
   }

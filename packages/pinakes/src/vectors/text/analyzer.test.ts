@@ -16,7 +16,7 @@ describe("analyzer", () => {
     expect(english.words("The connections of the connected")).toEqual(["the", "connect", "of", "the", "connect"]);
   });
 
-  it("gives compounds as parts and as a whole, so that every way of writing finds the others", () => {
+  it("emits compounds as parts and as a whole, so that every spelling finds the others", () => {
     expect(plain.tokens("COVID-19 vaccine")).toEqual(["covid", "19", "covid19", "vaccine"]);
     expect(plain.tokens("covid\u201119")).toEqual(["covid", "19", "covid19"]);
     expect(plain.tokens("a-b-c x- -y")).toEqual(["a", "b", "c", "abc", "x", "y"]);
@@ -44,7 +44,7 @@ describe("analyzer", () => {
     expect(analyzerFor("german").tokens("schön")).not.toEqual(analyzerFor("german").tokens("schon"));
   });
 
-  it("gives pairs of characters for scripts without spaces", () => {
+  it("emits pairs of characters for scripts without spaces", () => {
     expect(english.tokens("東京都")).toEqual(["東京", "京都"]);
     expect(english.tokens("猫")).toEqual(["猫"]);
     expect(plain.tokens("iPhone用ケース")).toEqual(["iphone", "用ケ", "ケー", "ース"]);
@@ -58,19 +58,19 @@ describe("analyzer", () => {
     expect(plain.tokens("\ud800 lone \udc00")).toEqual(["lone"]);
   });
 
-  it("cuts words after 64 characters, never within a surrogate pair", () => {
+  it("truncates words after 64 characters, never within a surrogate pair", () => {
     expect(plain.tokens("x".repeat(64))).toEqual(["x".repeat(64)]);
     expect(plain.tokens("x".repeat(65))).toEqual(["x".repeat(64)]);
     expect(plain.tokens(`${"x".repeat(63)}\u{10400}`)).toEqual(["x".repeat(63)]);
   });
 
-  it("has every language it names, and refuses others", () => {
+  it("supports every language it names, and rejects others", () => {
     for (const language of languages) expect(analyzerFor(language).tokens("Wikipedia").length).toBe(1);
     expect(() => analyzerFor("klingon")).toThrow(/Unknown language "klingon"; use one of none, /);
     expect(analyzerFor("russian").tokens("книги и книга")).toEqual(["книг", "книг"]);
   });
 
-  it("gives the same terms when its cache has been cleared", () => {
+  it("emits the same terms after its cache was cleared", () => {
     const before = english.tokens("running quickly");
     for (let i = 0; i < 100_001; i += 1) english.tokens(`filler${i}`);
     expect(english.tokens("running quickly")).toEqual(before);

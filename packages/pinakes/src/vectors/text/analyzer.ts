@@ -17,14 +17,14 @@ export { languages } from "./languages.ts";
 
 export interface Analyzer {
   readonly language: string;
-  /** The terms to index or to look for, in the order of the text, repeated as often as they occur. */
+  /** The terms to index or to search, in the order of the text, repeated as often as they occur. */
   tokens(text: string): string[];
   /** Every word in order, stemmed, with stop words and without the whole forms of compounds: what phrases are compared by. */
   words(text: string): string[];
 }
 
 const termCharsMax = 64;
-/** A cache of stems that reaches this size starts anew; the vocabulary in use fills it again at once. */
+/** A cache of stems of this size is cleared; the vocabulary in use fills it again at once. */
 const stemCacheWordsMax = 100_000;
 const {
   word: wordKind,
@@ -79,7 +79,7 @@ class LanguageAnalyzer implements Analyzer {
       ? text.normalize("NFKC").toLowerCase().replace(invisible, "")
       : text.toLowerCase();
     const out: string[] = [];
-    // Where the compound began that the current word belongs to.
+    // The start of the compound that the current word belongs to.
     let compound = -1;
     let i = 0;
     while (i < clean.length) {
@@ -117,11 +117,11 @@ class LanguageAnalyzer implements Analyzer {
 
   #remember(word: string): string {
     const plain = this.#plain(word);
-    // Stemming a new word costs tens of microseconds, and identifiers, which are mostly new, have no endings to lose.
+    // Stemming a new word costs tens of microseconds, and identifiers, which are mostly new, have no endings.
     const stem = digit.test(plain) ? plain : this.#stem(plain) || plain;
     const term = this.#stopWords.has(plain) ? "" : stem;
     if (this.#terms.size >= stemCacheWordsMax) this.#terms.clear();
-    // A slice would keep the whole text it was cut from in memory for as long as the cache holds it.
+    // A slice would keep the whole source text in memory as long as the cache holds it.
     this.#terms.set(ownCopy(word), term === "" ? "" : ownCopy(term));
     return term;
   }
@@ -135,7 +135,7 @@ class LanguageAnalyzer implements Analyzer {
             .normalize("NFC")
         : word;
     if (plain.length <= termCharsMax) return plain;
-    // Never half a surrogate pair, which UTF-8 could not keep.
+    // Never half a surrogate pair, which UTF-8 could not represent.
     const cut = plain.charCodeAt(termCharsMax - 1);
     return plain.slice(0, cut >= 0xd800 && cut <= 0xdbff ? termCharsMax - 1 : termCharsMax);
   }

@@ -1,4 +1,4 @@
-/** The text sections of rows that were just written, for a delta or a fold. */
+/** The text sections of newly written rows, for a delta or a fold. */
 import { compareUtf8 } from "../../domain/json.ts";
 import type { Analyzer } from "./analyzer.ts";
 import { U32Writer } from "./growable.ts";
@@ -25,7 +25,7 @@ export function buildTextSections(texts: readonly (string | undefined)[], analyz
 
 interface Collected {
   readonly terms: ReadonlyMap<string, number>;
-  /** By term: rows that hold it. */
+  /** By term: rows that contain it. */
   readonly frequencies: U32Writer;
   /** Distinct terms of each row, row after row, with their counts. */
   readonly ids: U32Writer;
@@ -37,7 +37,7 @@ interface Collected {
 function collect(texts: readonly (string | undefined)[], analyzer: Analyzer, lengths: Uint32Array): Collected {
   const terms = new Map<string, number>();
   const frequencies = new U32Writer();
-  // By term: where its count for the row at hand lies, plus one, if that is not before the row's first.
+  // By term: the index of its count for the current row, plus one, if that is not before the row's first.
   const places = new U32Writer();
   const ids = new U32Writer();
   const counts = new U32Writer();
@@ -70,7 +70,7 @@ function collect(texts: readonly (string | undefined)[], analyzer: Analyzer, len
   return { terms, frequencies, ids, counts, distinct };
 }
 
-/** From row after row to term after term: one counting sort, which leaves the rows of a term ascending. */
+/** From row-major to term-major: one counting sort, which leaves the rows of a term ascending. */
 function byTerm(
   collected: Collected,
   rowCount: number,
@@ -96,7 +96,7 @@ function byTerm(
   return { rows, counts, starts };
 }
 
-/** By UTF-8 byte, which differs from the order of JavaScript only where there are surrogates. */
+/** By UTF-8 byte, which differs from the order of JavaScript only for surrogates. */
 function sorted(terms: ReadonlyMap<string, number>): [string, number][] {
   const entries = [...terms];
   const plain = entries.every(([term]) => !/[\ud800-\udfff]/.test(term));

@@ -1,4 +1,4 @@
-/** What a character is to the tokenizer. */
+/** Character classes of the tokenizer. */
 export const characterKinds = Object.freeze({
   /** Ends a word. */
   other: 1,
@@ -6,7 +6,7 @@ export const characterKinds = Object.freeze({
   word: 2,
   /** A letter of a script that does not (or, Korean, whose words carry particles): indexed as pairs of characters. */
   pair: 3,
-  /** A combining mark: goes on with a word, never begins one (an emoji's variation selector is one too). */
+  /** A combining mark: continues a word, never begins one (an emoji's variation selector is one too). */
   mark: 4,
   /** Joins the parts of one compound: "covid-19", "snake_case". */
   joiner: 5,
@@ -18,10 +18,10 @@ const pairScripts =
 const lettersDigits = /[\p{L}\p{N}]/u;
 const marks = /\p{M}/u;
 
-/** By UTF-16 unit, filled as characters are met: 0 is not yet known. */
+/** By UTF-16 unit, filled lazily: 0 is unknown. */
 const kinds = new Uint8Array(65_536);
 
-/** The kind of the character at `index`; of a surrogate pair, that of the whole character. */
+/** The class of the character at `index`; of a surrogate pair, that of the whole character. */
 export function kindAt(text: string, index: number): number {
   const unit = text.charCodeAt(index);
   const known = kinds[unit] as number;

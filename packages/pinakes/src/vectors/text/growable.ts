@@ -1,4 +1,4 @@
-/** Typed arrays that grow by doubling: sections are written front to back without knowing their size. */
+/** Typed arrays that grow by doubling: sections are written sequentially without knowing their size. */
 export class ByteWriter {
   length = 0;
   #bytes = new Uint8Array(1_024);
@@ -9,7 +9,7 @@ export class ByteWriter {
     this.length += bytes.length;
   }
 
-  /** Seven bits a byte, low bits first, the top bit set on all but the last. */
+  /** LEB128: seven bits per byte, low bits first, the top bit set on all but the last. */
   varint(value: number): void {
     this.#reserve(5);
     let rest = value;

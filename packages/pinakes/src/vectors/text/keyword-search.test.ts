@@ -27,7 +27,7 @@ function bitmapOf(size: number, rows: readonly number[]): Bitmap {
   return bitmap;
 }
 
-/** BM25 as in the books, in the order of adding that comes first to mind. */
+/** Textbook BM25, in the most obvious order of addition. */
 function reference(texts: readonly (string | undefined)[], query: string, k: number): { row: number; score: number }[] {
   const rows = texts.map((text) => analyzer.tokens(text ?? ""));
   const withText = rows.filter((row) => row.length > 0);
@@ -59,7 +59,7 @@ function randomTexts(count: number, seed: number): string[] {
 }
 
 describe("keywordSearch", () => {
-  it("gives the rows, order and scores of a brute force BM25, over many windows and blocks", () => {
+  it("returns the rows, order and scores of a brute force BM25, over many windows and blocks", () => {
     const texts = randomTexts(6_000, 7);
     const sources = [sourceOf(texts)];
     for (const query of [
@@ -96,7 +96,7 @@ describe("keywordSearch", () => {
     .array(fc.constantFrom("a", "b", "c", "d", "zz", '"a b"', '"c a d"'), { minLength: 1, maxLength: 6 })
     .map((words) => words.join(" "));
 
-  it("scores to the bit as if all live rows were in one segment, however they are spread and whatever is dead", () => {
+  it("scores bit for bit as if all live rows were in one segment, whatever their distribution and the dead rows", () => {
     fc.assert(
       fc.property(texts, query, fc.integer({ min: 1, max: 12 }), (rows, asked, k) => {
         const parts = [0, 1, 2, 3, 4].map((source) => rows.filter((row) => row.source === source));
@@ -161,7 +161,7 @@ describe("keywordSearch", () => {
     }
   });
 
-  it("scores to the bit as if the rows of another collection were here, given what that one counts", () => {
+  it("scores bit for bit as if the rows of another collection were here, given its counts", () => {
     fc.assert(
       fc.property(texts, query, fc.integer({ min: 1, max: 12 }), (rows, asked, k) => {
         const collections = [0, 1].map((side) => rows.filter(({ source }) => source % 2 === side));
@@ -191,7 +191,7 @@ describe("keywordSearch", () => {
     );
   });
 
-  it("counts live rows, their terms, and the rows of each term of the question, once however often it is asked", () => {
+  it("counts live rows, their terms, and the rows of each query term, once however often it is repeated", () => {
     const source = sourceOf(["a b b", "a", undefined, "a b c", ""], [3], [0]);
     const none = { rows: 0, tokens: 0, frequencies: new Map([["a", 0]]) };
     expect(countTerms([source], "b a zz b", analyzer)).toEqual({
@@ -208,7 +208,7 @@ describe("keywordSearch", () => {
       expect(countTerms(empty, "a", analyzer)).toEqual(none);
   });
 
-  it("stays as it is beside collections without rows, and finds nothing where only others have the words", () => {
+  it("is unaffected by collections without rows, and finds nothing if only others have the words", () => {
     const sources = [sourceOf(["a b", "a c c", "d"])];
     const empty = { rows: 0, tokens: 0, frequencies: new Map<string, number>() };
     for (const asked of ["a", "a c zz", '"a b" d', "zz"]) {
@@ -222,7 +222,7 @@ describe("keywordSearch", () => {
     expect(keywordSearch([sourceOf([undefined])], "zz", { k: 5, analyzer, elsewhere })).toEqual([]);
   });
 
-  it("ranks rows that hold a quoted phrase higher, by half, for each phrase", () => {
+  it("ranks rows with a quoted phrase higher, by half, for each phrase", () => {
     const held = ["red big car", "big red car", "big red car and a small green bus", "bus", "blue"];
     const textOf = (_: number, row: number): string | undefined => held[row];
     const score = (asked: string, row: number): number =>
@@ -250,7 +250,7 @@ describe("keywordSearch", () => {
     expect(keywordSearch([source], '"of the"', { k: 3, analyzer: english, textOf: (_, row) => held[row] })).toEqual([]);
   });
 
-  it("gives nothing for no source, no text, no term or no place", () => {
+  it("returns nothing without sources, text, terms or a limit", () => {
     expect(keywordSearch([], "a", { k: 5, analyzer })).toEqual([]);
     expect(keywordSearch([sourceOf([])], "a", { k: 5, analyzer })).toEqual([]);
     expect(keywordSearch([sourceOf([undefined, ""])], "a", { k: 5, analyzer })).toEqual([]);

@@ -1,8 +1,8 @@
 /**
- * BM25 over the rows of several segments as if they were one: a row's score depends on the live rows, not on how they are spread. With the
- * counts of other collections it scores as if their rows were here too: so hits of several collections can be put into one order.
+ * BM25 over the rows of several segments as if they were one: a row's score depends on the live rows, not on their distribution. With the
+ * counts of other collections it scores as if their rows were here too, so that hits of several collections can be ranked together.
  *
- * Any of the terms makes a row a hit. A term that the query repeats weighs as often as it is repeated. A row that holds a "quoted
+ * A row with any of the terms is a hit. A repeated term of the query weighs as often as it is repeated. A row that contains a "quoted
  * phrase" word for word scores ×1.5 for each such phrase; its words also count as terms.
  */
 import type { Bitmap } from "../segment/bitmap.ts";
@@ -21,7 +21,7 @@ export type { KeywordHit } from "./top-hits.ts";
 
 export interface KeywordSource {
   readonly segment: SegmentBytes;
-  /** Rows that are not to be found and not counted in statistics. Keep the object from query to query: counts are kept with it. */
+  /** Rows that are excluded from hits and statistics. Keep the object from query to query: its counts are cached. */
   readonly dead?: Bitmap;
   /** Rows that pass the filter; they do not change the statistics. */
   readonly allowed?: Bitmap;
@@ -33,7 +33,7 @@ export interface KeywordOptions {
   readonly analyzer: Analyzer;
   /** A row's text. Without it quoted phrases are only terms. */
   readonly textOf?: TextOf;
-  /** Rows of other collections that take part in the weight of each term. */
+  /** Rows of other collections that contribute to the weight of each term. */
   readonly elsewhere?: TermCounts | undefined;
 }
 
@@ -61,7 +61,7 @@ export function keywordSearch(sources: readonly KeywordSource[], query: string, 
   return boostPhrases({ sources: indexed, phrases, hits, search, textOf, analyzer, k });
 }
 
-/** What a search for this question counts here, for searches elsewhere. */
+/** The counts of a search for this query, for searches elsewhere. */
 export function countTerms(
   sources: readonly Omit<KeywordSource, "allowed">[],
   query: string,
@@ -90,7 +90,7 @@ function queryTerms(
   const terms: QueryTerm[] = [];
   for (const [token, count] of repeats) {
     const { numbers, frequency: own } = lookUp(sources, token);
-    // Also those that only others have: the sum of all weights decides how scores are rounded, which must be the same everywhere.
+    // Including terms that only others have: the sum of all weights decides how scores are rounded, which must be the same everywhere.
     const frequency = own + (elsewhere?.frequencies.get(token) ?? 0);
     if (frequency === 0) continue;
     const idf = Math.log(1 + (rows - frequency + 0.5) / (frequency + 0.5));
@@ -99,7 +99,7 @@ function queryTerms(
   return terms;
 }
 
-/** The number of a term in each source, and how many live rows hold it. */
+/** The number of a term in each source, and how many live rows contain it. */
 function lookUp(
   sources: readonly IndexedSource[],
   token: string,
@@ -121,8 +121,8 @@ function bestRows(
   k: number,
 ): KeywordHit[] {
   const hits = new TopHits(k);
-  // Every share of a score is rounded to a multiple of this, small enough to lose nothing that matters and large enough that a sum of
-  // them is exact: the order of adding, which differs from segment to segment, does not change a score by a bit.
+  // Every part of a score is rounded to a multiple of this, small enough to lose nothing relevant and large enough that sums are exact: the
+  // order of addition, which differs from segment to segment, does not change a bit of a score.
   const quantum = 2 ** (Math.ceil(Math.log2(terms.reduce((sum, { weight }) => sum + weight, 0))) - 51);
   const rounder = 1.5 * 2 ** 52 * quantum;
   sources.forEach((source, number) => {

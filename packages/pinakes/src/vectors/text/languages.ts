@@ -1,10 +1,10 @@
-/** The languages whose words can be stemmed, and the stop words that go with each. */
+/** The languages with a stemmer, and their stop words. */
 import snowball from "snowball-stemmers";
 import * as stopword from "stopword";
 
 /**
  * The list for English has "do" but not "does". In a small collection such a word is rare, and a question that begins with "What does …"
- * would find whoever else says "does". No word that could be a topic (may, will, no, not).
+ * would match any other text with "does". No word that could be a topic (may, will, no, not).
  */
 const pronounsToo = [
   "myself",
@@ -59,7 +59,7 @@ export function stemmerOf(language: string): (word: string) => string {
   return (word) => stemmer.stem(word);
 }
 
-/** Entries that are several words (a few lists hold some) could never equal a token and are left out. */
+/** Entries of several words (a few lists have some) could never equal a token and are left out. */
 export function stopWordsOf(language: string): ReadonlySet<string> {
   const list = stopListOf[language] ?? [];
   return new Set(

@@ -1,4 +1,4 @@
-/** A binary heap of the heads of sorted lists. The caller moves a list on and puts it back while it has more. */
+/** A binary heap of the heads of sorted lists. The caller advances a list and puts it back while it has more. */
 export class MergeHeap<T> {
   readonly #entries: T[] = [];
   readonly #compare: (a: T, b: T) => number;

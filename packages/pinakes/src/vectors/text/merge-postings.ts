@@ -1,6 +1,6 @@
 /**
- * The text sections of a merged segment, from those of its sources: terms and postings are merged, no text is read. The result is byte
- * for byte what building from the surviving texts gives. Linear in the postings; memory is the result and the longest list of one term.
+ * The text sections of a merged segment, from those of its sources: terms and postings are merged, no text is read. The result is byte for
+ * byte what building from the surviving texts gives. Linear in the postings; memory is the result and the longest list of one term.
  */
 import type { SegmentBytes } from "../segment-bytes.ts";
 import { MergeHeap } from "./merge-heap.ts";
@@ -55,7 +55,7 @@ function gather(head: Head, list: RowList): void {
   list.reserve(index.frequencies[term] as number);
   const { rows, values } = list;
   for (let block = index.first[term] as number; block < (index.first[term + 1] as number); block += 1) {
-    // Decoded in place behind what is there, then moved up over the rows that are left out.
+    // Decoded in place behind the existing entries, then moved up over the rows that are left out.
     const end = list.length + index.decode(term, block, rows, values, list.length);
     for (let i = list.length; i < end; i += 1) {
       const row = newRow[rows[i] as number] as number;

@@ -1,4 +1,4 @@
-/** "Quoted phrases" of a query: rows that hold the words one after the other rank higher. */
+/** "Quoted phrases" of a query: rows that contain the words in sequence rank higher. */
 import { Bitmap } from "../segment/bitmap.ts";
 import type { Analyzer } from "./analyzer.ts";
 import type { IndexedSource } from "./statistics.ts";
@@ -8,9 +8,9 @@ import { TopHits, type KeywordHit } from "./top-hits.ts";
 export type TextOf = (source: number, row: number) => string | undefined;
 
 export interface Phrase {
-  /** As `Analyzer.words` gives them: stop words take part. */
+  /** As `Analyzer.words` returns them: stop words included. */
   readonly words: readonly string[];
-  /** The words that are indexed, once each: a row without one of them cannot hold the phrase. */
+  /** The indexed words, once each: a row without one of them cannot contain the phrase. */
   readonly terms: readonly Uint8Array[];
 }
 
@@ -27,13 +27,13 @@ export interface PhraseSearch {
 
 const boost = 1.5;
 const candidatesMin = 100;
-/** For each hit asked for, this many rows with all words of a phrase are read. */
+/** For each requested hit, this many rows with all words of a phrase are read. */
 const candidatesPerHit = 5;
-/** Each phrase costs the reading of its candidates. Further ones are only terms. */
+/** Each phrase costs the reading of its candidates. Further ones count only as terms. */
 const phrasesMax = 8;
 const noScale: TermScale = { weight: 0, lengthFactor: 0, rounder: 0, impactFactor: 0, slack: 0 };
 
-/** A quote that is not closed begins no phrase; a phrase of stop words only is none. */
+/** An unclosed quote begins no phrase; nor do stop words alone. */
 export function phrasesOf(query: string, analyzer: Analyzer): Phrase[] {
   const phrases: Phrase[] = [];
   for (const [, text] of query.matchAll(/["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/g)) {
@@ -45,7 +45,7 @@ export function phrasesOf(query: string, analyzer: Analyzer): Phrase[] {
   return phrases.slice(0, phrasesMax);
 }
 
-/** The best k, with the boost of every phrase of the best rows by score that hold all its words. */
+/** The best k, with the boost of every phrase for the best rows by score that contain all its words. */
 export function boostPhrases(of: PhraseSearch): KeywordHit[] {
   const { sources, phrases, hits, search, textOf, analyzer, k } = of;
   const found = new Map<string, KeywordHit>(hits.map((hit) => [`${hit.source}:${hit.row}`, hit]));
@@ -67,7 +67,7 @@ export function boostPhrases(of: PhraseSearch): KeywordHit[] {
   return best.done();
 }
 
-/** The rows of a source that hold every term and pass its filter. */
+/** The rows of a source that contain every term and pass its filter. */
 function rowsWithAll({ index, allowed }: IndexedSource, terms: readonly Uint8Array[]): Bitmap {
   const result = new Bitmap(index.rows);
   const numbers = terms.map((term) => index.find(term));

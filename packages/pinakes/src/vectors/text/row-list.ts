@@ -1,4 +1,4 @@
-/** Row numbers with a value each, gathered from several segments and brought into ascending order. Reused from term to term. */
+/** Row numbers with a value each, collected from several segments and sorted ascending. Reused from term to term. */
 export class RowList {
   length = 0;
   rows = new Uint32Array(1_024);

@@ -1,7 +1,7 @@
 /**
- * The best rows of one source, with MaxScore over windows of rows. In each window the blocks' impacts bound what each term can add.
- * Terms that together cannot lift a row above the worst hit so far are not read: only rows of the other ("essential") terms are
- * candidates, and the rest are looked up for those that can still get in. A window that cannot hold a hit is skipped whole.
+ * The best rows of one source, with MaxScore over windows of rows. In each window the blocks' impacts bound what each term can add. Terms
+ * that together cannot lift a row above the worst hit so far are not read: only rows of the other ("essential") terms are candidates, and
+ * the rest are looked up for those that can still get in. A window without a possible hit is skipped whole.
  */
 import type { Bitmap } from "../segment/bitmap.ts";
 import type { IndexedSource } from "./statistics.ts";
@@ -130,7 +130,7 @@ function accumulate(cursor: TermCursor, start: number, end: number): void {
   }
 }
 
-/** Adds the optional terms, the weightiest first, for as long as the row can still get in. */
+/** Adds the optional terms, the heaviest first, as long as the row can still get in. */
 function complete(
   cursors: readonly TermCursor[],
   optional: number,

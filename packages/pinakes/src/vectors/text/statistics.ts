@@ -1,6 +1,6 @@
 /**
- * The statistics of BM25 over the live rows of all sources. A segment knows those of all its rows; what its dead rows take away is
- * counted once and kept for as long as their bitmap, which never changes. Keep the Bitmap object of a segment from query to query.
+ * The statistics of BM25 over the live rows of all sources. A segment knows those of all its rows; what its dead rows subtract is counted
+ * once and cached as long as their bitmap, which never changes. Keep the Bitmap object of a segment from query to query.
  */
 import type { Bitmap } from "../segment/bitmap.ts";
 import type { TextIndex } from "./text-index.ts";
@@ -12,17 +12,17 @@ export interface IndexedSource {
   readonly allowed: Bitmap | undefined;
 }
 
-/** What BM25 must know of many rows to weigh the terms of one question. Counts of several collections can be added up. */
+/** What BM25 needs to know of many rows to weigh the terms of one query. Counts of several collections can be summed. */
 export interface TermCounts {
   /** With at least one term. */
   readonly rows: number;
-  /** Of all these rows together: how many terms they have. */
+  /** The total number of terms of these rows. */
   readonly tokens: number;
-  /** How many rows hold each term of the question; 0 for those that none holds, which may also be left out. */
+  /** How many rows contain each term of the query; 0 for terms without rows, which may also be left out. */
   readonly frequencies: ReadonlyMap<string, number>;
 }
 
-/** Of no rows. */
+/** For no rows. */
 export const noTerms: TermCounts = Object.freeze({ rows: 0, tokens: 0, frequencies: new Map<string, number>() });
 
 interface DeadCounts {
@@ -49,7 +49,7 @@ export function liveTotals(sources: readonly IndexedSource[]): Pick<TermCounts, 
   return { rows: live, tokens };
 }
 
-/** Live rows of one source that hold the term. */
+/** Live rows of one source that contain the term. */
 export function liveFrequency({ index, dead }: IndexedSource, term: number): number {
   const frequency = index.frequencies[term] as number;
   if (dead === undefined) return frequency;
@@ -79,7 +79,7 @@ function deadCounts(index: TextIndex, dead: Bitmap): DeadCounts {
   return counted;
 }
 
-/** Reads only the blocks that a dead row falls into. */
+/** Reads only the blocks with a dead row. */
 function deadRowsOf(index: TextIndex, term: number, dead: Bitmap): number {
   let found = 0;
   let start = 0;
@@ -94,7 +94,7 @@ function deadRowsOf(index: TextIndex, term: number, dead: Bitmap): number {
   return found;
 }
 
-/** Whether a word of the bitmap that rows `start` to `last` lie in is not empty. */
+/** Whether the bitmap has a non-empty word among those of rows `start` to `last`. */
 function anyIn(bitmap: Bitmap, start: number, last: number): boolean {
   for (let word = start >>> 5; word <= last >>> 5; word += 1) if (bitmap.words[word] !== 0) return true;
   return false;

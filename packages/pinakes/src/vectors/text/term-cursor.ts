@@ -1,6 +1,6 @@
 /**
- * One term of a query in one segment: moves forward through its rows, a block at a time, and knows what the term can add at most to the
- * score of a row in a range. Cursors are pooled, since a search that takes some tens of microseconds would feel their allocation.
+ * One term of a query in one segment: advances through its rows, a block at a time, and knows an upper bound of what the term adds to the
+ * score of a row in a range. Cursors are pooled, since their allocation would cost a search of some tens of microseconds too much.
  */
 import type { TextIndex } from "./text-index.ts";
 import { blockRows, blockWords, bm25 } from "./text-writer.ts";
@@ -24,7 +24,7 @@ const lengthBase = bm25.k1 * (1 - bm25.b);
 export class TermCursor {
   readonly rows = new Uint32Array(blockRows);
   readonly counts = new Uint32Array(blockRows);
-  /** Rows in the decoded block, and the place in it. */
+  /** Rows in the decoded block, and the position in it. */
   count = 0;
   at = 0;
   /** The next call of `bound` is for this one and later blocks. */
@@ -48,7 +48,7 @@ export class TermCursor {
     this.#decoded = -1;
   }
 
-  /** Moves to `start` and returns, and keeps as `ceiling`, a bound for rows from `start` to below `end`; 0 if there are none. */
+  /** Moves to `start` and returns, and stores as `ceiling`, a bound for rows from `start` to below `end`; 0 if there are none. */
   bound(start: number, end: number): number {
     const { blocks, impacts } = this.#index;
     const { blockEnd } = this;
@@ -64,7 +64,7 @@ export class TermCursor {
     return (this.ceiling = impact === 0 ? 0 : impact * this.#scale.impactFactor + this.#scale.slack);
   }
 
-  /** Decodes the block at hand, if there is one, and stands on its first row from `row` on. */
+  /** Decodes the current block, if there is one, and moves to its first row from `row` on. */
   load(row: number): boolean {
     if (this.block >= this.blockEnd) return false;
     if (this.#decoded !== this.block) {
@@ -84,7 +84,7 @@ export class TermCursor {
     return true;
   }
 
-  /** What the term adds to the score of the row at place `at` of the decoded block. */
+  /** What the term adds to the score of the row at position `at` of the decoded block. */
   scoreAt(at: number): number {
     const { weight, lengthFactor, rounder } = this.#scale;
     const count = this.counts[at] as number;
@@ -92,12 +92,12 @@ export class TermCursor {
     return (weight * count) / (count + lengthBase + lengthFactor * length) + rounder - rounder;
   }
 
-  /** What the term adds to the score of a row, which must not be before the last one asked for. */
+  /** What the term adds to the score of a row, which must not be before the last requested one. */
   scoreOf(row: number): number {
     return this.seek(row) ? this.scoreAt(this.at) : 0;
   }
 
-  /** Whether the row holds the term; rows are asked for in ascending order. */
+  /** Whether the row contains the term; rows are requested in ascending order. */
   seek(row: number): boolean {
     const { blocks } = this.#index;
     while (this.block < this.blockEnd && (blocks[this.block * blockWords] as number) < row) this.block += 1;
@@ -107,7 +107,7 @@ export class TermCursor {
 
 const pool: TermCursor[] = [];
 
-/** The i-th cursor of the search at hand. Searches are synchronous, so that only one uses the pool at a time. */
+/** The i-th cursor of the current search. Searches are synchronous, so that only one uses the pool at a time. */
 export function cursorAt(i: number): TermCursor {
   return (pool[i] ??= new TermCursor());
 }

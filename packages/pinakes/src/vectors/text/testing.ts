@@ -1,4 +1,4 @@
-/** For tests: sections as the segment a file would give, in shared memory as search threads see it. */
+/** For tests: sections as a segment file provides them, in shared memory as search threads see it. */
 import type { Section } from "../segment/section.ts";
 import { SegmentBytes, type FieldHeader } from "../segment-bytes.ts";
 

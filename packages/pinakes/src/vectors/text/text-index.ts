@@ -61,7 +61,7 @@ export class TextIndex {
     return this.blocks[block * blockWords] as number;
   }
 
-  /** Reads one block into `rows` and `counts` from `at`; returns how many there are. */
+  /** Reads one block into `rows` and `counts` from `at`; returns its number of rows. */
   decode(term: number, block: number, rows: Uint32Array, counts: Uint32Array, at = 0): number {
     const count = this.blockCount(term, block);
     const postings = this.postings;

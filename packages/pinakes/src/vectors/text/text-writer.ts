@@ -6,7 +6,7 @@
  *   text.lengths  u32[rows]    terms in each row, 0 for none
  *   text.terms    bytes        the terms in UTF-8, one after the other, ascending by byte
  *   text.offsets  u32[terms+1] where each begins
- *   text.df       u32[terms]   rows that hold it
+ *   text.df       u32[terms]   rows that contain it
  *   text.first    u32[terms+1] its first block
  *   text.blocks   [u32 last row, u32 where its postings begin, f32 impact] for each block of `blockRows` rows of a term
  *   text.postings bytes        for each row of a term: varint(2 × distance from the row before + (count > 1)), then varint(count) if > 1;
@@ -14,7 +14,7 @@
  *
  * Invariant: rows ascend within a term, and a term has at least one row. The impact of a block is the largest share of a term's weight
  * that one of its rows reaches, with the segment's own average length; with an average that is f times larger it is at most f times
- * larger, which keeps the blocks' bounds good for any set of segments.
+ * larger, which keeps the blocks' bounds valid for any set of segments.
  */
 import { invariant } from "../../domain/invariant.ts";
 import type { Section } from "../segment/section.ts";
@@ -63,7 +63,7 @@ export class TextWriter {
     this.#first.add(0);
   }
 
-  /** The first `count` of `rows`, ascending, hold the term as often as `counts` says. */
+  /** The first `count` of `rows`, ascending, contain the term as often as `counts` says. */
   add(term: Uint8Array, rows: Uint32Array, counts: Uint32Array, count: number): void {
     invariant(count > 0, "INTERNAL", "A term without rows was about to be written.");
     this.#terms.add(term);

@@ -1,4 +1,4 @@
-/** What we use of two packages that ship no types. */
+/** The used parts of two packages that ship no types. */
 declare module "snowball-stemmers" {
   interface Stemmer {
     stem(word: string): string;

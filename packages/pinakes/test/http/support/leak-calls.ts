@@ -25,6 +25,15 @@ export interface Target {
   readonly q: string;
   readonly dead: string;
   readonly token: string;
+  /** For clients of the OpenAI API: the collection as a vector store, a file in it, a batch, an upload, a conversation and an item of it. */
+  readonly store: string;
+  readonly file: string;
+  readonly batch: string;
+  readonly upload: string;
+  readonly conversation: string;
+  readonly item: string;
+  /** Everybody's. */
+  readonly model: string;
 }
 
 /**
@@ -44,6 +53,7 @@ export interface HowToCall {
   readonly kind: Kind;
   readonly query?: (target: Target) => string;
   readonly body?: (target: Target) => unknown;
+  readonly headers?: (target: Target) => Readonly<Record<string, string>>;
   /** Of a body that is a text. */
   readonly contentType?: string;
   /** A change that keys which may only read may not make. Every method but GET is one unless this says no. */
@@ -61,6 +71,11 @@ const withBody = (body: (target: Target) => unknown, more: Partial<HowToCall> = 
   ...more,
 });
 const odd = (body: (target: Target) => unknown): HowToCall => ({ kind: "odd", body });
+/** Vector stores of a repository. */
+const project = { headers: ({ rid }: Target) => ({ "openai-project": rid }) };
+const inStore: HowToCall = { kind: "thing", ...project };
+const inStoreWith = (body: (target: Target) => unknown, more: Partial<HowToCall> = {}): HowToCall =>
+  withBody(body, { ...project, ...more });
 const citation = ({ rid, cid, did }: Target): Json => ({
   repository_id: rid,
   collection_id: cid,
@@ -99,6 +114,24 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
       target_collection: "taken",
     })),
   ],
+  createCatalog: [odd(() => ({ catalog_name: "bad/name" }))],
+  listCatalogs: [free],
+  deleteCatalog: [{ kind: "thing", query: () => "confirm=true" }, thing],
+  uploadToCatalog: [
+    withBody(() => ({ filename: "intruder.txt", file_content: "eA==" })),
+    withBody(() => ({ filename: "intruder.txt" })),
+    withBody(() => intruderForm()),
+    odd(() => ({ filename: "../intruder.txt", file_content: "eA==" })),
+  ],
+  listCatalogDocuments: [thing],
+  deleteCatalogDocument: [thing],
+  downloadFromCatalog: [thing],
+  getCatalogStatus: [thing],
+  queryCatalog: [withBody(() => ({ query: "plans of the vault" }), { changes: false })],
+  selectCatalog: [withBody(({ cid }) => ({ catalog_id: cid }), { changes: false })],
+  getSelectedCatalog: [free],
+  deselectCatalog: [{ ...free, changes: false }],
+  querySelectedCatalog: [withBody(({ cid }) => ({ query: "plans of the vault", catalog_id: cid }), { changes: false })],
   getCollection: [thing, { kind: "thing", query: () => "deleted=true" }],
   updateCollection: [
     withBody(() => ({ description: "taken over", private: false })),
@@ -158,6 +191,17 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
         changes: false,
         adminsOnly: true,
       },
+    ),
+  ],
+  answer: [
+    { kind: "list", body: () => ({ question: "plans of the vault", include_hits: true }), changes: false },
+    withBody(
+      ({ rid, cid }) => ({ question: "plans of the vault", collections: [{ repository: rid, collection: cid }] }),
+      { changes: false },
+    ),
+    withBody(
+      ({ rid, cid }) => ({ question: "plans", stream: true, collections: [{ repository: rid, collection: cid }] }),
+      { changes: false },
     ),
   ],
   searchCollection: [withBody(() => ({ query: "plans of the vault", mode: "keyword" }), { changes: false })],
@@ -267,6 +311,42 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   getMe: [free],
   createEmbeddings: [{ kind: "free", body: () => ({ input: "one" }), changes: false }],
   listModels: [free],
+  getModel: [free],
+  createOpenAIFile: [{ ...free, body: () => openAiForm("file", { purpose: "user_data" }) }],
+  listOpenAIFiles: [free],
+  getOpenAIFile: [thing],
+  deleteOpenAIFile: [thing],
+  getOpenAIFileContent: [thing],
+  createOpenAIUpload: [
+    { ...free, body: () => ({ bytes: 1, filename: "a.txt", mime_type: "text/plain", purpose: "user_data" }) },
+  ],
+  addOpenAIUploadPart: [withBody(() => openAiForm("data"))],
+  completeOpenAIUpload: [withBody(() => ({ part_ids: ["part_x"] }))],
+  cancelOpenAIUpload: [thing],
+  createVectorStore: [inStoreWith(() => ({ name: "Intruder" }))],
+  listVectorStores: [{ kind: "list", ...project }],
+  getVectorStore: [inStore],
+  updateVectorStore: [inStoreWith(() => ({ name: "Taken over" }))],
+  deleteVectorStore: [inStore],
+  searchVectorStore: [inStoreWith(() => ({ query: "plans of the vault" }), { changes: false })],
+  createVectorStoreFile: [inStoreWith(({ file }) => ({ file_id: file }))],
+  listVectorStoreFiles: [inStore],
+  getVectorStoreFile: [inStore],
+  updateVectorStoreFile: [inStoreWith(() => ({ attributes: { owner: "intruder" } }))],
+  deleteVectorStoreFile: [inStore],
+  getVectorStoreFileContent: [inStore],
+  createVectorStoreFileBatch: [inStoreWith(({ file }) => ({ file_ids: [file] }))],
+  getVectorStoreFileBatch: [inStore],
+  cancelVectorStoreFileBatch: [inStore],
+  listVectorStoreFileBatchFiles: [inStore],
+  createConversation: [{ ...free, body: () => ({ items: [{ role: "user", content: "hello" }] }) }],
+  getConversation: [thing],
+  updateConversation: [withBody(() => ({ metadata: { owner: "intruder" } }))],
+  deleteConversation: [thing],
+  createConversationItems: [withBody(() => ({ items: [{ role: "user", content: "hello" }] }))],
+  listConversationItems: [thing],
+  getConversationItem: [thing],
+  deleteConversationItem: [thing],
   health: [free],
   ready: [free],
   metrics: [free],
@@ -283,6 +363,13 @@ export const publicOperations = new Set([
   "useUploadGrant",
   "useDownloadGrant",
 ]);
+
+export function openAiForm(name: string, fields: Readonly<Record<string, string>> = {}, text = "intruded"): FormData {
+  const form = new FormData();
+  for (const [field, value] of Object.entries(fields)) form.append(field, value);
+  form.append(name, new Blob([text]), "intruder.txt");
+  return form;
+}
 
 function intruderForm(): FormData {
   const form = new FormData();

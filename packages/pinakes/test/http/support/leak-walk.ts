@@ -85,6 +85,7 @@ export class Leaks implements AsyncDisposable {
       "x-request-id": "leak-1",
       ...(body instanceof Uint8Array ? { "content-type": "application/octet-stream" } : {}),
       ...typeOf(how),
+      ...how.headers?.(target),
     };
     const stop = new AbortController();
     const init = requestInit(method, {
@@ -94,7 +95,7 @@ export class Leaks implements AsyncDisposable {
       signal: stop.signal,
     });
     const response = await this.server.app.request(url, init);
-    const sent = `${url} ${JSON.stringify(body) ?? ""} ${key ?? ""}`;
+    const sent = `${url} ${JSON.stringify(body) ?? ""} ${key ?? ""} ${JSON.stringify(how.headers?.(target) ?? {})}`;
     if (how.kind !== "stream" || response.status !== 200) return { reply: await readReply(response), sent };
     const first = await response.body?.getReader().read();
     stop.abort();
@@ -127,7 +128,7 @@ export class Leaks implements AsyncDisposable {
       if (kind === "odd") expect([400, 404], `${what}: ${reply.text}`).toContain(reply.status);
       else expect(reply.status, `${what}: ${reply.text}`).toBe(expectedStatus(call, who));
       if (kind === "list") {
-        expect(((reply.json["items"] ?? reply.json["hits"]) as Json[]).length, what).toBe(0);
+        expect(((reply.json["items"] ?? reply.json["hits"] ?? reply.json["data"]) as Json[]).length, what).toBe(0);
         expect(reply.json["next_cursor"] ?? null, what).toBeNull();
       }
       if (kind === "thing" || kind === "same" || kind === "odd" || kind === "public")

@@ -3,7 +3,7 @@ import { plantEntry } from "../../audit/support/plant-entry.ts";
 import { randomBytes, createHash } from "node:crypto";
 import { tenantScope } from "../../../src/domain/scope.ts";
 import { until } from "../../support/until.ts";
-import type { Target } from "./leak-calls.ts";
+import { openAiForm, type Target } from "./leak-calls.ts";
 import type { Json, TestServer } from "./server.ts";
 
 export const marker = `quokka${randomBytes(4).toString("hex")}`;
@@ -128,7 +128,37 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
     { repository_id: rid, collection_id: cid, incarnation },
     marker,
   );
-  return { rid, cid, did, jid, kid, eid, pid, run, oid, mid, qid, token, q: "documents", dead: `${did}.1` };
+  const openAi = await fillOpenAi(server, key, rid, cid);
+  return { rid, cid, did, jid, kid, eid, pid, run, oid, mid, qid, token, q: "documents", dead: `${did}.1`, ...openAi };
+}
+
+/** The same collection as clients of the OpenAI API have it. */
+async function fillOpenAi(server: TestServer, key: string, rid: string, cid: string) {
+  const headers = { "openai-project": rid };
+  const make = async (path: string, body: unknown): Promise<string> => {
+    const { status, json, text } = await server.call("POST", `/openai/v1${path}`, { key, headers, body });
+    if (status >= 300) throw new Error(`the world was not made: POST ${path}: ${text}`);
+    return json["id"] as string;
+  };
+  const store = `vs_${cid}`;
+  const file = await make("/files", openAiForm("file", { purpose: "assistants" }, `file of ${marker}`));
+  await make(`/vector_stores/${store}/files`, { file_id: file, attributes: { owner: marker } });
+  const batch = await make(`/vector_stores/${store}/file_batches`, { file_ids: [file] });
+  const at = `/openai/v1/vector_stores/${store}/file_batches/${batch}`;
+  await until(async () => (await server.call("GET", at, { key, headers })).json["status"] === "completed");
+  const upload = await make("/uploads", {
+    bytes: 1,
+    filename: `${marker}.txt`,
+    mime_type: "text/plain",
+    purpose: "user_data",
+  });
+  const conversation = await make("/conversations", {
+    metadata: { secret: marker },
+    items: [{ role: "user", content: `words of ${marker}` }],
+  });
+  const items = await server.call("GET", `/openai/v1/conversations/${conversation}/items`, { key });
+  const item = items.json["first_id"] as string;
+  return { store, file, batch, upload, conversation, item, model: "all-MiniLM-L6-v2" };
 }
 
 const idFields =

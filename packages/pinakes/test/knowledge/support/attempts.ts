@@ -72,6 +72,23 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
     k.search.provenance(caller, t.repository, t.collection, { s: "urn:s", p: "urn:p", o: "urn:o" }),
   "search.run of one": (k, caller, t) =>
     k.search.run(caller, { query: "tangerine", collections: [{ repository: t.repository, collection: t.collection }] }),
+  "answers.ask of one": (k, caller, t) =>
+    k.answers.ask(caller, {
+      question: "tangerine",
+      collections: [{ repository: t.repository, collection: t.collection }],
+    }),
+  "answers.begin of one": (k, caller, t) =>
+    k.answers.begin(caller, {
+      question: "tangerine",
+      collections: [{ repository: t.repository, collection: t.collection }],
+    }),
+  "answers.stream of one": (k, caller, t) =>
+    Array.fromAsync(
+      k.answers.stream(caller, {
+        question: "tangerine",
+        collections: [{ repository: t.repository, collection: t.collection }],
+      }),
+    ),
   "evaluations.create": (k, caller, t) =>
     k.evaluations.create(caller, {
       name: "Intruder",
@@ -136,6 +153,9 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   "collections.list": (k, caller) => k.collections.list(caller, { limit: 100, status: "all" }),
   "collections.count": (k, caller) => k.collections.count(caller, { q: "Secret" }),
   "search.run": (k, caller) => k.search.run(caller, { query: "tangerine", explain: true }),
+  "answers.ask": (k, caller) => k.answers.ask(caller, { question: "tangerine", include_hits: true }),
+  "answers.stream": (k, caller) => Array.fromAsync(k.answers.stream(caller, { question: "tangerine" })),
+  "answers.begin": async (k, caller) => Array.fromAsync((await k.answers.begin(caller, { question: "tangerine" }))()),
   "operations.list": (k, caller) => k.operations.list(caller, { limit: 100 }),
   "operations.list of one": (k, caller, t) =>
     k.operations.list(caller, { repository: t.repository, collection: t.collection }),

@@ -1,9 +1,9 @@
-/** Many schedules, one seed after the other. What goes wrong is told with the seed, the last steps, and how to see it again. */
+/** Many schedules, one seed after the other. A violation is reported with the seed, the last steps, and how to reproduce it. */
 import type { PlannedMutant } from "./mutants.ts";
 import { profiles, type ProfileName } from "./profiles.ts";
 import { runSchedule } from "./schedule.ts";
 
-/** What a developer and continuous integration wait for; `npm run test:long` runs more. */
+/** The default for development and continuous integration; `npm run test:long` runs more. */
 const total = Number(process.env["SIM_SCHEDULES"] ?? 4_000);
 const firstSeed = Number(process.env["SIM_SEED"] ?? 1);
 const stepsShown = process.env["SIM_TRACE"] === undefined ? 60 : Infinity;
@@ -35,7 +35,7 @@ async function told(name: ProfileName, seed: number, violation: string): Promise
   return `${violation}${changed}\n\nProfile ${name}, seed ${seed}. To see all of it:\n${command}\n\n${trace.slice(-stepsShown).join("\n")}`;
 }
 
-/** The mutant is found, for the reason it should be, and the same schedule has nothing to say about the code as it is. */
+/** The mutant is found, for the expected reason, and the same schedule passes with the original code. */
 export async function hunt(mutant: PlannedMutant): Promise<void> {
   for (let seed = 1; seed <= mutant.schedules; seed += 1) {
     const { violation } = await runSchedule(profiles[mutant.profile], seed, { mutant });

@@ -1,4 +1,4 @@
-/** What a collection must hold, told in the plainest way: the last write of an id by seq wins, deletes are remembered for ever. */
+/** The expected content of a collection, in the simplest form: the last write of an id by seq wins, deletes are remembered for ever. */
 import type { JsonObject } from "../../../src/domain/json.ts";
 import type { Row } from "../../../src/vectors/row.ts";
 import type { View } from "../../../src/vectors/read/view.ts";
@@ -13,7 +13,7 @@ export type Model = ReadonlyMap<string, Entry>;
 
 export const emptyModel: Model = new Map();
 
-/** A write that comes after a newer one (a dead delta that is tried again) changes nothing there. */
+/** A write after a newer one (a dead delta that is retried) changes nothing. */
 export function applied(model: Model, seq: number, rows: readonly Row[]): Model {
   const next = new Map(model);
   for (const row of rows) {

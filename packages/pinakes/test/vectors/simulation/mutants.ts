@@ -1,11 +1,11 @@
-/** Protocols that are almost right. Each lacks one of the conditions of RFC 0001, and the simulator must notice. */
+/** Protocols that are almost right. Each lacks one of the conditions of RFC 0001, and the simulator must detect it. */
 import type { Operation } from "../../../src/ports/item-store.ts";
 import { itemIds } from "../../../src/vectors/store/records.ts";
 import type { Mutant } from "./mutant.ts";
 import type { ProfileName } from "./profiles.ts";
 
 export interface PlannedMutant extends Mutant {
-  /** Where it is looked for, and in how many schedules it must have been found: ten times what it takes on average, and more. */
+  /** The profile, and the number of schedules in which it must be found: more than ten times the average. */
   readonly profile: ProfileName;
   readonly schedules: number;
   /** The invariant that it breaks. */
@@ -22,7 +22,7 @@ export const mutants = {
       operations.map((operation): Operation => {
         if (operation.op === "replace" && idOf(operation) === itemIds.head)
           return { op: "replace", document: operation.document };
-        // The version's entry in the history would refuse a second one, too.
+        // The version's entry in the history would reject a second one, too.
         if (operation.op === "create" && idOf(operation).startsWith("history."))
           return { op: "upsert", document: operation.document };
         return operation;
@@ -84,7 +84,7 @@ export const mutants = {
     },
   },
   deletionWithoutFence: {
-    name: "a deletion that fences nobody",
+    name: "a deletion without a fence",
     profile: "deletion",
     schedules: 2_000,
     expected: /^I12/,
@@ -96,14 +96,14 @@ export const mutants = {
     },
   },
   appendWithoutFence: {
-    name: "an append that does not look at the fence",
+    name: "an append that does not check the fence",
     profile: "deletion",
     schedules: 2_000,
     expected: /^I12/,
     batch: (operations) => (isAppend(operations) ? without(operations, "check", itemIds.fence) : operations),
   },
   announcementOutlived: {
-    name: "an announcement that outlives its entry",
+    name: "a registration that outlives its entry",
     profile: "quiet",
     schedules: 2_000,
     expected: /^R-CMP-11/,

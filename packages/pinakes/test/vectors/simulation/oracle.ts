@@ -1,6 +1,6 @@
 /**
- * Watches everything that takes effect in the stores and says what is wrong (RFC 0001, "Invariants"). It knows nothing of how the
- * code works: only the operations that arrived, the rows that were appended, and what a correct collection may do.
+ * Watches everything that takes effect in the stores and reports violations (RFC 0001, "Invariants"). It knows nothing of the
+ * implementation: only the operations that arrived, the rows that were appended, and what a correct collection may do.
  */
 import type { JsonObject } from "../../../src/domain/json.ts";
 import type { BatchResult, Operation } from "../../../src/ports/item-store.ts";
@@ -43,7 +43,7 @@ export interface OracleOptions {
   readonly now: () => number;
   readonly fail: (what: string) => void;
   readonly retentionMs: number;
-  /** With clocks that differ nobody can say when the retention ends. */
+  /** With clocks that differ the end of the retention is unknown. */
   readonly clocksAgree: boolean;
 }
 
@@ -66,7 +66,7 @@ export class Oracle {
   readonly committed = new Map<number, Committed>();
   readonly versions = new Map<number, KnownVersion>();
   readonly objects = new Set<string>();
-  /** Objects that were damaged on purpose. */
+  /** Objects that were corrupted on purpose. */
   readonly damaged = new Set<string>();
   readonly requested = new Map<number, "redrive" | "discard">();
   readonly work = new Set<string>();
@@ -76,7 +76,7 @@ export class Oracle {
   /** How often it stopped being active. */
   inactive = 0;
   damages = 0;
-  /** Of a collection in the trash: when it is to go. */
+  /** Of a collection in the trash: when it is due. */
   purgeAt = Infinity;
   head: Head | undefined;
   log: Log | undefined;
@@ -102,9 +102,9 @@ export class Oracle {
   acknowledge(seq: number, session: string, repeated: boolean, deltaId: string | undefined): void {
     const there = this.committed.get(seq);
     if (there === undefined)
-      return this.#options.fail(`I1: an append was acknowledged with seq ${seq}, which nobody committed`);
+      return this.#options.fail(`I1: an append was acknowledged with seq ${seq}, which was never committed`);
     if (deltaId !== undefined && there.delta.deltaId !== deltaId)
-      this.#options.fail(`I1: the append acknowledged as ${seq} is another one`);
+      this.#options.fail(`I1: the append acknowledged as ${seq} is a different one`);
     this.figures.acknowledged += 1;
     if (repeated) this.figures.repeated += 1;
     this.ackedSeq = Math.max(this.ackedSeq, seq);
@@ -203,7 +203,7 @@ export class Oracle {
 
   #fenced(status: Status): void {
     if (status === "diverged")
-      this.#options.fail("the collection was declared diverged, and nobody restored its items");
+      this.#options.fail("the collection was declared diverged, without a restore of its items");
     if (this.status === "purging" && status !== "deleted" && status !== "purging")
       this.#options.fail(`I12: purging became ${status}`);
     if (this.status === "active" && status !== "active") this.inactive += 1;
@@ -231,7 +231,7 @@ export class Oracle {
     if (this.status !== "active")
       this.#options.fail(`I12: delta ${delta.seq} was committed while the collection was ${this.status}`);
     if (delta.seq !== expectedSeq) this.#options.fail(`R-CMP-05: delta ${delta.seq} instead of ${expectedSeq}`);
-    if (rows === undefined) return this.#options.fail(`delta ${delta.seq} has content that nobody wrote`);
+    if (rows === undefined) return this.#options.fail(`delta ${delta.seq} has content that was never written`);
     if (this.#deltaIds.has(delta.deltaId))
       this.#options.fail(
         `R-CMP-20: the delta id ${delta.deltaId} was committed as ${this.#deltaIds.get(delta.deltaId)} and ${delta.seq}`,
@@ -310,15 +310,15 @@ export class Oracle {
 
   #restored(manifest: Manifest): Model {
     this.figures.restores += 1;
-    // What was committed while the restore was under way comes after it, by its seq.
+    // What was committed during the restore comes after it, by its seq.
     if (manifest.appliedSeq > (this.log?.nextSeq ?? 0) - 1)
-      this.#options.fail("I6: a restore discarded what nobody has written yet");
+      this.#options.fail("I6: a restore discarded what was not written yet");
     const files = JSON.stringify([manifest.segments, manifest.dead]);
     const source = [...this.versions.values()].find(
       (version) => version.kept && JSON.stringify([version.manifest.segments, version.manifest.dead]) === files,
     );
     if (source === undefined) {
-      this.#options.fail(`version ${manifest.version} restores none that is there`);
+      this.#options.fail(`version ${manifest.version} restores a version that does not exist`);
       return emptyModel;
     }
     return source.model;
@@ -328,13 +328,13 @@ export class Oracle {
     return this.committed.get(seq)?.rows ?? [];
   }
 
-  /** What is pending is found again: by `dirty`, and an entry in the registry. */
+  /** Pending deltas are found again: by `dirty`, and an entry in the registry. */
   #checkDirty(): void {
     if (this.status !== "active" || this.log === undefined || this.head === undefined) return;
     if (this.log.nextSeq - 1 > this.head.appliedSeq && !this.log.dirty)
       this.#options.fail("R-CMP-11: deltas are pending, and the log is not dirty");
     if (this.log.dirty && ![...this.work].some((id) => id.startsWith("compact:")))
-      this.#options.fail("R-CMP-11: the log is dirty, and nobody will look at it");
+      this.#options.fail("R-CMP-11: the log is dirty, without an entry in the registry");
   }
 
   // Reads
@@ -349,7 +349,7 @@ export class Oracle {
     };
   }
 
-  /** A view that somebody was given: it is a state that the collection had, and none from before the read began. */
+  /** A returned view: a state that the collection had, and none from before the read began. */
   checkView(view: View, start: ReadStart, earlier: number | undefined): void {
     this.figures.reads += 1;
     const { fail } = this.#options;

@@ -1,4 +1,4 @@
-/** What the processes of a schedule do. Each goes on where it can and accepts only the errors that its faults explain. */
+/** The processes of a schedule. Each continues where it can and accepts only the errors that its faults explain. */
 import { PinakesError } from "../../../src/domain/errors.ts";
 import { collectGarbage } from "../../../src/vectors/maintenance/collect.ts";
 import { requestDead } from "../../../src/vectors/maintenance/dead-letters.ts";
@@ -23,7 +23,7 @@ export interface Setting {
   readonly figures: { fenced: number; busy: number; waiting: number };
 }
 
-/** A process: does its work until it is done. What it has left is kept outside, so that another can go on after a crash. */
+/** A process: works until it is done. Its remaining work is stored outside, so that another can continue after a crash. */
 export type Job = (setting: Setting, place: Place) => Promise<void>;
 
 interface Draft {
@@ -42,7 +42,7 @@ export function writer(index: number, { random, profile }: Setting): Job {
     const together = random.chance(0.2) ? drafts.splice(0) : [];
     await Promise.all(together.map((draft) => append(setting, place, appender, draft, true)));
     while (drafts.length > 0) {
-      // Taken off only when it is done: who comes after a crash sends it again, under the same id.
+      // Removed only when it is done: the successor after a crash sends it again, under the same id.
       await append(setting, place, appender, drafts[0] as Draft, named || place.process.name.includes("'"));
       drafts.shift();
       if (random.chance(0.3)) await place.site.deps.timers.pause(10);
@@ -65,7 +65,7 @@ async function append(
     } catch (error) {
       if (codeOf(error) === "NOT_FOUND" && world.oracle.inactive > 0) await world.scheduler.pause(process, 50);
       else if (codeOf(error) !== "UNAVAILABLE" || !process.disturbed) throw error;
-      if (!named) return; // Nobody knows whether it arrived, and without an id nobody may repeat it.
+      if (!named) return; // It is unknown whether it arrived, and without an id it must not be repeated.
     }
   }
 }
@@ -89,13 +89,13 @@ export function compactor({ random, profile }: Setting): Job {
   let runs = random.int(...profile.runs);
   return async ({ world, figures }, { site, work, process }) => {
     const worker = new Compactor(process.name, work);
-    // A little later than the writers: there is something to do then.
+    // A little later than the writers, so that there is work.
     await world.scheduler.pause(process, random.int(0, 400));
     for (let patience = 4; runs > 0; runs -= 1) {
       try {
         const { outcome } = await worker.run(site, { mergeAll: random.chance(0.3) });
         if (outcome !== "done" && outcome !== "stopped") figures[outcome] += 1;
-        // Somebody is at it: come back when the lease may have run out.
+        // The lease is taken: come back when it may have expired.
         if (outcome === "busy" && (patience -= 1) > 0) runs += 1;
         await world.scheduler.pause(
           process,
@@ -206,13 +206,13 @@ export function restorer({ random }: Setting): Job {
     try {
       await restoreVersion(site, { version: random.pick(known).manifest.version });
     } catch (error) {
-      // The version went before it could be restored.
+      // The version was removed before it could be restored.
       if (codeOf(error) !== "NOT_FOUND" && !explained(world, process, error)) throw error;
     }
   };
 }
 
-/** Damages a pending delta's object, so that it dies; later makes it whole and asks for it again, or gives it up. */
+/** Corrupts a pending delta's object, so that it dies; later restores it and redrives it, or discards it. */
 export function vandal({ random }: Setting): Job {
   const state: { key?: string; seq?: number; original?: Uint8Array } = {};
   const action = random.chance(0.75) ? "redrive" : "discard"; // Once: a second request, after a crash, is the same.
@@ -243,7 +243,7 @@ async function damage(
   { key, seq }: { key: string; seq: number },
   failures: number,
 ): Promise<void> {
-  if (world.oracle.damaged.has(key)) return; // Somebody else was faster.
+  if (world.oracle.damaged.has(key)) return; // Another process was faster.
   const original = await world.rawObject(key);
   if (original === undefined || world.oracle.pending().every((delta) => delta.key !== key)) return;
   const bytes = original.slice();
@@ -251,7 +251,7 @@ async function damage(
   world.oracle.damaged.add(key);
   world.oracle.damages += 1;
   await world.overwrite(key, bytes);
-  await world.setFailures(itemIds.delta(seq), failures); // It has been tried before: the schedule is short.
+  await world.setFailures(itemIds.delta(seq), failures); // It has been retried before: the schedule is short.
   Object.assign(state, { key, seq, original });
 }
 
@@ -268,7 +268,7 @@ async function settleDead(
   try {
     await requestDead(site, work, seq, action);
   } catch (error) {
-    // A restore took it away, or the collection was just put into the trash.
+    // A restore removed it, or the collection was just put into the trash.
     if (codeOf(error) === "NOT_FOUND" || (codeOf(error) === "PRECONDITION_FAILED" && world.oracle.inactive > 0)) return;
     if (!explained(world, process, error)) throw error;
   }
@@ -298,7 +298,7 @@ async function retried(world: World, process: Place["process"], step: () => Prom
       await step();
       return;
     } catch (error) {
-      // Done before, by an attempt whose answer was lost; or a lease or status that moved.
+      // Done before, by an attempt whose answer was lost; or a lease or status that changed.
       if (["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"].includes(codeOf(error))) continue;
       if (!explained(world, process, error)) throw error;
     }

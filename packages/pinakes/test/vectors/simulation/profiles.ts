@@ -1,4 +1,4 @@
-/** What can happen in a schedule: who takes part, and which faults. */
+/** What can happen in a schedule: the participants, and the faults. */
 import type { Faults } from "./scheduler.ts";
 
 export interface Profile {
@@ -8,7 +8,7 @@ export interface Profile {
   readonly compactors: number;
   readonly runs: readonly [number, number];
   readonly collectors: number;
-  /** Processes that do whatever the registry of work says. */
+  /** Processes that do whatever the work registry says. */
   readonly sweepers: number;
   readonly readers: number;
   readonly reads: readonly [number, number];
@@ -16,11 +16,11 @@ export interface Profile {
   /** Wall clocks up to an hour apart. */
   readonly skew: boolean;
   readonly restores: number;
-  /** Deltas that are damaged in the store, die, and are tried again or discarded. */
+  /** Deltas that are corrupted in the store, die, and are redriven or discarded. */
   readonly damages: number;
   readonly deletion: "never" | "undone" | "purged" | "any";
   readonly retentionMs: readonly [number, number];
-  /** Few ids: more writes meet. */
+  /** Few ids: more writes conflict. */
   readonly ids: number;
 }
 
@@ -50,15 +50,15 @@ function profile(name: string, changes: Partial<Omit<Profile, "faults">> & { fau
 }
 
 export const profiles = {
-  /** Nothing but order. */
+  /** Only the order varies. */
   races: profile("races", {}),
   /** Processes die at any call, before it, after it or in the middle. */
   crashes: profile("crashes", { faults: { crash: 0.02, faultsMax: 5 } }),
-  /** Processes stand still for longer than a lease, and go on. */
+  /** Processes stall for longer than a lease, and continue. */
   stalls: profile("stalls", { skew: true, faults: { stall: 0.03, faultsMax: 8, jump: 0.01 } }),
-  /** Calls fail, answers are lost, calls arrive when nobody expects them any more. */
+  /** Calls fail, answers are lost, calls arrive after their callers have given up. */
   answers: profile("answers", { faults: { errorBefore: 0.01, errorAfter: 0.02, late: 0.02, faultsMax: 10 } }),
-  /** Little to do and many who look for it: a collection falls asleep and wakes up again. */
+  /** Little work and many workers: a collection becomes idle and active again. */
   quiet: profile("quiet", {
     writers: 1,
     appends: [3, 5],
@@ -82,7 +82,7 @@ export const profiles = {
     collectors: 1,
     faults: { crash: 0.004, stall: 0.008, errorAfter: 0.004, faultsMax: 4 },
   }),
-  /** Deltas die and come back. */
+  /** Deltas die and are redriven. */
   dead: profile("dead", {
     damages: 2,
     ids: 3,

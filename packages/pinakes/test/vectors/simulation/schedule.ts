@@ -90,7 +90,7 @@ function startAll(setting: Setting): void {
     const skewMs = profile.skew ? random.int(-hourMs, hourMs) : 0;
     scheduler.start(name, skewMs, (process) => job(setting, world.place(process)));
   };
-  // Who crashed is started again, most of the time: as a new process that knows nothing but what is left to do.
+  // A crashed process is restarted, most of the time: as a new process that knows only the remaining work.
   scheduler.onCrash = ({ name }) => {
     if (!random.chance(0.8)) return;
     const next = `${name}'`;
@@ -121,13 +121,13 @@ async function finish(world: World): Promise<void> {
     scheduler.fail(`I6: after the drain ${view.seq} is shown and ${view.manifest.appliedSeq} applied`);
 }
 
-/** Its time is over: the registry knows. */
+/** It is due: the registry knows. */
 async function sweepAway({ oracle, scheduler }: World, { site, work, process }: Place): Promise<void> {
   scheduler.now += 2 * hourMs; // Clocks differ by less.
   await new VectorWorker(site.deps, work, new Compactor(process.name, work), async () => {}).sweep();
   if (oracle.status !== "deleted")
     scheduler.fail(
-      `I12: the collection is in the trash, its time is over, and nobody purges it (${[...oracle.work].join(", ")})`,
+      `I12: the collection is in the trash and due, and no process purges it (${[...oracle.work].join(", ")})`,
     );
 }
 
@@ -138,8 +138,7 @@ async function drain(world: World, { site, work, process }: Place): Promise<void
   for (let i = 0; [...oracle.work].some((id) => id.startsWith("compact:")); i += 1) {
     if (i >= 20) return scheduler.fail("the compactor does not come to an end");
     const { outcome } = await worker.run(site);
-    if (outcome === "busy" && i > 0)
-      scheduler.fail("R-CMP-12: a lease that nobody renews was not taken over after its time");
+    if (outcome === "busy" && i > 0) scheduler.fail("R-CMP-12: an expired lease was not taken over");
     scheduler.now += leaseMs;
   }
 }
@@ -149,7 +148,7 @@ async function collect(world: World, place: Place): Promise<void> {
   const worker = new Compactor(place.process.name, place.work);
   for (let i = 0; i < 4; i += 1) {
     if ((await collectGarbage(place.site)).outcome === "done") return;
-    // A compactor died with the lease and left nothing to do: whoever compacts next frees it.
+    // A compactor died with the lease and left no work: the next compactor frees it.
     await worker.run(place.site);
     scheduler.now += leaseMs;
   }

@@ -1,12 +1,12 @@
 /**
- * Which process goes next. Every call to a store waits here; the scheduler lets one go at a time, chosen by a seed, and puts faults
- * before, after or instead of it. Between two steps nothing runs: all that a step made possible has happened before the next one.
+ * Which process runs next. Every call to a store waits here; the scheduler releases one at a time, chosen by a seed, and injects faults
+ * before, after or instead of it. Between two steps nothing runs: all consequences of a step have happened before the next one.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { PinakesError } from "../../../src/domain/errors.ts";
 import type { Random } from "./random.ts";
 
-/** Chances for each step of a process; `faultsMax` for all of a schedule. */
+/** Probabilities for each step of a process; `faultsMax` for all of a schedule. */
 export interface Faults {
   readonly crash: number;
   readonly stall: number;
@@ -16,17 +16,17 @@ export interface Faults {
   /** The caller gets an error, and the call arrives later. */
   readonly late: number;
   readonly faultsMax: number;
-  /** A jump of everybody's time by more than a lease. */
+  /** A jump of all clocks by more than a lease. */
   readonly jump: number;
 }
 
 export interface Process {
   readonly name: string;
-  /** How far its wall clock is off. */
+  /** The error of its wall clock. */
   readonly skewMs: number;
   alive: boolean;
   finished: boolean;
-  /** Something was done to it, so that errors of the store are no surprise. */
+  /** A fault was injected, so that errors of the store are expected. */
   disturbed: boolean;
   stalledUntil: number;
   readonly timers: Set<Timer>;
@@ -47,7 +47,7 @@ interface Step {
   readonly run: (share: number) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Waiting is no call: nothing can go wrong with it. */
+  /** Waiting is no call and cannot fail. */
   readonly isPause: boolean;
 }
 
@@ -60,10 +60,10 @@ export class Scheduler {
   crashes = 0;
   stalls = 0;
   errors = 0;
-  /** Of every step so far: two runs with the same are the same. */
+  /** A digest of every step so far: two runs with the same are the same. */
   fingerprint = 0;
   trace: string[] | undefined;
-  /** Set when something is wrong: the schedule ends here. */
+  /** Set on a violation: the schedule ends here. */
   violation: string | undefined;
   /** Calls run at once: before the schedule and after it. */
   direct = true;
@@ -164,7 +164,7 @@ export class Scheduler {
     const chosen = this.#random.pick(ready);
     if ("timer" in chosen) this.#beat(chosen.timer);
     else await this.#take(chosen);
-    // Now and then a turn of the event loop, for what the code puts off to one.
+    // Occasionally a turn of the event loop, for what the code defers to one.
     if (this.#random.chance(1 / 16)) await turn();
     else await drained();
   }
@@ -176,7 +176,7 @@ export class Scheduler {
         [...process.timers].filter(({ busy }) => !busy).map(({ due }) => Math.max(due, process.stalledUntil)),
       ),
     ];
-    if (times.length === 0) return this.fail("everybody waits for nothing");
+    if (times.length === 0) return this.fail("deadlock: all processes wait");
     this.now = Math.max(this.now, Math.ceil(Math.min(...times)));
   }
 
@@ -196,7 +196,7 @@ export class Scheduler {
       this.stalls += 1;
       step.process.disturbed = true;
       step.process.stalledUntil = this.now + this.#random.int(leaseMs, 4 * leaseMs);
-      return; // The call itself waits, too: it arrives when the process goes on.
+      return; // The call itself waits, too: it arrives when the process continues.
     }
     this.#waiting.splice(this.#waiting.indexOf(step), 1);
     if (fault === undefined) return this.#execute(step);
@@ -263,7 +263,7 @@ export function newProcess(name: string, skewMs: number): Process {
   return { name, skewMs, alive: true, finished: false, disturbed: false, stalledUntil: 0, timers: new Set() };
 }
 
-/** Ticks run when no microtask is left: everybody waits for the scheduler then, because nothing else is asynchronous here. */
+/** Ticks run when no microtask is left: all processes wait for the scheduler then, because nothing else is asynchronous here. */
 function drained(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }

@@ -1,4 +1,4 @@
-/** The stores that all processes share, and the parts that each of them gets: every call passes the scheduler and the oracle. */
+/** The stores that all processes share, and each process's access to them: every call passes the scheduler and the oracle. */
 import { systemScope, tenantScope } from "../../../src/domain/scope.ts";
 import { openMemoryItems } from "../../../src/drivers/memory/index.ts";
 import { openMemoryObjects } from "../../../src/drivers/memory-objects/index.ts";
@@ -30,7 +30,7 @@ export interface WorldOptions {
   readonly mutant?: Mutant | undefined;
 }
 
-/** What one process works with. */
+/** The dependencies of one process. */
 export interface Place {
   readonly process: Process;
   readonly site: CollectionSite;
@@ -40,7 +40,7 @@ export interface Place {
 export class World {
   readonly scheduler: Scheduler;
   readonly oracle: Oracle;
-  /** The stores themselves, without faults and unseen. */
+  /** The stores themselves, without faults and observers. */
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly #policy: VectorPolicy;
@@ -91,7 +91,7 @@ export class World {
       builder: this.#builder(),
       files: uncachedFiles,
       timers: {
-        // The code chooses at random how long it waits; the schedule must not depend on that.
+        // The code waits for random times; the schedule must not depend on that.
         pause: () => this.scheduler.pause(process, 10),
         every: (ms, run) => this.scheduler.every(process, ms, run),
       },
@@ -112,7 +112,7 @@ export class World {
     );
   }
 
-  /** Bytes that the store lost or changed by itself. */
+  /** Bytes that the store lost or corrupted. */
   async overwrite(key: string, bytes: Uint8Array): Promise<void> {
     await this.objects.put(tenant, key, bytes);
   }
@@ -216,7 +216,7 @@ function label(operations: readonly Operation[]): string {
     .join(", ");
 }
 
-/** A call that the simulator does not know must not slip by it. */
+/** A call that the simulator does not know must not go unnoticed. */
 function refusing<Port extends object>(used: Partial<Port>): Port {
   return new Proxy(used, {
     get: (target, name) => {

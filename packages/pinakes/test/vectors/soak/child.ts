@@ -1,4 +1,4 @@
-/** A process of a soak, seen from outside: what it says, and the end of it. */
+/** A process of a soak, seen from outside: its output, and its end. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -14,7 +14,7 @@ export class Child {
   readonly #process: ChildProcess;
 
   constructor(program: URL, task: Task, env: Readonly<Record<string, string>>) {
-    // Compiled once for all of them: most of what a short life costs.
+    // Compiled once for all of them: most of the cost of a short process.
     const compiled = { NODE_COMPILE_CACHE: join(task.place.dir, "compiled") };
     const args = [fileURLToPath(program), JSON.stringify(task)];
     const child = spawn(process.execPath, args, {
@@ -55,7 +55,7 @@ export class Child {
   }
 
   #hear(line: string): void {
-    // A line that a kill cut short is not JSON.
+    // A line truncated by a kill is not JSON.
     if (!line.endsWith("}")) return;
     const message = JSON.parse(line) as Message;
     if ("ready" in message) this.ready = true;

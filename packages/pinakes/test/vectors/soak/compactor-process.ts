@@ -13,7 +13,7 @@ await runProcess(async ({ place, skewMs, seed, life }) => {
   for (;;) {
     try {
       await sweep();
-      // The registry puts off collections by the clock, which may be an hour wrong here: so also by hand.
+      // The registry defers collections by the clock, which may be an hour wrong here: so also by hand.
       if (random.chance(0.3)) own.collected += (await vectors.collect(scope, collection)).objects;
       if (random.chance(0.1) && (await vectors.compact(scope, collection, { all: true })).outcome === "fenced")
         own.fenced += 1;

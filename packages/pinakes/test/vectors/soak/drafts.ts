@@ -1,8 +1,8 @@
 /**
- * What the writers of a soak write, made from the seed alone, so that a process that was killed sends the very same delta again.
+ * What the writers of a soak write, derived from the seed alone, so that a killed process sends the same delta again.
  *
- * Each delta writes its mark into all rows of a group (or removes them all), and its number into the row of its lane. So in every
- * state a group's rows agree with each other, and a lane's row is at least as new as the lane's marks: anything else is a torn read.
+ * Each delta writes its mark into all rows of a group (or removes them all), and its number into the row of its lane. So in every state a
+ * group's rows agree with each other, and a lane's row is at least as new as the lane's marks: anything else is a torn read.
  */
 import { isDeepStrictEqual } from "node:util";
 import { tenantScope } from "../../../src/domain/scope.ts";
@@ -115,7 +115,7 @@ export function checkGroup(group: number, rows: readonly PlainRow[], lanes?: Rea
     throw new Broken(
       `group ${group} has ${rows.length} of its ${groupRows} rows in one state: ${rows.map(text).join(" ")}`,
     );
-  if (group === 0 && rows.length === 0) throw new Broken("group 0, which is never removed, is not there");
+  if (group === 0 && rows.length === 0) throw new Broken("group 0, which is never removed, is missing");
   const [first] = rows;
   if (first === undefined) return;
   for (const row of rows) {
@@ -135,7 +135,7 @@ export function checkGroup(group: number, rows: readonly PlainRow[], lanes?: Rea
   }
 }
 
-/** What the model and the store have that the other has not. */
+/** The differences between the model and the store. */
 export function difference(expected: ReadonlyMap<string, PlainRow>, found: readonly PlainRow[]): string[] {
   const seen = new Map(found.map((row) => [row.id, row]));
   const different: string[] = [];
@@ -157,7 +157,7 @@ function toArray({ vector }: PlainRow): number[] {
   return Array.from(vector);
 }
 
-/** An invariant does not hold. */
+/** A violated invariant. */
 export class Broken extends Error {
   override readonly name = "Broken";
 }

@@ -1,6 +1,6 @@
 /**
- * What comes after a soak, in one process: the background work finishes by itself, whatever was killed where; then nothing is
- * damaged, nothing is left over, and the rows are those that the journals tell.
+ * After a soak, in one process: the background work finishes by itself, wherever processes were killed; then nothing is corrupt, there are
+ * no leftovers, and the rows match the journals.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ItemStore } from "../../../src/ports/item-store.ts";
@@ -17,7 +17,7 @@ await runProcess(async (task) => {
   report({ ready: true });
   await settle(opened);
   await opened.close();
-  // Two hours later, so that also what was written by a clock an hour ahead is past its retention.
+  // Two hours later, so that what was written by a clock an hour ahead is past its retention, too.
   const later = await openPlace(task.place, {
     skewMs: 7_200_000,
     policy: { ...soakPolicy, retentionMs: 0, appliedDeltaMs: 0 },
@@ -32,7 +32,7 @@ await runProcess(async (task) => {
       `fsck after the drain: expected no findings, got ${JSON.stringify(findings.slice(0, 5), null, 1)}`,
     );
   if (checked.versions !== 1)
-    throw new Broken(`after the collection ${checked.versions} versions are left; expected the newest alone`);
+    throw new Broken(`after garbage collection there are ${checked.versions} versions; expected only the newest`);
   const { deltas, unacked } = await committed(
     task,
     later.items,
@@ -41,8 +41,7 @@ await runProcess(async (task) => {
   const rows = await Array.fromAsync(later.vectors.rows(scope, collection));
   checkState(rows);
   const different = difference(replay(deltas), rows);
-  if (different.length > 0)
-    throw new Broken(`the rows are not those of the journals: ${different.slice(0, 5).join("; ")}`);
+  if (different.length > 0) throw new Broken(`the rows differ from the journals: ${different.slice(0, 5).join("; ")}`);
   report({
     counts: {
       deltas: deltas.length,
@@ -55,7 +54,7 @@ await runProcess(async (task) => {
   await later.close();
 });
 
-/** By sweeps alone: whoever was killed where, the registry of work must lead to every pending delta. */
+/** By sweeps alone: wherever processes were killed, the work registry must lead to every pending delta. */
 async function settle(opened: OpenedPlace): Promise<void> {
   await until("every delta is compacted by the sweeps", opened, async () => {
     await opened.sweep();
@@ -90,7 +89,10 @@ async function until<Result>(
   }
 }
 
-/** All deltas of the log in its order: those acknowledged, and those that arrived without an acknowledgement. No seq is missing or taken twice. */
+/**
+ * All deltas of the log in its order: the acknowledged ones, and those that arrived without an acknowledgement. No seq is missing or used
+ * twice.
+ */
 async function committed(
   task: Task,
   items: ItemStore,
@@ -117,7 +119,7 @@ async function committed(
   }
   const deltas = Array.from({ length: lastSeq }, (_, i) => {
     const delta = bySeq.get(i + 1);
-    if (delta === undefined) throw new Broken(`the log has ${lastSeq} writes, and nobody knows of seq ${i + 1}`);
+    if (delta === undefined) throw new Broken(`the log has ${lastSeq} writes, and seq ${i + 1} is unknown`);
     return delta;
   });
   if (bySeq.size !== lastSeq)

@@ -1,6 +1,6 @@
 /**
- * The journal of a lane: a line before a delta is sent, a line after its acknowledgement, each on disk before the writer goes on.
- * A line that a kill cut short has no full stop, and counts as not written.
+ * The journal of a lane: a line before a delta is sent, a line after its acknowledgement, each on disk before the writer continues. A line
+ * truncated by a kill has no full stop, and counts as not written.
  */
 import { closeSync, existsSync, fdatasyncSync, openSync, readFileSync, readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export class Journal {
 
   constructor(dir: string, lane: number) {
     this.#file = openSync(join(dir, `lane-${lane}.journal`), "a");
-    this.#write("\n"); // Ends a line that was cut short.
+    this.#write("\n"); // Ends a truncated line.
   }
 
   sending(n: number): void {

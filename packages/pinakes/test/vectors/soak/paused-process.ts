@@ -1,8 +1,9 @@
 /**
- * A compactor that stops at a chosen call and says so, for tests that stop, kill or overtake it just there. It goes on when it gets
- * a line on standard input, and tells what became of it.
+ * A compactor that stops at a chosen call and reports it, for tests that stop, kill or overtake it exactly there. It continues when it gets
+ * a line on standard input, and reports its result.
  *
- * usage: paused-process.ts <json: { place, call, skewMs, leaseMs, collect }>; `call`: "before put segments", "after put manifests", …, or "none"
+ * usage: paused-process.ts <json: { place, call, skewMs, leaseMs, collect }>; `call`: "before put segments", "after put manifests", …, or
+ * "none"
  */
 import { once } from "node:events";
 import { writeSync } from "node:fs";
@@ -32,7 +33,7 @@ async function pauseAt(call: string): Promise<void> {
   await goOn;
 }
 
-/** `put segments`, `get HEAD.json`, `delete`: what is done to which kind of object. */
+/** `put segments`, `get HEAD.json`, `delete`: the operation and the kind of object. */
 async function around<Result>(name: string, key: string | undefined, run: () => Promise<Result>): Promise<Result> {
   const kind = key === undefined ? name : `${name} ${key.split("/")[2] ?? key}`;
   await pauseAt(`before ${kind}`);

@@ -13,7 +13,7 @@ export interface StackPlace {
   readonly objects?: string;
 }
 
-/** Short, so that leases change hands and old versions go many times in a few seconds. */
+/** Short, so that leases change owners and old versions are removed many times in a few seconds. */
 export const soakPolicy = Object.freeze({
   leaseMs: 300,
   retentionMs: 150,
@@ -25,7 +25,7 @@ export const soakPolicy = Object.freeze({
 export interface OpenPlaceOptions {
   readonly skewMs?: number;
   readonly policy?: Partial<VectorPolicy>;
-  /** The store that the vectors get instead: for tests that stop a process inside of a call. */
+  /** Wraps the object store of the vectors: for tests that stop a process inside of a call. */
   readonly wrap?: (stores: { items: ItemStore; objects: ObjectStore }) => { items: ItemStore; objects: ObjectStore };
 }
 

@@ -1,4 +1,4 @@
-/** What every process of the soak begins with: its task from the command line, and lines of JSON on standard output. */
+/** The start of every process of the soak: its task from the command line, and lines of JSON on standard output. */
 import { writeSync } from "node:fs";
 import { hasCode } from "../../../src/domain/errors.ts";
 import type { StackPlace } from "./place.ts";
@@ -7,20 +7,20 @@ export interface Task {
   readonly place: StackPlace;
   readonly journals: string;
   readonly seed: number;
-  /** Another number for each life of a process. */
+  /** A different number for each run of a process. */
   readonly life: number;
   readonly skewMs: number;
   readonly lanes: readonly number[];
 }
 
-/** The counts are of this life of the process, so the last line of each life tells. */
+/** The counts are of this run of the process, so the last line of each run counts. */
 export type Message =
   | { readonly ready: true }
   | { readonly counts: Readonly<Record<string, number>> }
   | { readonly broken: string }
   | { readonly done: true };
 
-/** It could not go on because a store was not to be had for a while: start it again. */
+/** It could not continue because a store was unavailable for a while: start it again. */
 export const unavailableExit = 75;
 
 export function report(message: Message): void {
@@ -39,7 +39,7 @@ export async function runProcess(main: (task: Task) => Promise<void>): Promise<n
   }
 }
 
-/** A store that is locked by a process that was stopped, or has too much to do. */
+/** A store that is locked by a stopped process, or overloaded. */
 export function isBusy(error: unknown): boolean {
   return hasCode(error, "UNAVAILABLE", "THROTTLED");
 }

@@ -1,6 +1,6 @@
 /**
- * A process that reads until it is killed. Each answer must be of one state; that state must show whatever was acknowledged before
- * the read began, and never be older than what this process has seen.
+ * A process that reads until it is killed. Each answer must be of one state; that state must show everything acknowledged before the read
+ * began, and never be older than what this process has seen.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Vectors } from "../../../src/vectors/index.ts";
@@ -49,7 +49,7 @@ async function wholeGet(vectors: Vectors, _: Random, journals: string): Promise<
   const acked = lastAcked(journals);
   const ids = Array.from({ length: groups }, (_unused, group) => groupIds(group)).flat();
   const rows = await vectors.get(scope, collection, [...ids, ...[...acked.keys()].map((lane) => `lane.${lane}`)]);
-  // A lane whose first delta is not acknowledged yet has marks and was not asked for: its marks cannot be compared.
+  // A lane whose first delta is not acknowledged yet has marks and was not read: its marks cannot be compared.
   checkLanes(lanesOf(rows.flatMap((row) => row ?? [])), acked);
   for (let group = 0; group < groups; group += 1)
     checkGroup(

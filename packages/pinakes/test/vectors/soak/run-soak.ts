@@ -1,6 +1,6 @@
 /**
- * The soak: writers, compactors and readers as processes of their own on real stores, killed and stopped at random for a while; then
- * everything ends, one process finishes the work, and what is there must be what the journals tell.
+ * The soak: writers, compactors and readers as separate processes on real stores, killed and stopped at random for a while; then everything
+ * ends, one process finishes the work, and the result must match the journals.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Random } from "../simulation/random.ts";
@@ -36,7 +36,7 @@ const programs = {
   drain: new URL("./drain-process.ts", import.meta.url),
 };
 const hourMs = 3_600_000;
-/** A soak goes on until this much has happened, however slow the machine is. */
+/** A soak continues until this much has happened, however slow the machine is. */
 const least: Figures = { acks: 40, reads: 40, folds: 5, merges: 1, collected: 1, kills: 4, stops: 3 };
 const patienceMs = 900_000;
 const lineMs = 5_000;
@@ -87,7 +87,7 @@ class Soak {
     ];
   }
 
-  /** The collection and its first delta: in lane 0, which nobody writes again. */
+  /** The collection and its first delta: in lane 0, which has no other writes. */
   async prepare(): Promise<void> {
     const { place, journals, env } = this.#stack;
     Object.assign(process.env, env);
@@ -162,7 +162,7 @@ class Soak {
     const child = new Child(slot.program, this.#task(slot.lanes, skewMs), this.#stack.env);
     slot.child = child;
     void child.exited.then((code) => {
-      if (slot.child !== child || child.broken !== undefined) return; // Told by the next check.
+      if (slot.child !== child || child.broken !== undefined) return; // The next check reports it.
       if (code !== unavailableExit) child.broken = `ended by itself with ${code}`;
       else this.#restart(slot, child);
     });
@@ -183,7 +183,7 @@ class Soak {
   /** One that has begun its work is killed, or stopped for longer than the lease. */
   #act(): void {
     const kills = this.#random.chance(0.5);
-    // Compactors are stopped more often: there it matters.
+    // Compactors are stopped more often, because it matters there.
     const compacts = !kills && this.#random.chance(0.5);
     const slot = this.#random.pick(
       compacts ? this.#slots.filter(({ program }) => program === programs.compactor) : this.#slots,
@@ -191,7 +191,7 @@ class Soak {
     const { child } = slot;
     const stopMs = Math.round(soakPolicy.leaseMs * (2 + this.#random.next() * 3));
     const startMs = this.#random.int(0, 300);
-    // Mostly one that has come as far as to count something: on a slow machine others would never get there.
+    // Usually one that has made progress: on a slow machine others would never get there.
     const early = this.#random.chance(0.25);
     if (child === undefined || !child.ready || (!early && Object.keys(child.counts).length === 0)) return;
     if (kills) {

@@ -1,6 +1,6 @@
 /**
- * A process that writes until it is killed: several lanes side by side, each delta with an id of its own. What was sent before and
- * not acknowledged is sent again under the same id. Each write is read back, by its session and without.
+ * A process that writes until it is killed: several concurrent lanes, each delta with an id of its own. Unacknowledged deltas are sent
+ * again under the same id. Each write is read back, with its session and without.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode } from "../../../src/domain/errors.ts";
@@ -29,7 +29,7 @@ async function write(task: Task, vectors: Vectors, lane: number): Promise<never>
     if (!before) journal.sending(n);
     const { result, tries } = await send(vectors, task.seed, lane, n);
     if (result.repeated && !before && tries === 1)
-      throw new Broken(`delta ${n} of lane ${lane} was never sent before, and is told to be a repeat`);
+      throw new Broken(`delta ${n} of lane ${lane} was never sent before, and is reported as a repeat`);
     journal.acknowledged(n, result.seq);
     seqs.set(n, result.seq);
     counts.acks += 1;
@@ -58,7 +58,7 @@ async function send(
   }
 }
 
-/** Nobody else writes this row, so it must show just this delta. */
+/** No other writer changes this row, so it must show exactly this delta. */
 async function readBack(vectors: Vectors, lane: number, n: number, session: string): Promise<void> {
   for (const options of [{ session }, {}]) {
     try {
@@ -74,7 +74,7 @@ async function readBack(vectors: Vectors, lane: number, n: number, session: stri
   }
 }
 
-/** An acknowledged delta once more: the same seq, and another content is refused. */
+/** An acknowledged delta once more: the same seq, and other content is rejected. */
 async function resend(
   seed: number,
   vectors: Vectors,

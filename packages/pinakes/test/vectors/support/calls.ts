@@ -1,6 +1,6 @@
 /**
- * Every call of a process to its stores, by number and name, and what a test does to it: the process ends there, the call fails, its
- * answer is lost, or it waits. A process that has ended makes no further call and never gets an answer, as after kill -9.
+ * Every call of a process to its stores, by number and name, and the fault a test injects: the process dies there, the call fails, its
+ * answer is lost, or it waits. A dead process makes no further call and never gets an answer, as after kill -9.
  */
 import { PinakesError } from "../../../src/domain/errors.ts";
 import type { ItemStore, Operation } from "../../../src/ports/item-store.ts";
@@ -14,9 +14,9 @@ export interface Fault {
   readonly kind: FaultKind | "hold" | "hold-after";
   readonly always?: boolean;
   readonly error?: Error;
-  /** For "hold": the call goes on when this is settled. */
+  /** For "hold": the call continues when this is settled. */
   readonly until?: Promise<unknown>;
-  /** Told when it happens. */
+  /** Called when it happens. */
   readonly reached?: () => void;
 }
 
@@ -34,7 +34,7 @@ export class Calls {
     return this.#dead;
   }
 
-  /** Faults that did not happen yet. */
+  /** Faults that have not happened yet. */
   get waiting(): number {
     return this.#faults.length;
   }
@@ -122,7 +122,7 @@ function labelOf(operation: Operation): string {
   return `${operation.op} ${"id" in operation ? operation.id : String(operation.document["id"])}`;
 }
 
-/** A call that is not watched must not slip by. */
+/** An unwatched call must not go unnoticed. */
 function onlyKnown<Port extends object>(watched: Partial<Port>): Port {
   return new Proxy(watched, {
     get: (target, name) => {

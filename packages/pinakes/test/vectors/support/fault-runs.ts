@@ -5,14 +5,14 @@ import { Machine, scope, type Process } from "./machine.ts";
 import { restoreScenario, type Scenario } from "./scenarios.ts";
 import { expectClean, recover, rowsOf } from "./state.ts";
 
-/** A restore needs something to go back to; everything else runs with nothing retained. */
+/** A restore needs an earlier version; everything else runs without retention. */
 export async function prepared(scenario: Scenario): Promise<{ machine: Machine; process: Process }> {
   const machine = await Machine.open(scenario === restoreScenario ? { retentionMs: 10 ** 12 } : {});
   await scenario.prepare(machine.process());
   return { machine, process: machine.process() };
 }
 
-/** How many calls the scenario makes when nothing happens. */
+/** How many calls the scenario makes without faults. */
 export async function callsOf(scenario: Scenario): Promise<number> {
   const { process } = await prepared(scenario);
   await scenario.act(process);
@@ -35,7 +35,7 @@ export async function everyFault(
   for (const kind of kinds) await everyCall(scenario, (number) => at(kind, () => run(number, kind)));
 }
 
-/** With the place in the message. */
+/** With the location in the message. */
 export async function at(place: string, run: () => Promise<void>): Promise<void> {
   try {
     await run();
@@ -44,7 +44,7 @@ export async function at(place: string, run: () => Promise<void>): Promise<void>
   }
 }
 
-/** From here on as in a new process: what the scenario left is finished, the rows are right, nothing is left over. */
+/** From here on as in a new process: it finishes the scenario's leftovers, the rows are right, nothing is left over. */
 export async function expectRecovered(scenario: Scenario, machine: Machine, process?: Process): Promise<void> {
   const next = await recover(machine, process);
   const rows = await rowsOf(next.vectors);
@@ -53,7 +53,7 @@ export async function expectRecovered(scenario: Scenario, machine: Machine, proc
   await scenario.again?.(next);
   await recover(machine, next);
   expect(await rowsOf(next.vectors)).toEqual(scenario.expected);
-  // The background also collected what was superseded.
+  // The background has also collected what was superseded.
   if (machine.policy.retentionMs === 0) expect(await next.vectors.history(scope, "c")).toHaveLength(1);
   await expectClean(next);
 }

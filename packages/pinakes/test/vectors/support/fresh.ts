@@ -1,4 +1,4 @@
-/** Where many tests of faults begin: an empty collection, or one with some versions. */
+/** Initial states of fault tests: an empty collection, or one with some versions. */
 import { Machine, hourMs, scope, type Process } from "./machine.ts";
 import { put } from "./scenarios.ts";
 

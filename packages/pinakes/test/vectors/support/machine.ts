@@ -1,4 +1,4 @@
-/** Stores in memory that outlive the processes over them, and processes with every call in the test's hands. */
+/** Stores in memory that outlive the processes over them, and processes with every call under the test's control. */
 import { systemScope, tenantScope, type Scope } from "../../../src/domain/scope.ts";
 import { openMemoryItems } from "../../../src/drivers/memory/index.ts";
 import { openMemoryObjects } from "../../../src/drivers/memory-objects/index.ts";
@@ -29,7 +29,7 @@ export interface ProcessOptions {
   readonly cacheDir?: string;
   readonly memoryBytesMax?: number;
   readonly policy?: Partial<VectorPolicy>;
-  /** How far this process's clock is off. */
+  /** The error of this process's clock. */
   readonly skewMs?: number;
 }
 
@@ -47,7 +47,7 @@ export class Machine {
     this.policy = policy;
   }
 
-  /** Nothing is retained unless the test says so: whatever is left over shows at once. */
+  /** Nothing is retained by default: leftovers are visible at once. */
   static async open(policy: Partial<VectorPolicy> = {}): Promise<Machine> {
     const later: { machine?: Machine } = {};
     const clock = { now: () => later.machine?.now ?? 0 };
@@ -80,7 +80,7 @@ export class Machine {
     );
   }
 
-  /** What is registered as work to do, whenever. */
+  /** All registered work, whenever it is due. */
   async work(): Promise<string[]> {
     const found: string[] = [];
     for await (const { kind, key } of vectorWork(this.items, system).due(Number.MAX_SAFE_INTEGER))
@@ -167,7 +167,7 @@ export class Process {
     for (const run of this.#beats) await run();
   }
 
-  /** How the action ended; "died" when the process ended before it. */
+  /** How the action ended; "died" if the process died before it. */
   async outcome(
     action: (process: Process) => Promise<unknown>,
   ): Promise<{ value: unknown } | { error: unknown } | "died"> {

@@ -1,4 +1,4 @@
-/** Commands on the public API of the vector store, each with what a plain map would do (fast-check's model runs). */
+/** Commands on the public API of the vector store, each with the equivalent on a plain map (fast-check's model runs). */
 import fc from "fast-check";
 import { expect } from "vitest";
 import { compileFilter, type Filter } from "../../../src/domain/filter.ts";
@@ -19,7 +19,7 @@ export interface Model {
   /** What each version had. */
   readonly versions: Map<number, { readonly rows: Rows; readonly seq: number }>;
   seq: number;
-  /** Tokens by seq, and those of them that a restore took away. */
+  /** Tokens by seq, and those of them that a restore discarded. */
   readonly sessions: Map<number, string>;
   readonly discarded: Set<number>;
 }
@@ -68,7 +68,7 @@ const changes = fc
   .filter((input) => input.upsert.length + input.patch.length + input.delete.length > 0);
 type Changes = typeof changes extends fc.Arbitrary<infer T> ? T : never;
 
-/** Upserts, then patches, then deletes, one after the other: what "the last counts" comes to. */
+/** Upserts, then patches, then deletes, one after the other: the meaning of "the last one wins". */
 function apply(rows: Map<string, ModelRow>, input: Changes): void {
   for (const { id: name, ...row } of input.upsert) rows.set(name, row);
   for (const { id: name, metadata: change } of input.patch) {
@@ -86,7 +86,7 @@ async function checkRows(model: Model, { process }: Real): Promise<void> {
   expect(await rowsOf(process.vectors)).toEqual(linesOf(model.rows));
 }
 
-/** New versions have what is there now: nobody else writes. */
+/** New versions contain the current rows: there are no other writers. */
 async function learnVersions(model: Model, { process }: Real): Promise<void> {
   for (const { version, live } of await process.vectors.history(scope, "c")) {
     if (model.versions.has(version)) continue;
@@ -180,7 +180,7 @@ const count = fc.constantFrom(undefined, ...filters).map((filter) =>
     if (filter === undefined) return expect(await process.vectors.count(scope, "c")).toBe(model.rows.size);
     const matches = compileFilter(filter);
     const expected = [...model.rows.values()].filter((row) => matches(row.metadata)).length;
-    // A filter on what no row has, or never has of that type, is refused instead of answered with nothing.
+    // A filter on a field that no row has, or never has of that type, is rejected instead of answered with nothing.
     const counted = await process.vectors.count(scope, "c", { filter }).catch((error: unknown) => error);
     if (counted instanceof Error) expect(counted).toMatchObject({ code: "INVALID" });
     else expect(counted).toBe(expected);

@@ -1,4 +1,4 @@
-/** What processes do when something happens to them: the fault matrix runs each with a fault at every one of its calls. */
+/** Scenarios of the fault matrix: each runs with a fault at every one of its calls. */
 import { vectorLimits } from "../../../src/vectors/limits.ts";
 import { vectorsContainer } from "../../../src/vectors/store/records.ts";
 import { scope, type Machine, type Process } from "./machine.ts";
@@ -8,11 +8,11 @@ export interface Scenario {
   readonly name: string;
   prepare(process: Process): Promise<void>;
   act(process: Process): Promise<unknown>;
-  /** The rows when it has been done. */
+  /** The rows after it succeeded. */
   readonly expected: readonly string[];
-  /** The rows when it has not been done, where that is allowed until whoever asked asks again. */
+  /** The rows before it succeeded, if that is allowed until the caller repeats it. */
   readonly before?: readonly string[];
-  /** Whoever asked asks again, in another process. Absent: the background finishes it by itself. */
+  /** The caller repeats it, in another process. Absent: the background finishes it by itself. */
   readonly again?: (process: Process) => Promise<unknown>;
 }
 
@@ -71,7 +71,7 @@ export const foldScenario: Scenario = {
   expected: changedRows,
 };
 
-/** Nothing was compacted before: what there is to do afterwards is known from this run alone. */
+/** Nothing was compacted before: only this run registers the work. */
 export const firstFoldScenario: Scenario = {
   name: "first fold",
   prepare: async (process) => {
@@ -119,7 +119,7 @@ export const restoreScenario: Scenario = {
   },
   act: ({ vectors }) => vectors.restore(scope, "c", { version: 1 }),
   before: [...changedRows, row("pending", 5)].sort(),
-  // The version may be gone with the retention of zero; done or not done was seen before this.
+  // The version may have been removed with the retention of zero; whether it was done was checked before.
   again: async ({ vectors }) => {
     const { version } = (await vectors.history(scope, "c")).find(
       ({ live, appliedSeq }) => live === 3 && appliedSeq === 1,
@@ -147,7 +147,7 @@ async function redrive({ vectors }: Process): Promise<void> {
   await vectors.compact(scope, "c");
 }
 
-/** Appends a delta that dies because its object is damaged, and makes the object whole again afterwards. */
+/** Appends a delta that dies because its object is corrupt, and restores the object afterwards. */
 export async function deadDelta(process: Process, input: Parameters<Process["vectors"]["append"]>[2]): Promise<number> {
   await oneSegment(process);
   const { machine, vectors } = process;

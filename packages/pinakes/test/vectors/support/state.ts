@@ -1,11 +1,11 @@
-/** What a test compares: the rows of a collection, and that nothing is wrong or left over. */
+/** Assertions: the rows of a collection, and that nothing is wrong or left over. */
 import { expect } from "vitest";
 import { PinakesError } from "../../../src/domain/errors.ts";
 import type { ReadOptions } from "../../../src/vectors/read/reader.ts";
 import type { Vectors } from "../../../src/vectors/vectors.ts";
 import { hourMs, scope, type Machine, type Process } from "./machine.ts";
 
-/** One line a row, sorted: id, vector, text and metadata. */
+/** One line per row, sorted: id, vector, text and metadata. */
 export async function rowsOf(vectors: Vectors, collection = "c", options: ReadOptions = {}): Promise<string[]> {
   const lines: string[] = [];
   for await (const { id, vector, text, metadata } of vectors.rows(scope, collection, options))
@@ -33,8 +33,8 @@ export async function refusalOf(promise: Promise<unknown>): Promise<PinakesError
 }
 
 /**
- * A new process sweeps, as one does in the background, until leases of processes that ended have run out and what is due is done.
- * Nobody says which collection, and nothing is done by hand.
+ * A new process sweeps, as the background does, until leases of dead processes have expired and everything due is done. Without being told
+ * the collection, and without manual steps.
  */
 export async function recover(machine: Machine, process: Process = machine.process()): Promise<Process> {
   for (let round = 0; round < 4; round += 1) {
@@ -44,7 +44,7 @@ export async function recover(machine: Machine, process: Process = machine.proce
   return process;
 }
 
-/** Nothing is pending; with what is garbage collected, nothing is missing, damaged or left over. */
+/** Nothing is pending; after garbage collection nothing is missing, corrupt or left over. */
 export async function expectClean(process: Process, collection = "c"): Promise<void> {
   const { vectors } = process;
   expect(await vectors.stats(scope, collection)).toMatchObject({ pendingDeltas: 0, lease: { owner: null } });

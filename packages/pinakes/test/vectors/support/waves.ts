@@ -1,4 +1,4 @@
-/** Counts round trips that depend on each other: calls that are under way together are answered together. */
+/** Counts dependent round trips: concurrent calls are answered together. */
 import type { ObjectStore } from "../../../src/ports/object-store.ts";
 
 export class Waves {
@@ -15,7 +15,7 @@ export class Waves {
     return this.#calls;
   }
 
-  /** Lays itself before `get` of this store. */
+  /** Intercepts `get` of this store. */
   watch(objects: ObjectStore): void {
     const { get } = objects;
     objects.get = async (...args) => {
@@ -32,7 +32,7 @@ export class Waves {
     return answered;
   }
 
-  /** When nothing more is asked without an answer. */
+  /** When no more calls come without an answer. */
   async #answer(): Promise<void> {
     for (let seen = -1; seen !== this.#waiting.length;) {
       seen = this.#waiting.length;

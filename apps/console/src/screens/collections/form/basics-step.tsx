@@ -47,7 +47,7 @@ export function BasicsStep({ values, onChange, errors, collection }: StepProps) 
 function RepositoryFields({ values, onChange, errors }: StepProps) {
   const listed = useQuery(repositoriesOptions).data?.items ?? [];
   const known = listed
-    .filter(({ personal }) => personal !== true)
+    .filter(({ personal }) => !personal)
     .map(({ repository_id, name }) => ({ value: repository_id, label: name }));
   const missing = ["", "me", ...known.map(({ value }) => value)].includes(values.repository)
     ? []

@@ -1,6 +1,5 @@
-/** What was changed in the form, beside what somebody else changed meanwhile. */
-import type { CollectionInput } from "../../../api/collection-changes.ts";
-import type { Collection } from "../../../api/collections.ts";
+/** Own changes and concurrent changes of a collection. */
+import type { Collection, CollectionChange } from "@pinakes/client";
 import type { Changeable } from "./form-values.ts";
 
 export type Field = keyof Changeable;
@@ -14,37 +13,30 @@ const fields = [
   "private",
 ] as const satisfies Field[];
 
-/** What a collection has now, in the words of a change. */
+/** The current values of a collection, as a change. */
 export function currentOf(collection: Collection): Changeable {
-  const {
-    name,
-    description = "",
-    own_chunking_strategy,
-    allow_chunking_override,
-    metadata,
-    allowed_groups,
-  } = collection;
+  const { name, description, own_chunking_strategy, allow_chunking_override, metadata, allowed_groups } = collection;
   return {
     name,
     description,
     chunking_strategy: own_chunking_strategy,
     allow_chunking_override,
-    metadata: { tags: metadata.tags ?? [], custom_fields: metadata.custom_fields ?? {} },
+    metadata,
     allowed_groups,
     private: collection.private,
   };
 }
 
-/** Only these are sent, so that what was not touched here stays as others made it. */
+/** Sends only these, so that others' changes to other fields are kept. */
 export function changedFields(before: Changeable, after: Changeable): readonly Field[] {
   return fields.filter((field) => !same(before[field], after[field]));
 }
 
-export function only(values: Changeable, wanted: readonly Field[]): CollectionInput {
+export function only(values: Changeable, wanted: readonly Field[]): CollectionChange {
   return Object.fromEntries(wanted.map((field) => [field, values[field]]));
 }
 
-/** The order of keys says nothing, the order of a list does. */
+/** Order matters in lists, not in objects. */
 function same(a: unknown, b: unknown): boolean {
   return ordered(a) === ordered(b);
 }

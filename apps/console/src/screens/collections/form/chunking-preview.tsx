@@ -1,4 +1,4 @@
-/** The reader's own text, cut as the settings above say, while they are being changed. */
+/** Previews the chunking of the user's own text while settings change. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useState } from "react";
 import { chunkingPreviewOptions, type Piece } from "../../../api/chunking.ts";
@@ -6,18 +6,18 @@ import { formatNumber } from "../../../lib/format.ts";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 import { TextArea } from "../../../ui/field.tsx";
 import { ErrorBox } from "../../../ui/states.tsx";
-import { CutText } from "./cut-text.tsx";
+import { ChunkedText } from "./chunked-text.tsx";
 import { fieldErrorsOf, type FieldErrors } from "./field-errors.ts";
 
 interface Props {
-  /** Undefined while it is half written. */
+  /** Undefined while incomplete. */
   readonly strategy: object | undefined;
   readonly known: boolean;
   readonly onRefused: (errors: FieldErrors) => void;
 }
 
 const restMs = 350;
-/** More would make the page slow, and nobody reads them. */
+/** Limits the rendered chunks. */
 const piecesShownMax = 200;
 const none = {};
 
@@ -83,8 +83,8 @@ function Cut({
           </span>
         )}
       </p>
-      {/* The pieces of the text before would be drawn at wrong places. */}
-      {!stale && <CutText text={text} pieces={shown} />}
+      {/* Chunks of the previous text would be drawn at wrong positions. */}
+      {!stale && <ChunkedText text={text} pieces={shown} />}
       {shown.length < pieces.length && (
         <p className="text-xs text-soft">{s.previewMore(shown.length, pieces.length)}</p>
       )}
@@ -95,12 +95,12 @@ function Cut({
 
 function PieceList({ pieces }: { readonly pieces: readonly Piece[] }) {
   return (
-    <ol className="flex max-h-72 flex-col gap-1 overflow-auto text-xs" tabIndex={0} aria-label={s.previewCut}>
+    <ol className="flex max-h-72 flex-col gap-1 overflow-auto text-xs" tabIndex={0} aria-label={s.previewChunks}>
       {pieces.map(({ index, start, end, section }, at) => {
         const shared = Math.max(0, (pieces[at - 1]?.end ?? start) - start);
         return (
           <li key={index} className="flex flex-wrap gap-x-3 border-b py-1 last:border-0">
-            <span className="font-medium">{s.previewPiece(index + 1)}</span>
+            <span className="font-medium">{s.previewChunk(index + 1)}</span>
             <span className="text-soft">{s.previewRange(formatNumber(start), formatNumber(end))}</span>
             <span className="text-soft">{s.previewSize(formatNumber(end - start))}</span>
             {shared > 0 && <span className="text-soft">{s.previewOverlap(formatNumber(shared))}</span>}
@@ -112,7 +112,7 @@ function PieceList({ pieces }: { readonly pieces: readonly Piece[] }) {
   );
 }
 
-/** The value, once it has not changed for a moment. */
+/** A debounced value. */
 function useRested(value: string): string {
   const [rested, setRested] = useState(value);
   useEffect(() => {

@@ -1,15 +1,16 @@
+import { chunkingTypes, type ChunkingStrategy, type Collection } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { repositoryOptions, type ChunkingStrategy, type Collection } from "../../../api/collections.ts";
+import { repositoryOptions } from "../../../api/collections.ts";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 import { Check, Select, TextField } from "../../../ui/field.tsx";
 import { ChunkingPreview } from "./chunking-preview.tsx";
 import { errorAt, type FieldErrors } from "./field-errors.ts";
-import { chunkingTypes, readChunking } from "./form-values.ts";
+import { readChunking } from "./form-values.ts";
 import type { StepProps } from "./step-props.ts";
 
 export function ChunkingStep({ values, onChange, errors, collection }: StepProps) {
-  // What the preview was refused for stands at the fields too, before anything is saved.
+  // Errors of the preview are shown at their fields, too.
   const [refused, setRefused] = useState<FieldErrors>({});
   const typed = readChunking(values);
   const shown = { ...errors, ...refused, ...typed.errors };
@@ -114,7 +115,7 @@ function ChunkingFields({ values, onChange, errors }: StepProps) {
   );
 }
 
-/** What the collection does without settings of its own: what it does now, or what its repository says. Not known of a repository that is not made yet. */
+/** The inherited strategy: the collection's current one, or the repository's. Unknown for a new repository. */
 function useInherited(rid: string, collection: Collection | undefined): ChunkingStrategy | undefined {
   const repository = useQuery({ ...repositoryOptions(rid), enabled: rid !== "" }).data;
   if (collection?.own_chunking_strategy === null) return collection.chunking_strategy;
@@ -143,7 +144,7 @@ function NumberField({ label, error, value, onType }: NumberFieldProps) {
 
 type Unit = "char" | "token";
 
-/** A thousand tokens are far more than a thousand characters: whoever changes the unit gets sizes that fit it. */
+/** A thousand tokens are far more than a thousand characters: changing the unit sets matching sizes. */
 function sizesFor(unit: Unit): { readonly size: string; readonly overlap: string } {
   return unit === "token" ? { size: "300", overlap: "30" } : { size: "1000", overlap: "200" };
 }

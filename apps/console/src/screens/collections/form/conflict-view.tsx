@@ -1,6 +1,6 @@
-/** Two people edited the same collection: what each wrote stands side by side, and the reader chooses field by field. */
+/** An edit conflict: both versions side by side, and a choice per field. */
+import type { CollectionChange } from "@pinakes/client";
 import { useState } from "react";
-import type { CollectionInput } from "../../../api/collection-changes.ts";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 import { uiStrings } from "../../../strings/ui.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -10,13 +10,13 @@ import { changedFields, only, type Field } from "./changes.ts";
 import type { Changeable } from "./form-values.ts";
 
 interface Props {
-  /** What both began with. */
+  /** The common base. */
   readonly base: Changeable;
   readonly mine: Changeable;
   readonly theirs: Changeable;
   readonly pending: boolean;
   readonly error: unknown;
-  readonly onSave: (change: CollectionInput) => void;
+  readonly onSave: (change: CollectionChange) => void;
   readonly onDrop: () => void;
   readonly onClose: () => void;
 }
@@ -27,7 +27,7 @@ export function ConflictView({ base, mine, theirs, pending, error, onSave, onDro
   const touched = changedFields(base, mine);
   const differing = changedFields(theirs, mine);
   const [chosen, setChosen] = useState<Partial<Record<Field, Side>>>({});
-  // What was not touched here is nobody's wish to undo.
+  // Fields that were not edited here keep the other's value.
   const sideOf = (field: Field): Side => chosen[field] ?? (touched.includes(field) ? "mine" : "theirs");
   return (
     <Dialog

@@ -19,7 +19,7 @@ export default function CreateWizard({ repository, onClose }: Props) {
   const creating = useMutation({
     mutationFn: async ({ values, input }: { readonly values: FormValues; readonly input: Changeable }) => {
       const rid = await repositoryOf(values);
-      // It is there from now on: whoever corrects a field of the collection does not make it twice.
+      // The repository exists now: submitting again must not create another.
       form.change({ repository: rid });
       const { id, model } = values;
       const more = {

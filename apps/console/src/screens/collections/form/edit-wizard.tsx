@@ -1,8 +1,9 @@
-/** Editing a collection. Only what was changed is sent, with the etag of what was read; whoever was faster is shown, and nothing is lost. */
+/** Edits a collection. Sends only changed fields, with the etag that was read; a conflict is shown, and nothing is lost. */
+import type { Collection, CollectionChange } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { updateCollection, type CollectionInput } from "../../../api/collection-changes.ts";
-import { collectionOptions, type Collection } from "../../../api/collections.ts";
+import { updateCollection } from "../../../api/collection-changes.ts";
+import { collectionOptions } from "../../../api/collections.ts";
 import { isProblem } from "../../../api/problem.ts";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 import { toast } from "../../../ui/toast.tsx";
@@ -23,7 +24,7 @@ interface Conflict {
 }
 
 export default function EditWizard({ collection, onClose }: Props) {
-  // What the fields began with. Should the page read the collection anew meanwhile, this stays.
+  // The initial values stay, even if the collection is refetched.
   const [base, setBase] = useState(collection);
   const [conflict, setConflict] = useState<Conflict>();
   const form = useForm(valuesOf(base));
@@ -35,7 +36,7 @@ export default function EditWizard({ collection, onClose }: Props) {
       change,
       etag,
     }: {
-      readonly change: CollectionInput;
+      readonly change: CollectionChange;
       readonly mine: Changeable;
       readonly etag: string;
     }) => updateCollection(id, change, etag),
@@ -55,7 +56,7 @@ export default function EditWizard({ collection, onClose }: Props) {
       }
     },
   });
-  const save = (mine: Changeable, change: CollectionInput, etag: string) => {
+  const save = (mine: Changeable, change: CollectionChange, etag: string) => {
     form.begin();
     if (Object.keys(change).length > 0) return saving.mutate({ mine, change, etag });
     toast(s.nothingChanged);

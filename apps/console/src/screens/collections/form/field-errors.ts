@@ -1,7 +1,7 @@
-/** Which field a refusal is about. The server begins its sentence with the name of the field, or lists all that are wrong. */
+/** Maps an error to a form field. The server's message starts with the field, or lists all invalid ones. */
 import { isProblem, ProblemError } from "../../../api/problem.ts";
 
-/** By the server's name of the field, such as `chunking_strategy.chunk_size`. */
+/** Keys are API fields, such as `chunking_strategy.chunk_size`. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
 const named = /^([a-z_]+(?:\.[a-z_]+|\[\d+\])*): (.+)$/s;
@@ -11,7 +11,7 @@ export function fieldErrorsOf(error: unknown): FieldErrors {
   const listed = error.problem["errors"];
   if (Array.isArray(listed) && listed.length > 0)
     return Object.fromEntries(listed.filter(isListed).map(({ path, message }) => [path, sentence(message)]));
-  // A name or an id that is taken is no field of a message, but a reader looks for it there.
+  // Conflicts of names and ids have no field in the error, but are shown at theirs.
   const detail = error.message;
   if (isProblem(error, 409))
     return detail.startsWith("A repository")
@@ -21,7 +21,7 @@ export function fieldErrorsOf(error: unknown): FieldErrors {
   return found?.[1] === undefined || found[2] === undefined ? {} : { [found[1]]: sentence(found[2]) };
 }
 
-/** The field itself, or a part of it: `metadata.tags[0]` is about `metadata.tags`. */
+/** The field or a part of it: `metadata.tags[0]` belongs to `metadata.tags`. */
 export function errorAt(errors: FieldErrors, field: string): string | undefined {
   const [, message] = Object.entries(errors).find(([name]) => isAt(name, field)) ?? [];
   return message;
@@ -31,7 +31,7 @@ function isAt(name: string, field: string): boolean {
   return name === field || name.startsWith(`${field}.`) || name.startsWith(`${field}[`);
 }
 
-/** Without the name of its field, it begins like any other sentence. */
+/** Without the field name, capitalized. */
 function sentence(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -1,15 +1,11 @@
-/** What stands in the fields of the form, and what of it is sent. */
-import type { CollectionInput } from "../../../api/collection-changes.ts";
-import type { ChunkingStrategy, Collection } from "../../../api/collections.ts";
+/** Form values and their conversion to requests. */
+import type { ChunkingStrategy, ChunkingType, ChunkUnit, Collection, JsonObject } from "@pinakes/client";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 import type { FieldErrors } from "./field-errors.ts";
 
-export const chunkingTypes = ["FIXED", "RECURSIVE", "TOKEN", "SENTENCE", "MARKDOWN", "SEMANTIC", "NONE"] as const;
-type ChunkingType = (typeof chunkingTypes)[number];
-
-/** As typed: a number that is half written is a text. */
+/** As typed: numbers are strings. */
 export interface FormValues {
-  /** "": a new one. */
+  /** "": a new repository. */
   readonly repository: string;
   readonly newRepositoryName: string;
   readonly newRepositoryId: string;
@@ -20,7 +16,7 @@ export interface FormValues {
   readonly fields: string;
   readonly ownChunking: boolean;
   readonly type: ChunkingType;
-  readonly unit: "char" | "token";
+  readonly unit: ChunkUnit;
   readonly size: string;
   readonly overlap: string;
   readonly separators: string;
@@ -31,7 +27,7 @@ export interface FormValues {
   readonly groups: string;
 }
 
-/** Whoever wants settings of their own begins with the server's defaults. */
+/** Custom settings start with the server's defaults. */
 export const emptyValues: FormValues = {
   repository: "me",
   newRepositoryName: "",
@@ -55,15 +51,15 @@ export const emptyValues: FormValues = {
 };
 
 export function valuesOf(collection: Collection): FormValues {
-  const { metadata, own_chunking_strategy: own, allowed_groups, description = "" } = collection;
+  const { metadata, own_chunking_strategy: own, allowed_groups, description } = collection;
   return {
     ...emptyValues,
     repository: collection.repository_id,
     id: collection.collection_id,
     name: collection.name,
     description,
-    tags: (metadata.tags ?? []).join(", "),
-    fields: JSON.stringify(metadata.custom_fields ?? {}, null, 2),
+    tags: metadata.tags.join(", "),
+    fields: JSON.stringify(metadata.custom_fields, null, 2),
     ...chunkingValues(collection.chunking_strategy),
     ownChunking: own !== null,
     allowOverride: collection.allow_chunking_override,
@@ -82,31 +78,28 @@ function chunkingValues({
   threshold,
 }: ChunkingStrategy): Partial<FormValues> {
   return {
-    type: chunkingTypes.find((known) => known === type) ?? "RECURSIVE",
-    unit: unit === "token" ? "token" : "char",
-    // One passage a document has no size; whoever chooses another method begins with the default.
-    ...(type === "NONE" ? {} : { size: String(chunk_size ?? ""), overlap: String(chunk_overlap ?? "") }),
+    type,
+    unit,
+    // NONE has no size: switching to another type starts with the default.
+    ...(type === "NONE" ? {} : { size: String(chunk_size), overlap: String(chunk_overlap) }),
     ...(separators === undefined ? {} : { separators: JSON.stringify(separators) }),
     ...(threshold === undefined ? {} : { threshold: String(threshold) }),
   };
 }
 
-/** What a change may say. */
-export type Changeable = Required<
-  Pick<
-    CollectionInput,
-    "name" | "description" | "chunking_strategy" | "allow_chunking_override" | "metadata" | "allowed_groups" | "private"
-  >
->;
+export type Changeable = Pick<
+  Collection,
+  "description" | "allow_chunking_override" | "metadata" | "allowed_groups" | "private"
+> & { readonly name: string | null; readonly chunking_strategy: ChunkingStrategy | null };
 
 type Read<Value> =
   | { readonly value: Value; readonly errors?: undefined }
   | { readonly errors: FieldErrors; readonly value?: undefined };
 
-/** Only what cannot be sent is refused here; everything else is for the server to judge. */
+/** Only rejects what cannot be serialized; the server validates the rest. */
 export function readValues(values: FormValues): Read<Changeable> {
   const fields = readFields(values.fields);
-  const chunking: Read<object | null> = values.ownChunking ? readChunking(values) : { value: null };
+  const chunking: Read<ChunkingStrategy | null> = values.ownChunking ? readChunking(values) : { value: null };
   if (fields.errors !== undefined || chunking.errors !== undefined)
     return { errors: { ...fields.errors, ...chunking.errors } };
   const groups = lines(values.groups);
@@ -123,8 +116,8 @@ export function readValues(values: FormValues): Read<Changeable> {
   };
 }
 
-export function readChunking({ type, unit, size, overlap, separators, threshold }: FormValues): Read<object> {
-  // As the server stores it, so that it is not taken for a change.
+export function readChunking({ type, unit, size, overlap, separators, threshold }: FormValues): Read<ChunkingStrategy> {
+  // As the server stores it, so that it does not count as a change.
   if (type === "NONE") return { value: { type, unit, chunk_size: 0, chunk_overlap: 0 } };
   const sizes = { chunk_size: numberOf(size), chunk_overlap: numberOf(overlap) };
   const errors: Record<string, string> = {};
@@ -145,11 +138,10 @@ export function readChunking({ type, unit, size, overlap, separators, threshold 
   };
 }
 
-function readFields(text: string): Read<Record<string, unknown>> {
+function readFields(text: string): Read<JsonObject> {
   try {
     const value: unknown = JSON.parse(text.trim() === "" ? "{}" : text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return { value: value as Record<string, unknown> };
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value: value as JsonObject };
     return { errors: { "metadata.custom_fields": s.notObject } };
   } catch (error) {
     return { errors: { "metadata.custom_fields": s.notJson((error as Error).message) } };

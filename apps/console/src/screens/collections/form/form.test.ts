@@ -1,5 +1,5 @@
+import type { Collection } from "@pinakes/client";
 import { describe, expect, it } from "vitest";
-import type { Collection } from "../../../api/collections.ts";
 import { ProblemError } from "../../../api/problem.ts";
 import { changedFields, currentOf, only } from "./changes.ts";
 import { errorAt, fieldErrorsOf } from "./field-errors.ts";

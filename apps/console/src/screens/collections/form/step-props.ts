@@ -1,4 +1,4 @@
-import type { Collection } from "../../../api/collections.ts";
+import type { Collection } from "@pinakes/client";
 import type { FieldErrors } from "./field-errors.ts";
 import type { FormValues } from "./form-values.ts";
 
@@ -6,6 +6,6 @@ export interface StepProps {
   readonly values: FormValues;
   readonly onChange: (next: Partial<FormValues>) => void;
   readonly errors: FieldErrors;
-  /** The collection that is edited; a new one is made without it. */
+  /** The edited collection; absent for a new one. */
   readonly collection?: Collection | undefined;
 }

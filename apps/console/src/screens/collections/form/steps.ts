@@ -1,4 +1,4 @@
-/** The steps of the form, and which fields of the server stand in which. */
+/** The form's steps, and the API fields of each. */
 import { errorAt, type FieldErrors } from "./field-errors.ts";
 
 export const steps = ["basics", "labels", "chunking", "access"] as const;

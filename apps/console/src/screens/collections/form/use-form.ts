@@ -5,7 +5,7 @@ import { firstWithErrors } from "./steps.ts";
 
 const noErrors: FieldErrors = {};
 
-/** The values in the fields, what is wrong with them, and what is wrong with none of them in particular. */
+/** Form values, errors per field, and general errors. */
 export function useForm(initial: FormValues) {
   const [values, setValues] = useState(initial);
   const [errors, setErrors] = useState(noErrors);
@@ -14,7 +14,7 @@ export function useForm(initial: FormValues) {
     values,
     errors,
     error,
-    /** Something is in the fields that would be lost. */
+    /** Whether there are unsaved changes. */
     changed: JSON.stringify(values) !== JSON.stringify(initial),
     change: (next: Partial<FormValues>) => setValues((old) => ({ ...old, ...next })),
     begin: () => {
@@ -24,7 +24,7 @@ export function useForm(initial: FormValues) {
     refuse: (next: FieldErrors) => setErrors(next),
     fail: (cause: unknown) => {
       const found = fieldErrorsOf(cause);
-      // Of a field that stands in no step nobody would see it.
+      // An error of a field that no step shows would be invisible.
       const known = firstWithErrors(found) !== undefined;
       setErrors(known ? found : noErrors);
       setError(known ? undefined : cause);

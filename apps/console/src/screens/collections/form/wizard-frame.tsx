@@ -1,4 +1,4 @@
-/** The sheet that both making and editing a collection share: steps that can be taken in any order, and what is done at the end. */
+/** The sheet for creating and editing a collection, with steps in any order. */
 import { useState, type ReactNode } from "react";
 import { CircleAlert } from "lucide-react";
 import { cx } from "../../../lib/class-names.ts";
@@ -28,7 +28,7 @@ interface Props extends StepProps {
   readonly pendingAction: string;
   readonly pending: boolean;
   readonly unsaved: boolean;
-  /** What could not be shown at a field. */
+  /** Errors without a field. */
   readonly error: unknown;
   readonly onSubmit: () => void;
   readonly onClose: () => void;
@@ -112,7 +112,7 @@ function StepList({
   );
 }
 
-/** New errors lead to the first step that has one, unless the step in sight has one itself. */
+/** Goes to the first step with an error, unless the current step has one. */
 function useStep(errors: FieldErrors): readonly [Step, (step: Step) => void] {
   const [at, setAt] = useState<Step>("basics");
   const [seen, setSeen] = useState(errors);

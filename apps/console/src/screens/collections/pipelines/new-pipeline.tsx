@@ -1,7 +1,8 @@
+import type { NewPipeline } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { CollectionId } from "../../../api/collections.ts";
-import { createPipeline, pipelinesOptions, type NewPipeline } from "../../../api/pipelines.ts";
+import { createPipeline, pipelinesOptions } from "../../../api/pipelines.ts";
 import { pipelineStrings } from "../../../strings/pipelines.ts";
 import { uiStrings } from "../../../strings/ui.ts";
 import { Button } from "../../../ui/button.tsx";

@@ -1,5 +1,5 @@
+import type { ScheduledPipeline } from "@pinakes/client";
 import { ListChecks, Play, Trash2 } from "lucide-react";
-import type { Pipeline } from "../../../api/pipelines.ts";
 import { pipelineStrings as s } from "../../../strings/pipelines.ts";
 import type { Column } from "../../../ui/data-table.tsx";
 import { Menu } from "../../../ui/menu.tsx";
@@ -7,12 +7,12 @@ import { Ago } from "../../../ui/time.tsx";
 
 interface Actions {
   readonly disabled: boolean;
-  readonly onPlan: (pipeline: Pipeline) => void;
-  readonly onRun: (pipeline: Pipeline) => void;
-  readonly onDelete: (pipeline: Pipeline) => void;
+  readonly onPlan: (pipeline: ScheduledPipeline) => void;
+  readonly onRun: (pipeline: ScheduledPipeline) => void;
+  readonly onDelete: (pipeline: ScheduledPipeline) => void;
 }
 
-export function pipelineColumns({ disabled, onPlan, onRun, onDelete }: Actions): readonly Column<Pipeline>[] {
+export function pipelineColumns({ disabled, onPlan, onRun, onDelete }: Actions): readonly Column<ScheduledPipeline>[] {
   const of = s.columns;
   return [
     {

@@ -1,10 +1,11 @@
-/** Pipelines that feed the collection. One is never changed: delete it and make another. */
+/** Pipelines of the collection. They are immutable: delete and create another. */
+import type { ScheduledPipeline } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { showBegunWork } from "../../../api/begun-work.ts";
+import { refreshWork } from "../../../api/refresh-work.ts";
 import type { CollectionId } from "../../../api/collections.ts";
-import { deletePipeline, pipelinesOptions, runPipeline, type Pipeline } from "../../../api/pipelines.ts";
+import { deletePipeline, pipelinesOptions, runPipeline } from "../../../api/pipelines.ts";
 import { pipelineStrings as s } from "../../../strings/pipelines.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
@@ -18,11 +19,10 @@ import { PlanDialog } from "./plan-dialog.tsx";
 interface Props {
   readonly id: CollectionId;
   readonly mayChange: boolean;
-  /** A run is a job, which the page shows. */
   readonly onFollow: (jobId: string) => void;
 }
 
-type Asked = { readonly what: "create" } | { readonly what: "plan" | "delete"; readonly pipeline: Pipeline };
+type Asked = { readonly what: "create" } | { readonly what: "plan" | "delete"; readonly pipeline: ScheduledPipeline };
 
 export default function PipelinesTab({ id, mayChange, onFollow }: Props) {
   const [asked, setAsked] = useState<Asked>();
@@ -30,12 +30,12 @@ export default function PipelinesTab({ id, mayChange, onFollow }: Props) {
   const { data, error, refetch } = useQuery(pipelinesOptions(id));
   const close = () => setAsked(undefined);
   const running = useMutation({
-    mutationFn: ({ pipeline, force }: { readonly pipeline: Pipeline; readonly force: boolean }) =>
+    mutationFn: ({ pipeline, force }: { readonly pipeline: ScheduledPipeline; readonly force: boolean }) =>
       runPipeline(id, pipeline.pipeline_id, force),
     onSuccess: ({ job_id }) => {
       close();
       toast(s.started);
-      void showBegunWork(client);
+      void refreshWork(client);
       onFollow(job_id);
     },
     onError: (cause) => toastError(s.run, cause),
@@ -85,7 +85,7 @@ function DeletePipeline({
   onClose,
 }: {
   readonly id: CollectionId;
-  readonly pipeline: Pipeline;
+  readonly pipeline: ScheduledPipeline;
   readonly onClose: () => void;
 }) {
   const client = useQueryClient();

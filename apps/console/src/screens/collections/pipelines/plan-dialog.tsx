@@ -1,7 +1,7 @@
-/** What a run would do, before it does it. */
+import type { PipelinePlan, ScheduledPipeline } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import type { CollectionId } from "../../../api/collections.ts";
-import { planOptions, type Pipeline, type PipelinePlan } from "../../../api/pipelines.ts";
+import { planOptions } from "../../../api/pipelines.ts";
 import { formatNumber } from "../../../lib/format.ts";
 import { pipelineStrings } from "../../../strings/pipelines.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -10,12 +10,12 @@ import { ErrorBox, Loading } from "../../../ui/states.tsx";
 
 const s = pipelineStrings.planning;
 const kinds = ["add", "replace", "remove", "keep", "unchanged", "skipped"] as const;
-/** Of each kind; enough to see whether the right things are meant. */
+/** Limits the files per kind. */
 const namesShownMax = 50;
 
 interface Props {
   readonly id: CollectionId;
-  readonly pipeline: Pipeline;
+  readonly pipeline: ScheduledPipeline;
   readonly pending: boolean;
   readonly onRun: (force: boolean) => void;
   readonly onClose: () => void;
@@ -28,7 +28,7 @@ export function PlanDialog({ id, pipeline, pending, onRun, onClose }: Props) {
       <div className="flex flex-col gap-4 text-sm">
         <p className="font-mono text-xs break-all">{pipeline.source}</p>
         {plan === undefined &&
-          (error === null ? <Loading what={s.making} /> : <ErrorBox error={error} onRetry={() => void refetch()} />)}
+          (error === null ? <Loading what={s.loading} /> : <ErrorBox error={error} onRetry={() => void refetch()} />)}
         {plan !== undefined && (
           <>
             {plan.blocked !== null && (

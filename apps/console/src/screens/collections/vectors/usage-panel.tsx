@@ -1,6 +1,7 @@
+import type { CollectionUsage } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import type { CollectionId } from "../../../api/collections.ts";
-import { usageOptions, type Usage } from "../../../api/vectors.ts";
+import { usageOptions } from "../../../api/vectors.ts";
 import { formatNumber } from "../../../lib/format.ts";
 import { vectorStrings as s } from "../../../strings/vectors.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -11,7 +12,7 @@ export function UsagePanel({ id }: { readonly id: CollectionId }) {
   const { data, error, refetch, isFetching } = useQuery(usageOptions(id));
   const again = (
     <Button size="small" disabled={isFetching} onClick={() => void refetch()}>
-      {s.usageAgain}
+      {s.recount}
     </Button>
   );
   return (
@@ -21,10 +22,10 @@ export function UsagePanel({ id }: { readonly id: CollectionId }) {
   );
 }
 
-function Counts({ usage }: { readonly usage: Usage }) {
+function Counts({ usage }: { readonly usage: CollectionUsage }) {
   const rows = [
     [s.things.documents, usage.document_count, usage.recounted.document_count],
-    [s.things.passages, usage.chunk_count, usage.recounted.chunk_count],
+    [s.things.chunks, usage.chunk_count, usage.recounted.chunk_count],
     [s.things.bytes, usage.total_size_bytes, usage.recounted.total_size_bytes],
   ] as const;
   return (

@@ -1,17 +1,17 @@
-/** What searches read: the segments, their versions, and whether what is counted is there. */
+import type { Compaction, Manifest, VectorStats } from "@pinakes/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Combine } from "lucide-react";
 import type { CollectionId } from "../../../api/collections.ts";
-import { compact, manifestOptions, type Compaction, type Manifest, type VectorStats } from "../../../api/vectors.ts";
+import { compact, manifestOptions } from "../../../api/vectors.ts";
 import { formatBytes, formatMs, formatNumber } from "../../../lib/format.ts";
 import { vectorStrings as s } from "../../../strings/vectors.ts";
 import { Status } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
+import { type Column, DataTable } from "../../../ui/data-table.tsx";
 import { Facts, Panel } from "../../../ui/panel.tsx";
 import { Empty, ErrorBox, Loading } from "../../../ui/states.tsx";
 import { Ago } from "../../../ui/time.tsx";
 import { toast, toastError } from "../../../ui/toast.tsx";
-import { SegmentTable } from "./segment-table.tsx";
 import { UsagePanel } from "./usage-panel.tsx";
 import { VersionTable } from "./version-table.tsx";
 
@@ -73,7 +73,7 @@ function factsOf(stats: VectorStats): Parameters<typeof Facts>[0]["of"] {
     [s.facts.pending, s.pending(formatNumber(pendingDeltas), formatBytes(stats.pendingBytes))],
     ...(pendingDeltas === 0 ? [] : [[s.facts.oldest, formatMs(stats.oldestPendingMs)] as const]),
     [s.facts.dead, formatNumber(stats.deadDeltas)],
-    [s.facts.lease, stats.lease.owner ?? s.facts.nobody],
+    [s.facts.lease, stats.lease.owner ?? s.facts.free],
   ];
 }
 
@@ -96,4 +96,41 @@ function CompactButton({ id, disabled }: { readonly id: CollectionId; readonly d
 function wordsOf({ outcome, folds, merges, rowsWritten }: Compaction): string {
   if (outcome !== "done" || folds === undefined || merges === undefined) return s.outcome(outcome);
   return s.compactedMore(folds, merges, formatNumber(rowsWritten ?? 0));
+}
+
+type Segment = VectorStats["segments"][number];
+
+const columns: readonly Column<Segment>[] = [
+  {
+    id: "name",
+    header: s.segment.name,
+    width: "minmax(14rem,2fr)",
+    cell: ({ key }) => (
+      <code className="truncate font-mono text-xs" title={key}>
+        {key.slice(key.lastIndexOf("/") + 1)}
+      </code>
+    ),
+  },
+  { id: "rows", header: s.segment.rows, width: "6rem", align: "right", cell: ({ rows }) => formatNumber(rows) },
+  { id: "live", header: s.segment.live, width: "6rem", align: "right", cell: ({ live }) => formatNumber(live) },
+  {
+    id: "dead",
+    header: s.segment.dead,
+    width: "6rem",
+    align: "right",
+    cell: ({ rows, live }) => formatNumber(rows - live),
+  },
+  { id: "size", header: s.segment.size, width: "6rem", align: "right", cell: ({ bytes }) => formatBytes(bytes) },
+];
+
+function SegmentTable({ segments }: { readonly segments: readonly Segment[] }) {
+  return (
+    <DataTable
+      label={s.segments}
+      columns={columns}
+      items={segments}
+      rowId={({ key }) => key}
+      empty={<Empty title={s.noSegments} />}
+    />
+  );
 }

@@ -1,7 +1,7 @@
-/** Every version that is kept can still be searched: what was found then can be found again. */
+/** Versions can still be searched (`as_of`). */
+import type { VectorVersion } from "@pinakes/client";
 import { Link } from "@tanstack/react-router";
 import type { CollectionId } from "../../../api/collections.ts";
-import type { VectorVersion } from "../../../api/vectors.ts";
 import { formatBytes, formatDateTime, formatNumber } from "../../../lib/format.ts";
 import { vectorStrings as s } from "../../../strings/vectors.ts";
 import { DataTable, type Column } from "../../../ui/data-table.tsx";

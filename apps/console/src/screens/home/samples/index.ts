@@ -1,4 +1,4 @@
-/** Five short documents of a company that does not exist. */
+/** Five short documents of a fictional company. */
 import { architectureNotes } from "./architecture-notes.ts";
 import { incidentRunbook } from "./incident-runbook.ts";
 import { onboardingGuide } from "./onboarding-guide.ts";

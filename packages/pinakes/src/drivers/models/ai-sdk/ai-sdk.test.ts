@@ -69,7 +69,7 @@ const vectorsOf = (...vectors: readonly (readonly number[])[]): Behaviour => {
 };
 
 describe("AI SDK embedder: requests", () => {
-  it("sends the model, the key and at most 96 texts a request", async () => {
+  it("sends the model, the key and at most 96 texts per request", async () => {
     const embedder = await open();
     const texts = Array.from({ length: 97 }, (_, i) => `text ${i}`);
     expect(await embedder.embed(texts)).toHaveLength(97);
@@ -87,7 +87,7 @@ describe("AI SDK embedder: requests", () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it("asks for the dimension only when told to", async () => {
+  it("requests a dimension only when configured to", async () => {
     await (await open({ requestDims: true })).embed(["x"]);
     expect(server.seen[0]?.body["dimensions"]).toBe(384);
   });
@@ -105,7 +105,7 @@ describe("AI SDK embedder: requests", () => {
     ]);
   });
 
-  it("how much a model reads is known by its name, told by its settings, or taken to be little", async () => {
+  it("a model's token limit comes from its name or its settings, or is assumed to be small", async () => {
     const limit = async (settings: Partial<RemoteModelSettings>) => (await open(settings)).model.tokensMax;
     expect(await limit({ model: "text-embedding-3-small", tokensMax: undefined })).toBe(8_191);
     expect(await limit({ ...cohere, tokensMax: undefined })).toBe(510);
@@ -114,7 +114,7 @@ describe("AI SDK embedder: requests", () => {
     expect(await limit({ model: "nobody-knows-me", tokensMax: 4_000 })).toBe(4_000);
   });
 
-  it("makes vectors of length 1 for cosine, and leaves them alone otherwise", async () => {
+  it("normalises vectors for cosine, and leaves them alone otherwise", async () => {
     const vector = [3, 4, ...Array.from({ length: 382 }, () => 0)];
     server.next.push(vectorsOf(vector), vectorsOf(vector));
     expect((await (await open()).embed(["x"]))[0]?.slice(0, 2)).toEqual(Float32Array.of(0.6, 0.8));
@@ -133,7 +133,7 @@ describe("AI SDK embedder: requests", () => {
       );
   });
 
-  it("bedrock: tells Cohere questions from passages", async () => {
+  it("bedrock: tells Cohere queries from documents", async () => {
     const embedder = await open(cohere);
     await embedder.embed(["one", "two"]);
     await embedder.embed(["three"], { kind: "query" });
@@ -145,7 +145,7 @@ describe("AI SDK embedder: requests", () => {
 });
 
 describe("AI SDK embedder: failures", () => {
-  it("waits as a provider that is busy asks, and goes on", async () => {
+  it("waits as long as a busy provider asks, and continues", async () => {
     server.next.push(fails(429, "slow down", now), fails(429, "slow down", now));
     expect(await (await open()).embed(["x"])).toHaveLength(1);
     expect(server.seen).toHaveLength(3);
@@ -167,7 +167,7 @@ describe("AI SDK embedder: failures", () => {
     expect(server.seen).toHaveLength(6);
   });
 
-  it("a bad key is told without the key, and not retried", async () => {
+  it("a bad key is reported without the key, and not retried", async () => {
     server.next.push((response, { authorization }) =>
       answer(response, 401, { error: { message: `Incorrect API key provided: ${authorization ?? ""}` } }),
     );
@@ -182,7 +182,7 @@ describe("AI SDK embedder: failures", () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it("what it refuses is INVALID, a model it does not know is not the caller's fault", async () => {
+  it("rejected input is INVALID, an unknown model is not the caller's fault", async () => {
     server.next.push(fails(400, "maximum context length is 8192 tokens"));
     await expect((await open()).embed(["x"])).rejects.toMatchObject({
       code: "INVALID",
@@ -192,7 +192,7 @@ describe("AI SDK embedder: failures", () => {
     await expect((await open()).embed(["x"])).rejects.toMatchObject({ code: "UNAVAILABLE", retryable: false });
   });
 
-  it("another dimension is refused, naming what was expected and what came", async () => {
+  it("another dimension is rejected, naming the expected and the received one", async () => {
     await expect((await open({ dims: 768 })).embed(["x"])).rejects.toMatchObject({
       code: "CORRUPT",
       message: expect.stringMatching(/expected vectors of 768 numbers, got 384/),
@@ -200,7 +200,7 @@ describe("AI SDK embedder: failures", () => {
     await expect((await open({ ...titan, dims: 1024 })).embed(["x"])).rejects.toMatchObject({ code: "CORRUPT" });
   });
 
-  it("too few vectors, no vector, or no JSON are refused", async () => {
+  it("too few vectors, no vector, or no JSON are rejected", async () => {
     const one = Array.from({ length: 384 }, () => 1);
     server.next.push(vectorsOf(one));
     await expect((await open()).embed(["x", "y"])).rejects.toMatchObject({ code: "CORRUPT" });
@@ -210,7 +210,7 @@ describe("AI SDK embedder: failures", () => {
     await expect((await open()).embed(["x"])).rejects.toMatchObject({ code: "CORRUPT" });
   });
 
-  it("a provider that hangs is given up by the caller's signal, or after its time", async () => {
+  it("a hanging provider ends by the caller's signal, or by its timeout", async () => {
     const hangs = Promise.withResolvers<void>();
     server.next.push(() => hangs.resolve());
     const controller = new AbortController();
@@ -240,7 +240,7 @@ describe("AI SDK embedder: failures", () => {
     await hangs.promise;
   });
 
-  it("nobody there is UNAVAILABLE, and says where", async () => {
+  it("an unreachable server is UNAVAILABLE, and named", async () => {
     const gone = await startTestServer(local);
     await gone.close();
     const embedder = await open({ baseUrl: `${gone.url}/v1` }, { retriesMax: 0 });
@@ -251,7 +251,7 @@ describe("AI SDK embedder: failures", () => {
     });
   });
 
-  it("a key that is not set is told at the start", async () => {
+  it("a missing key is reported at the start", async () => {
     await expect(open({}, { env: {} })).rejects.toMatchObject({
       code: "UNAVAILABLE",
       retryable: false,
@@ -270,7 +270,7 @@ describe("AI SDK embedder: failures", () => {
 });
 
 describe("openEmbedder", () => {
-  it("opens what the settings say, with a prefix for each kind where the model wants one", async () => {
+  it("opens what the settings say, with a prefix for each kind if the model needs one", async () => {
     const settings = {
       ...openai,
       provider: "ollama",

@@ -1,4 +1,4 @@
-/** The AI SDK's providers for given settings: with their keys from the environment, and what messages may say of them. */
+/** The AI SDK's providers for given settings: with their keys from the environment, and what messages may say about them. */
 import type { AmazonBedrockProvider } from "@ai-sdk/amazon-bedrock";
 import type { OpenAICompatibleProvider } from "@ai-sdk/openai-compatible";
 import { PinakesError } from "../../../domain/errors.ts";
@@ -8,22 +8,22 @@ const ollamaUrl = "http://127.0.0.1:11434/v1";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Of a model that is asked over the network; for tests. */
+/** Of a model behind a network; for tests. */
 export interface RemoteOptions {
   readonly env?: Environment;
-  /** How long one request may take. */
+  /** Timeout of one request. */
   readonly answerMsMax?: number;
   readonly retriesMax?: number;
 }
 
-/** Retries of one request, after 2 s and 4 s or when the provider says so; beyond them the queue of documents waits. */
+/** Retries of one request, after 2 s and 4 s or when the provider says so; after that the document queue waits. */
 export const retriesDefault = 2;
 
 export interface Connection<Provider> {
   readonly provider: Provider;
-  /** For messages: who it is that did not answer. */
+  /** For messages: the provider's name. */
   readonly name: string;
-  /** What must never be in a message. */
+  /** Secrets that must never be in a message. */
   readonly secrets: readonly string[];
 }
 

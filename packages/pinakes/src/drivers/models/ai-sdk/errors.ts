@@ -1,6 +1,6 @@
 /**
- * Errors of the AI SDK as ours. The provider's own words are kept, without keys. The SDK's error is not attached as the cause: it
- * carries the texts of the request and the whole answer, which must not reach a log.
+ * Errors of the AI SDK as ours. The provider's own message is kept, without keys. The SDK's error is not attached as the cause: it contains
+ * the texts of the request and the whole answer, which must not reach a log.
  */
 import { APICallError, InvalidResponseDataError, RetryError } from "ai";
 import { PinakesError, type ErrorCode } from "../../../domain/errors.ts";
@@ -15,13 +15,13 @@ export interface ErrorNames {
   readonly answerMsMax: number;
 }
 
-/** How a call is told of, and what of its answer. */
+/** How messages describe a call and its answer. */
 export interface ErrorWords {
   /** "Embedding with" */
   readonly doing: string;
-  /** What the provider may refuse: "the input". */
+  /** What the provider may reject: "the input". */
   readonly what: string;
-  /** Whether an answer that cannot be read may be quoted; not where it holds what a document says. */
+  /** Whether an unreadable answer may be quoted; not if it contains document text. */
   readonly quotes: boolean;
 }
 
@@ -44,7 +44,7 @@ function mapStatus(
   { what, quotes }: ErrorWords,
   make: (code: ErrorCode, what: string, retryable?: boolean) => PinakesError,
 ): PinakesError {
-  if (status === undefined) return make("UNAVAILABLE", `${message} Check that it runs and can be reached.`);
+  if (status === undefined) return make("UNAVAILABLE", `${message} Check that it runs and is reachable.`);
   if (status < 300)
     return make(
       "CORRUPT",

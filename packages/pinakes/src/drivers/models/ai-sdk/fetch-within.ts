@@ -1,6 +1,6 @@
 /**
- * The SDK waits for ever; a provider that hangs must not hold an ingestion. It would also follow redirects, with the texts and, within a
- * host, the key: what the operator named is asked, and nothing else.
+ * The SDK has no timeout; a hanging provider must not block an ingestion. It would also follow redirects, with the texts and, within a
+ * host, the key: requests go only to what the operator configured.
  */
 export function fetchWithin(answerMsMax: number): typeof globalThis.fetch {
   return (input, init) => {

@@ -1,4 +1,4 @@
-/** Embedders of providers, through the AI SDK: whatever speaks OpenAI's protocol, Ollama, Amazon Bedrock. */
+/** Embedders of providers, through the AI SDK: any server with OpenAI's protocol, Ollama, Amazon Bedrock. */
 import { embedMany } from "ai";
 import { PinakesError } from "../../../domain/errors.ts";
 import type { Embedder, EmbeddingModel, EmbedOptions, Tokenizer } from "../../../ports/embedder.ts";
@@ -62,7 +62,7 @@ class AiSdkEmbedder implements Embedder {
       await Promise.all(Array.from({ length: this.#provider.batchesMax }, work));
       return vectors;
     } catch (error) {
-      // The first failure decides; what the other batches still ask for would be thrown away.
+      // The first failure decides; the results of other batches would be thrown away.
       failed.abort(error);
       this.#closing.signal.throwIfAborted();
       signal?.throwIfAborted();
@@ -71,7 +71,7 @@ class AiSdkEmbedder implements Embedder {
     }
   }
 
-  /** No provider gives its tokenizer away. */
+  /** No provider exposes its tokenizer. */
   tokenizer(): Promise<Tokenizer> {
     this.#tokenizer ??= openLocalTokenizer().then(estimatingTokenizer);
     return this.#tokenizer;
@@ -115,7 +115,7 @@ class AiSdkEmbedder implements Embedder {
   }
 }
 
-/** Providers refuse an empty text and half a character. */
+/** Providers reject an empty text and half of a surrogate pair. */
 function acceptable(text: string): string {
   return text === "" ? " " : text.toWellFormed();
 }

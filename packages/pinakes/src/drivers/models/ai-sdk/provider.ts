@@ -1,4 +1,4 @@
-/** The AI SDK's model for given settings, and how it likes to be called. */
+/** The AI SDK's model for given settings, and its limits per call. */
 import type { EmbeddingModel as SdkModel } from "ai";
 import type { RemoteModelSettings } from "../settings.ts";
 import { connectBedrock, connectCompatible, type Connection, type Environment } from "./connect.ts";
@@ -7,7 +7,7 @@ export interface ProviderModel extends Pick<Connection<unknown>, "name" | "secre
   readonly model: SdkModel;
   readonly batchTextsMax: number;
   readonly batchesMax: number;
-  /** Calls at a time within a batch, of providers that take one text a call. */
+  /** Concurrent calls within a batch, for providers that take one text per call. */
   readonly callsMax: number;
   options(kind: "document" | "query"): ProviderOptions;
 }
@@ -38,7 +38,7 @@ async function openCompatible(
     model: provider.embeddingModel(settings.model),
     name,
     secrets,
-    // A request holds about 100 passages: well under what providers take (2,048 texts, 300,000 tokens), and little is lost when one fails.
+    // A request has about 100 texts: well under the providers' limits (2,048 texts, 300,000 tokens), and little is lost when one fails.
     batchTextsMax: ollama ? 32 : 96,
     batchesMax: ollama ? 1 : 4,
     callsMax: 1,
@@ -58,7 +58,7 @@ async function openBedrock(
     model: provider.embeddingModel(settings.model),
     name,
     secrets,
-    // Titan and Nova take one text a call, Cohere 96.
+    // Titan and Nova take one text per call, Cohere 96.
     batchTextsMax: 96,
     batchesMax: 1,
     callsMax: 8,
@@ -66,7 +66,7 @@ async function openBedrock(
   };
 }
 
-/** `truncate: NONE`: a text that is longer than the model reads is refused, never cut without a word. */
+/** `truncate: NONE`: a text that is longer than the model's limit is rejected, never silently truncated. */
 function bedrockOptions(
   { model, dims, requestDims }: BedrockSettings,
   kind: "document" | "query",

@@ -1,6 +1,6 @@
 /**
- * A real server that speaks the protocols of OpenAI (and so Ollama's) and of Bedrock's InvokeModel, with the local model behind it.
- * What it does next can be said beforehand: fail, lie, hang.
+ * A real server with the protocols of OpenAI (and so Ollama's) and of Bedrock's InvokeModel, with the local model behind it. Its next
+ * responses can be scripted: fail, lie, hang.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -19,7 +19,7 @@ export type Behaviour = (response: ServerResponse, request: SeenRequest) => void
 export interface TestServer {
   readonly url: string;
   readonly seen: SeenRequest[];
-  /** One for each request to come; when there is none the server is good. */
+  /** One for each coming request; without one the server answers correctly. */
   readonly next: Behaviour[];
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export function answer(
   response.end(JSON.stringify(body));
 }
 
-/** What OpenAI refuses is refused here as well. */
+/** Rejects what OpenAI rejects. */
 async function embeddings(embedder: Embedder, { input, model }: Readonly<Record<string, unknown>>): Promise<unknown> {
   const texts = input as readonly string[];
   if (texts.includes("")) throw new Error("input cannot be an empty string");

@@ -1,17 +1,20 @@
-/** Chat models through the AI SDK: whatever speaks OpenAI's protocol, Ollama, Amazon Bedrock. */
+/** Chat models through the AI SDK: any server with OpenAI's protocol, Ollama, Amazon Bedrock. */
 import {
+  APICallError,
   generateText,
+  InvalidResponseDataError,
   jsonSchema,
   JSONParseError,
   NoObjectGeneratedError,
   NoOutputGeneratedError,
   Output,
   RetryError,
+  streamText,
   TypeValidationError,
 } from "ai";
 import { PinakesError } from "../../../domain/errors.ts";
 import type { JsonValue } from "../../../domain/json.ts";
-import type { ChatModel, ChatModelInfo, ChatQuestion } from "../../../ports/chat-model.ts";
+import type { ChatModel, ChatModelInfo, ChatPiece, ChatQuestion, ChatTextRequest } from "../../../ports/chat-model.ts";
 import { retriesDefault, type RemoteOptions } from "../ai-sdk/connect.ts";
 import { mapError } from "../ai-sdk/errors.ts";
 import { fetchWithin } from "../ai-sdk/fetch-within.ts";
@@ -52,28 +55,86 @@ class AiSdkChat implements ChatModel {
         instructions,
         prompt: text,
         output: Output.object({ schema: jsonSchema<JsonValue>(schema), name: "facts" }),
-        // The same question, the same answer, as far as a model can.
+        // The same prompt, the same answer, as far as a model can.
         temperature: 0,
         maxRetries: this.#retriesMax,
-        abortSignal: AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]),
+        abortSignal: this.#stoppedBy(signal),
       });
       return output;
     } catch (error) {
       this.#closing.signal.throwIfAborted();
       signal?.throwIfAborted();
-      const { name, secrets } = this.#provider;
-      const last = RetryError.isInstance(error) ? error.lastError : error;
-      // Their messages quote the answer, and so the document.
-      if (unreadable.some((kind) => kind.isInstance(last)))
-        throw new PinakesError(
-          "CORRUPT",
-          `Asking ${this.model.id} (${name}): the answer is not JSON of the shape that was asked for. Nothing of it is used.`,
-        );
-      throw mapError(error, { id: this.model.id, name, secrets, answerMsMax: this.#answerMsMax }, words);
+      throw this.#mapped(error);
     }
+  }
+
+  async *stream({ instructions, text, tokensMax, signal }: ChatTextRequest): AsyncGenerator<ChatPiece, void> {
+    this.#closing.signal.throwIfAborted();
+    signal?.throwIfAborted();
+    const left = new AbortController();
+    try {
+      const { stream } = streamText({
+        model: this.#provider.model,
+        instructions,
+        prompt: text,
+        temperature: 0,
+        maxOutputTokens: tokensMax,
+        maxRetries: this.#retriesMax,
+        abortSignal: AbortSignal.any([left.signal, this.#stoppedBy(signal)]),
+        // Thrown below; the SDK would print it, with the texts of the request.
+        onError: () => {},
+      });
+      for await (const part of stream) {
+        if (part.type === "text-delta") yield { text: part.text };
+        else if (part.type === "error") throw asError(part.error);
+        else if (part.type === "abort") break;
+        else if (part.type === "finish") {
+          const reason = part.finishReason;
+          return yield { end: reason === "stop" || reason === "length" ? reason : "other" };
+        }
+      }
+      this.#closing.signal.throwIfAborted();
+      signal?.throwIfAborted();
+      yield { end: "other" };
+    } catch (error) {
+      this.#closing.signal.throwIfAborted();
+      signal?.throwIfAborted();
+      // After the status there is one fault that is not the text's: the stream broke off.
+      if (InvalidResponseDataError.isInstance(error) || (APICallError.isInstance(error) && error.statusCode === 200))
+        throw new PinakesError(
+          "UNAVAILABLE",
+          `Asking ${this.model.id} (${this.#provider.name}): the stream broke off before the answer was complete. Try again later.`,
+        );
+      throw this.#mapped(error);
+    } finally {
+      left.abort();
+    }
+  }
+
+  #stoppedBy(signal: AbortSignal | undefined): AbortSignal {
+    return AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
+  }
+
+  #mapped(error: unknown): PinakesError {
+    const { name, secrets } = this.#provider;
+    const last = RetryError.isInstance(error) ? error.lastError : error;
+    // Their messages quote the answer, and so the document.
+    if (unreadable.some((kind) => kind.isInstance(last)))
+      return new PinakesError(
+        "CORRUPT",
+        `Asking ${this.model.id} (${name}): the answer is not of the form that was asked for. Nothing of it is used.`,
+      );
+    return mapError(error, { id: this.model.id, name, secrets, answerMsMax: this.#answerMsMax }, words);
   }
 
   async close(): Promise<void> {
     this.#closing.abort(new PinakesError("UNAVAILABLE", "The chat model is closed.", { retryable: false }));
   }
+}
+
+/** An event that reports an error has an object of the provider's. */
+function asError(error: unknown): Error {
+  if (error instanceof Error) return error;
+  const { message } = (error ?? {}) as { readonly message?: unknown };
+  return new Error(typeof message === "string" ? message : "The stream reported an error.");
 }

@@ -19,13 +19,13 @@ describe("chat models in the settings", () => {
     [[{ ...own, provider: "other" }], 'chatModels[0].provider: must be "openai", "ollama" or "bedrock"'],
     [[{ ...own, apiKeyEnv: "sk-secret" }], "must be the name of an environment variable"],
     [[{ ...own, baseUrl: "ftp://x" }], "chatModels[0].baseUrl"],
-    [[own, own], 'chatModels[1].id: "own" is there twice'],
+    [[own, own], 'chatModels[1].id: "own" appears twice'],
     [[{ ...own, id: "a b" }], "chatModels[0].id"],
   ])("%j is refused", (input, detail) => {
     expect(() => readChatSettings(input)).toThrow(detail);
   });
 
-  it("so many are taken, one more is refused", () => {
+  it("the maximum number is accepted, one more is rejected", () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => ({ ...own, id: `m${i}` }));
     expect(readChatSettings(many(modelsMax))).toHaveLength(modelsMax);
     expect(() => readChatSettings(many(modelsMax + 1))).toThrow(`at most ${modelsMax}`);

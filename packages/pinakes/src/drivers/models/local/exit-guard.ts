@@ -1,6 +1,6 @@
 /**
- * onnxruntime aborts the whole process when a thread is ended in the middle of its native code, as process.exit() does. So a thread
- * says when it is in there, and the end of the process waits until it is out, which takes milliseconds.
+ * onnxruntime aborts the whole process if a thread is terminated inside its native code, as process.exit() does. So a thread marks when it
+ * is inside, and the exit of the process waits until it is out, which takes milliseconds.
  *
  * Invariant: once `stop` succeeded the thread never enters again; both sides change the state by compare-and-exchange only.
  */
@@ -8,7 +8,7 @@ const outside = 0;
 const inside = 1;
 const stopped = 2;
 
-/** A thread that is still inside after this long is ended all the same. */
+/** A thread that is still inside after this long is terminated anyway. */
 const waitMsMax = 10_000;
 
 export type GuardState = Int32Array<SharedArrayBuffer>;
@@ -17,7 +17,7 @@ export function guardState(): GuardState {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** For the thread: runs native code, or ends the thread (not the process) when the process is about to end. */
+/** For the thread: runs native code, or ends the thread (not the process) if the process is about to exit. */
 export async function insideGuard<T>(state: GuardState, run: () => Promise<T>): Promise<T> {
   if (Atomics.compareExchange(state, 0, outside, inside) !== outside) process.exit();
   try {

@@ -17,10 +17,10 @@ import { openLocalTokenizer } from "./tokenizer.ts";
 
 const localModelId = "all-MiniLM-L6-v2";
 const localDims = 384;
-/** What the authors evaluate it with. It was trained on 128 and has positions for 512. */
+/** The authors evaluate it with 256. It was trained on 128 and has positions for 512. */
 const localTokensMax = 256;
 
-/** Positions of nearly every model of this kind, for folders that do not say. */
+/** Positions of nearly every model of this kind, for folders without this setting. */
 const positionsDefault = 512;
 /** [CLS] and [SEP]. */
 const marksTokens = 2;
@@ -32,13 +32,13 @@ export interface LocalEmbedderOptions {
   readonly threads?: number | undefined;
   /** What collections call the model. */
   readonly id?: string | undefined;
-  /** Tokens of a text that are read, for a folder that says too much or nothing. */
+  /** Token limit, for a folder that states too many or none. */
   readonly tokensMax?: number | undefined;
   /** For tests: what the threads run. */
   readonly script?: URL | undefined;
 }
 
-/** Of a folder of one's own the model is loaded and tried at once, to learn its dimension; the default is loaded at its first use. */
+/** A custom model is loaded and tried at once, to learn its dimension; the default is loaded at its first use. */
 export async function openLocalEmbedder(options: LocalEmbedderOptions = {}): Promise<Embedder> {
   const folder = modelFolder(options.dir);
   const tokensMax = options.tokensMax ?? (folder.pinned ? localTokensMax : await tokensMaxOf(folder));
@@ -83,7 +83,7 @@ class LocalEmbedder implements Embedder {
       invariant(
         length === this.model.dims,
         "CORRUPT",
-        `The local model gave ${length} numbers instead of ${this.model.dims}.`,
+        `The local model returned ${length} numbers instead of ${this.model.dims}.`,
       );
     return vectors;
   }
@@ -93,7 +93,10 @@ class LocalEmbedder implements Embedder {
   }
 }
 
-/** sentence-transformers says it in a file of its own; the tokenizer's setting is often "no limit", which is more than the model has. */
+/**
+ * sentence-transformers has the limit in a file of its own; the tokenizer's setting is often "no limit", which is more than the model
+ * supports.
+ */
 async function tokensMaxOf(folder: ModelFolder): Promise<number> {
   const { config } = await readTokenizerFiles(folder);
   const said = (await sentenceTokens(folder)) ?? config["model_max_length"];

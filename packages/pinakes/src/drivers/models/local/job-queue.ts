@@ -1,8 +1,8 @@
 /**
- * What waits to be embedded. Queries go before documents, so that a search does not wait behind an ingestion; among calls of a kind
- * every call gets its turn, one text at a time, so that a small one does not wait behind a large one.
+ * The queue of texts to embed. Queries go before documents, so that a search does not wait behind an ingestion; calls of the same kind take
+ * turns, one text at a time, so that a small one does not wait behind a large one.
  *
- * Bounded: a call that would make more than `textsMax` texts unfinished is refused. Callers await their calls and so are held back.
+ * Bounded: a call that would exceed `textsMax` unfinished texts is rejected. Callers await their calls, which gives backpressure.
  */
 import { PinakesError } from "../../../domain/errors.ts";
 
@@ -14,7 +14,7 @@ export class Job {
   readonly kind: "document" | "query";
   readonly result = Promise.withResolvers<readonly Float32Array[]>();
   readonly #vectors: Float32Array[];
-  /** Texts that were given to a thread that stopped. */
+  /** Texts that were sent to a crashed thread. */
   readonly #again: number[] = [];
   readonly #tried = new Set<number>();
   #next = 0;
@@ -44,7 +44,7 @@ export class Job {
     if (this.#missing === 0) this.result.resolve(this.#vectors);
   }
 
-  /** A text gets one more chance with another thread; a second crash is likely its own doing. */
+  /** A text gets one retry with another thread; a second crash is probably its own fault. */
   tryAgain(index: number): boolean {
     if (this.#tried.has(index)) return false;
     this.#tried.add(index);
@@ -99,7 +99,7 @@ export class JobQueue {
     if (!this.#waiting[job.kind].includes(job)) this.#waiting[job.kind].unshift(job);
   }
 
-  /** Ended: done, refused or given up. */
+  /** Ended: done, failed or aborted. */
   remove(job: Job): void {
     if (!this.#jobs.delete(job)) return;
     this.#texts[job.kind] -= job.texts.length;

@@ -47,7 +47,7 @@ describe("local embedder: the model", () => {
     });
   });
 
-  it("gives the numbers it gave when it was chosen", async () => {
+  it("returns the same numbers as when it was chosen", async () => {
     const embedder = await open();
     const [vector] = await embedder.embed(["The quick brown fox jumps over the lazy dog."]);
     const [x, y, z] = vector as Float32Array;
@@ -59,7 +59,7 @@ describe("local embedder: the model", () => {
       expect(Math.abs((got as number) - expected)).toBeLessThan(1e-3);
   });
 
-  it("puts what means the same nearer than anything else", async () => {
+  it("similar meanings are nearer than others", async () => {
     const pairs = [
       ["How do I reset my password?", "I forgot my login credentials and need new ones."],
       ["The company's profits fell sharply.", "Earnings of the firm dropped a lot."],
@@ -76,7 +76,7 @@ describe("local embedder: the model", () => {
     }
   });
 
-  it("reads 256 tokens at once, the marks around them on top; what is beyond is read in windows of their own", async () => {
+  it("reads 256 tokens at once, special tokens on top; the rest is read in further windows", async () => {
     const embedder = await open();
     const words = (count: number, last: string): string => `${"word ".repeat(count - 1)}${last}`;
     const tokens = (await openLocalTokenizer()).words(words(256, "apple")).tokens;
@@ -106,7 +106,7 @@ describe("local embedder: the model", () => {
     expect(similarity(whole as Float32Array, mean) / length).toBeCloseTo(1, 5);
   });
 
-  it("a thread that is given more than the model reads fails, instead of leaving the rest out", async () => {
+  it("a thread that gets more than the model's limit fails instead of truncating", async () => {
     await expect(openPool({ tokensMax: 4 }).embed(["one two three four five"])).rejects.toMatchObject({
       code: "INTERNAL",
     });
@@ -115,7 +115,7 @@ describe("local embedder: the model", () => {
 });
 
 describe("local embedder: the folder", () => {
-  it("refuses weights that are not the pinned ones, and says which file", async () => {
+  it("rejects weights that are not the pinned ones, and names the file", async () => {
     const path = join(modelFolder().dir, "onnx/model_quantized.onnx");
     const bytes = await readFile(path);
     checkHash(path, "onnx/model_quantized.onnx", bytes);
@@ -125,7 +125,7 @@ describe("local embedder: the folder", () => {
     );
   });
 
-  it("a thread that finds a changed tokenizer fails every call that waits, and the next call is tried anew", async () => {
+  it("a thread that finds a changed tokenizer fails every waiting call, and the next call tries again", async () => {
     const dir = join(base, "changed");
     await cp(modelFolder().dir, dir, { recursive: true });
     const original = await readFile(join(dir, "tokenizer.json"));
@@ -141,7 +141,7 @@ describe("local embedder: the folder", () => {
     expect(await pool.embed(["one"])).toHaveLength(1);
   });
 
-  it("a folder of one's own is not pinned; its dimension and its tokens come from itself", async () => {
+  it("a custom folder is not pinned; its dimension and its token limit are its own", async () => {
     const dir = join(base, "own");
     await cp(modelFolder().dir, dir, { recursive: true });
     await writeFile(join(dir, "sentence_bert_config.json"), `{ "max_seq_length": 128 }`);
@@ -150,7 +150,7 @@ describe("local embedder: the folder", () => {
     expect(await own.embed(["same"])).toEqual(await (await open()).embed(["same"]));
   });
 
-  it("says what to install when the package is not there", () => {
+  it("says what to install if the package is missing", () => {
     const missing = expect.objectContaining({
       code: "UNAVAILABLE",
       retryable: false,
@@ -166,7 +166,7 @@ describe("local embedder: the folder", () => {
     });
   });
 
-  it("refuses a number of threads or tokens that is none", async () => {
+  it("rejects an invalid number of threads or tokens", async () => {
     for (const threads of [0, 1.5, Number.NaN])
       await expect(openLocalEmbedder({ threads })).rejects.toMatchObject({ code: "INVALID" });
     await expect(openLocalEmbedder({ tokensMax: 0 })).rejects.toMatchObject({ code: "INVALID" });
@@ -174,7 +174,7 @@ describe("local embedder: the folder", () => {
 });
 
 describe("local embedder: threads", () => {
-  it("none before the first text, one for one text, and never more than asked for", async () => {
+  it("none before the first text, one for one text, and never more than configured", async () => {
     const pool = openPool({ threads: 2 });
     expect(pool.threads).toBe(0);
     await pool.embed(["one"]);
@@ -183,7 +183,7 @@ describe("local embedder: threads", () => {
     expect(pool.threads).toBe(2);
   });
 
-  it("a query goes before documents that wait, and every call gets its turn", async () => {
+  it("a query goes before waiting documents, and calls take turns", async () => {
     const pool = openPool();
     const order: string[] = [];
     const run = async (name: string, texts: readonly string[], kind: "document" | "query"): Promise<void> => {
@@ -198,7 +198,7 @@ describe("local embedder: threads", () => {
     expect(order).toEqual(["query", "small", "large"]);
   });
 
-  it("a thread that stops is replaced, and its text is tried once more", async () => {
+  it("a crashed thread is replaced, and its text is retried once", async () => {
     const pool = openPool({ script: crashing });
     const found = await pool.embed(["before", `crash once ${join(base, "crashed")}`, "after"]);
     expect(found).toHaveLength(3);
@@ -206,14 +206,14 @@ describe("local embedder: threads", () => {
     expect(await pool.embed(["before", "after"])).toEqual([before, after]);
   });
 
-  it("a text that stops every thread fails its own call only", async () => {
+  it("a text that crashes every thread fails its own call only", async () => {
     const pool = openPool({ script: crashing });
     const [bad, good] = await Promise.allSettled([pool.embed(["crash"]), pool.embed(["good", "also good"])]);
     expect(bad).toMatchObject({ status: "rejected", reason: { code: "UNAVAILABLE", retryable: true } });
     expect(good).toMatchObject({ status: "fulfilled" });
   });
 
-  it(`takes ${textsMax} unfinished texts of a kind, and asks to wait at one more`, async () => {
+  it(`accepts ${textsMax} unfinished texts of a kind, and rejects one more`, async () => {
     const pool = openPool();
     const controller = new AbortController();
     const texts = Array.from({ length: textsMax }, () => "x");
@@ -226,7 +226,7 @@ describe("local embedder: threads", () => {
     expect(await pool.embed(["one more"])).toHaveLength(1);
   });
 
-  it("a process with an idle embedder ends by itself", async () => {
+  it("a process with an idle embedder exits by itself", async () => {
     const script = join(base, "idle.ts");
     await writeFile(
       script,

@@ -1,11 +1,11 @@
-/** What goes between the pool and its threads. One text at a time: vectors of quantized weights change with their neighbours in a batch. */
+/** Messages between the pool and its threads. One text at a time: vectors of quantized weights change with their neighbours in a batch. */
 import type { SentError } from "../../../runtime/sent-error.ts";
 import type { GuardState } from "./exit-guard.ts";
 import type { ModelFolder } from "./model-folder.ts";
 
 export interface ThreadData {
   readonly folder: ModelFolder;
-  /** Tokens of the text; the marks of the model come on top. */
+  /** Tokens of the text; the model's special tokens come on top. */
   readonly tokensMax: number;
 }
 

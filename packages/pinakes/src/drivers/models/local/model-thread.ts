@@ -1,4 +1,4 @@
-/** A thread with a model of its own. Texts that come while it loads wait in its mailbox. */
+/** A thread with a model of its own. Texts that arrive while it loads wait in its message queue. */
 import { sendError } from "../../../runtime/sent-error.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import { insideGuard } from "./exit-guard.ts";

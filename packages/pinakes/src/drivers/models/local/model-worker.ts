@@ -5,7 +5,7 @@ import { receiveError } from "../../../runtime/sent-error.ts";
 import { forgetGuard, guardExit, guardState } from "./exit-guard.ts";
 import type { Answer, Order, ThreadData } from "./messages.ts";
 
-/** A thread that is asked to end first finishes its text, which takes milliseconds; past this it is left to itself. */
+/** A thread that is asked to end first finishes its text, which takes milliseconds; after this it is abandoned. */
 const closeMsMax = 5_000;
 
 export type Outcome =
@@ -13,7 +13,7 @@ export type Outcome =
   | { readonly kind: "error"; readonly error: PinakesError }
   /** The model cannot be loaded: no text can be embedded. */
   | { readonly kind: "failed"; readonly error: PinakesError }
-  /** The thread stopped without a word. */
+  /** The thread exited without an error. */
   | { readonly kind: "stopped"; readonly error: PinakesError };
 
 export class ModelWorker {
@@ -24,7 +24,7 @@ export class ModelWorker {
   /** @param onExit called once, when the thread has ended for whatever reason */
   constructor(script: URL, data: ThreadData, onExit: () => void) {
     const guard = guardState();
-    // onnxruntime reports to its makers unless this is set, in the environment of the process itself: a thread's own does not reach it.
+    // onnxruntime reports to its vendor unless this is set, in the environment of the process itself: a thread's own does not reach it.
     process.env["ORT_DISABLE_TELEMETRY"] = "1";
     this.#thread = new Thread(script, {
       workerData: { ...data, guard },
@@ -35,7 +35,7 @@ export class ModelWorker {
         onExit();
         this.#call = undefined;
         this.#exited.resolve();
-        const detail = `A thread of the local embedding model stopped${cause === undefined ? "" : ` (${cause.message})`}. Try again, another takes its place.`;
+        const detail = `A thread of the local embedding model stopped${cause === undefined ? "" : ` (${cause.message})`}. Try again; another thread replaces it.`;
         return new PinakesError("UNAVAILABLE", detail, { cause });
       },
     });

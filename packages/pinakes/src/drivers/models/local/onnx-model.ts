@@ -47,7 +47,7 @@ export class OnnxModel {
       else
         throw new PinakesError(
           "NOT_SUPPORTED",
-          `The model wants an input "${name}", which is not one of a text model. Choose another folder.`,
+          `The model requires an input "${name}", which text models do not have. Choose another folder.`,
         );
     }
     const outputs = await this.#session.run(inputs);
@@ -55,10 +55,10 @@ export class OnnxModel {
     if (hidden === undefined || hidden.dims.length !== 3 || hidden.type !== "float32") {
       throw new PinakesError(
         "NOT_SUPPORTED",
-        `The model gives ${this.#session.outputNames.join(", ")}, not last_hidden_state. Choose another folder.`,
+        `The model has the outputs ${this.#session.outputNames.join(", ")}, not last_hidden_state. Choose another folder.`,
       );
     }
-    invariant(hidden.dims[1] === count, "CORRUPT", "The model gave another number of tokens than it was given.");
+    invariant(hidden.dims[1] === count, "CORRUPT", "The model returned another number of tokens than it got.");
     return normalize(meanOfRows(hidden.data as Float32Array, count, hidden.dims[2] as number));
   }
 
@@ -66,14 +66,14 @@ export class OnnxModel {
     await this.#session.release();
   }
 
-  /** With the model's own marks around the text ([CLS] … [SEP]). Longer texts were cut into windows before they came here. */
+  /** With the model's special tokens around the text ([CLS] … [SEP]). Longer texts were split into windows before. */
   #tokenIds(text: string): readonly number[] {
     const { ids } = this.#real.encode(text);
     const tokens = ids.length - this.#marks;
     invariant(
       tokens <= this.#tokensMax,
       "INTERNAL",
-      `A text of ${tokens} tokens was given to a model that reads ${this.#tokensMax}.`,
+      `A text of ${tokens} tokens exceeds the model's limit of ${this.#tokensMax}.`,
     );
     return ids;
   }

@@ -1,6 +1,6 @@
 /**
- * Threads that embed. Each is started by the first text that finds no idle one, so a process that only asks questions has one model
- * in memory and one that never embeds has none. A thread that stops is replaced when there is work again.
+ * Threads that embed. Each is started by the first text that finds no idle one, so a process that only embeds queries has one model in
+ * memory and one that never embeds has none. A crashed thread is replaced when there is work again.
  *
  * Invariant: every call ends, with all of its vectors in order or with an error.
  */
@@ -36,7 +36,7 @@ export class EmbedPool {
     this.#script = script ?? threadScript(import.meta.url, "model-thread");
   }
 
-  /** Threads that are there now. */
+  /** Running threads. */
   get threads(): number {
     return this.#workers.size;
   }
@@ -51,7 +51,7 @@ export class EmbedPool {
     const job = new Job(texts, kind);
     this.#queue.add(job);
     const onAbort = (): void => {
-      this.#queue.remove(job); // At once: its texts must not be taken any more.
+      this.#queue.remove(job); // Immediately: its texts must not be taken any more.
       job.result.reject(signal?.reason);
     };
     signal?.addEventListener("abort", onAbort, { once: true });
@@ -105,7 +105,7 @@ export class EmbedPool {
     }
   }
 
-  /** Without a model nobody who waits can be served. Whoever asks next makes it tried again. */
+  /** Without a model no waiting call can be served. The next call tries to load it again. */
   #forget(worker: ModelWorker, error: PinakesError): void {
     this.#workers.delete(worker);
     this.#queue.rejectAll(error);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 
-it("the model's runtime keeps no session and no log for its makers: its telemetry never starts", () => {
+it("the runtime of the model keeps no session and no log for its vendor: its telemetry never starts", () => {
   const folder = mkdtempSync(join(tmpdir(), "pinakes-telemetry-"));
   const module = new URL("index.ts", import.meta.url).href;
   const program = `const { openLocalEmbedder } = await import(${JSON.stringify(module)}); const e = await openLocalEmbedder({ threads: 1 }); await e.embed(["a"]); await e.close();`;

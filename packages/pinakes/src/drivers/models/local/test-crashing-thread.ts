@@ -1,9 +1,9 @@
-/** The real thread, with a weakness: one text ends it, another ends it the first time it is seen. */
+/** The real thread, with a weakness: one text crashes it, another crashes it the first time. */
 import { existsSync, writeFileSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import type { Order } from "./messages.ts";
 
-// First the real one: a listener of ours before it would take the messages that wait while the model loads.
+// First the real one: an earlier listener of ours would take the messages that wait while the model loads.
 await import("./model-thread.ts");
 parentPort?.on("message", (order: Order) => {
   if (order === "close") return;

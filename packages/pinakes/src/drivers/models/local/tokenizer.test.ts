@@ -40,12 +40,12 @@ const texts = [
 ];
 
 describe("local tokenizer", () => {
-  it("counts what the model's own tokenizer counts, without its marks", () => {
+  it("counts what the model's own tokenizer counts, without its special tokens", () => {
     for (const text of texts)
       expect({ text, tokens: total(text) }).toEqual({ text, tokens: real.tokenize(text).length });
   });
 
-  it("and does so for whatever fast-check thinks of", () => {
+  it("agrees with it for generated texts", () => {
     const piece = fc.oneof(
       fc.string({ unit: "binary", maxLength: 12 }),
       fc.string({ unit: "grapheme", maxLength: 12 }),
@@ -64,7 +64,7 @@ describe("local tokenizer", () => {
     );
   });
 
-  it("words are what stands between white space, in order, without overlap", () => {
+  it("words are separated by white space, in order, without overlap", () => {
     expect(wordsOf(" Hello,  world! ")).toEqual([
       { word: "Hello,", tokens: 2 },
       { word: "world!", tokens: 2 },
@@ -77,17 +77,17 @@ describe("local tokenizer", () => {
     }
   });
 
-  it("every ideograph is a word, so that a text without spaces can be cut", () => {
+  it("every ideograph is a word, so that a text without spaces can be split", () => {
     expect(wordsOf("漢字, ok").map(({ word }) => word)).toEqual(["漢", "字", ",", "ok"]);
   });
 
-  it("a run of 64 characters is one word, one of 65 is cut at its punctuation", () => {
+  it("a run of 64 characters is one word, one of 65 is split at its punctuation", () => {
     const run = (chars: number): string => "abc.".repeat(17).slice(0, chars);
     expect(wordsOf(run(64))).toHaveLength(1);
     expect(wordsOf(run(65)).length).toBeGreaterThan(30);
   });
 
-  it("windows of a text together have the tokens of the whole, none more than asked for", () => {
+  it("windows of a text together have the tokens of the whole, none more than the limit", () => {
     const words = new WordTokenizer(real);
     for (const text of texts) {
       for (const tokensMax of [3, 10]) {
@@ -99,7 +99,7 @@ describe("local tokenizer", () => {
     }
   });
 
-  it("refuses a tokenizer of another kind", () => {
+  it("rejects a tokenizer of another kind", () => {
     const other = { ...files.tokenizer, pre_tokenizer: { type: "ByteLevel" } };
     expect(() => realTokenizer({ ...files, tokenizer: other })).toThrow(
       expect.objectContaining({ code: "NOT_SUPPORTED" }),

@@ -1,22 +1,22 @@
 /**
- * Words of a text and how many tokens of the local model each takes.
+ * The words of a text and how many tokens of the local model each has.
  *
- * A word is what stands between white space; every CJK ideograph is a word of its own, and a long run (a line of base64, minified
- * code) is cut at its punctuation, so that a chunk can always break somewhere.
+ * Words are separated by white space; every CJK ideograph is a word of its own, and a long run (a line of base64, minified code) is split
+ * at its punctuation, so that a chunk can always break somewhere.
  *
- * Invariant: the counts of the words add up to what the model's own tokenizer counts for the whole text. It holds because cuts are
- * made only where that tokenizer cuts as well, whatever stands on either side. Words of ASCII letters and digits, nearly all of them,
- * are counted here by a memo; everything else is asked of the real tokenizer.
+ * Invariant: the counts of the words add up to what the model's own tokenizer counts for the whole text. This holds because splits are made
+ * only where that tokenizer splits as well, whatever is on either side. Words of ASCII letters and digits, nearly all of them, are counted
+ * here with a cache; everything else goes to the real tokenizer.
  */
 import { Tokenizer as RealTokenizer } from "@huggingface/tokenizers";
 import { PinakesError } from "../../../domain/errors.ts";
 import type { Tokenizer, TokenWords } from "../../../ports/embedder.ts";
 import { modelFolder, readTokenizerFiles, type TokenizerFiles } from "./model-folder.ts";
 
-/** About 10 MB of words and counts. Past it the memo starts anew. */
+/** About 10 MB of words and counts. Beyond that the cache is cleared. */
 const memoWordsMax = 131_072;
 const memoWordCharsMax = 64;
-/** A run that is longer is cut at its punctuation. */
+/** A longer run is split at its punctuation. */
 const runCharsMax = 64;
 const arrayWordsMin = 16;
 
@@ -26,7 +26,7 @@ export async function openLocalTokenizer(dir?: string): Promise<Tokenizer> {
   return new WordTokenizer(realTokenizer(files));
 }
 
-/** Only tokenizers of BERT's kind: what is said above about cuts holds for them. */
+/** Only BERT tokenizers: the rules above about splits apply to them. */
 export function realTokenizer({ tokenizer, config }: TokenizerFiles): RealTokenizer {
   const {
     model,
@@ -49,7 +49,7 @@ export function realTokenizer({ tokenizer, config }: TokenizerFiles): RealTokeni
 export class WordTokenizer implements Tokenizer {
   readonly #real: RealTokenizer;
   readonly #memo = new Map<string, number>();
-  /** Literal marks such as "[SEP]" in a text; each is one token, and cuts what stands around it. */
+  /** Literal special tokens such as "[SEP]" in a text; each is one token, and splits its surroundings. */
   readonly #marks: RegExp;
 
   constructor(real: RealTokenizer) {
@@ -84,7 +84,7 @@ export class WordTokenizer implements Tokenizer {
       while (at < text.length) {
         code = text.charCodeAt(at);
         if (isSpace(code) || isIdeograph(code)) break;
-        // Control characters vanish and "[" may begin a mark: both are for the real tokenizer.
+        // Control characters vanish and "[" may begin a special token: both are for the real tokenizer.
         if (code >= 0x7f || code < 0x20 || code === 0x5b) plain = false;
         at += 1;
       }
@@ -93,7 +93,7 @@ export class WordTokenizer implements Tokenizer {
     }
   }
 
-  /** Printable ASCII: stretches of letters and digits are looked up, and every other character is one token. */
+  /** Printable ASCII: runs of letters and digits are looked up, and every other character is one token. */
   #countPlain(text: string, start: number, end: number): number {
     let tokens = 0;
     let begin = start;
@@ -109,7 +109,7 @@ export class WordTokenizer implements Tokenizer {
   #pushLong(text: string, start: number, end: number, words: WordList): void {
     let at = start;
     for (const section of text.slice(start, end).split(this.#marks)) {
-      // A capital sigma becomes one letter or another by what follows, even behind a full stop: such a section stays whole.
+      // A capital sigma is lowered depending on what follows, even behind a full stop: such a section stays whole.
       const pieces = this.#marks.test(section) || section.includes("Σ") ? [section] : section.split(punctuation);
       for (const piece of pieces) {
         if (piece.length > 0) words.push(at, at + piece.length, this.#count(piece));
@@ -124,13 +124,13 @@ export class WordTokenizer implements Tokenizer {
     const tokens = this.#real.tokenize(word).length;
     if (word.length > memoWordCharsMax) return tokens;
     if (this.#memo.size >= memoWordsMax) this.#memo.clear();
-    // A copy: a slice would keep the whole text it was cut from in memory.
+    // A copy: a slice would keep the whole source text in memory.
     this.#memo.set(Buffer.from(word, "utf16le").toString("utf16le"), tokens);
     return tokens;
   }
 }
 
-/** Between any two characters of which one is punctuation, as the model's tokenizer has it. */
+/** Between any two characters of which one is punctuation, as in the model's tokenizer. */
 const punctuation = /(?<=[\p{P}!-/:-@[-`{-~])|(?=[\p{P}!-/:-@[-`{-~])/u;
 
 class WordList {
@@ -145,7 +145,7 @@ class WordList {
     this.#tokens = new Uint32Array(words);
   }
 
-  /** What the model does not see, such as a zero-width space by itself, is no word. */
+  /** What the model does not see, such as a lone zero-width space, is no word. */
   push(start: number, end: number, tokens: number): void {
     if (tokens === 0) return;
     if (this.#count === this.#starts.length) this.#grow();
@@ -177,7 +177,7 @@ function grown(array: Uint32Array, length: number): Uint32Array {
   return larger;
 }
 
-/** What the model takes for a space. Form feeds and byte-order marks are not: they vanish, and join what stands around them. */
+/** What the model treats as a space. Form feeds and byte-order marks are not: they vanish, and join their surroundings. */
 function isSpace(code: number): boolean {
   if (code < 0x80) return code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d;
   if (code < 0x1680) return code === 0xa0;
@@ -185,7 +185,7 @@ function isSpace(code: number): boolean {
   return (code >= 0x2000 && code <= 0x200a) || [0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000].includes(code);
 }
 
-/** The ideographs that the model's tokenizer puts spaces around. Those beyond U+FFFF it does not know as such. */
+/** The ideographs that the model's tokenizer puts spaces around. It does not recognise those beyond U+FFFF. */
 function isIdeograph(code: number): boolean {
   return code >= 0x3400 && ((code >= 0x4e00 && code <= 0x9fff) || code <= 0x4dbf || (code >= 0xf900 && code <= 0xfaff));
 }

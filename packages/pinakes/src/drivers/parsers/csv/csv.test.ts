@@ -3,7 +3,7 @@ import { parseCsv } from "./csv.ts";
 import { rowOf } from "../test-files.ts";
 
 describe("CSV", () => {
-  it.each([",", ";", "\t", "|"])("rows begin where they begin, with %j between fields", (separator) => {
+  it.each([",", ";", "\t", "|"])("rows start at the right offsets, with %j between fields", (separator) => {
     const text = [
       `name${separator}note`,
       `Ann${separator}"two\nlines ""x"""`,
@@ -24,7 +24,7 @@ describe("CSV", () => {
     expect(parsed.warnings).toEqual([]);
   });
 
-  it("a separator inside quotes decides nothing", () => {
+  it("a separator inside quotes does not count", () => {
     expect(parseCsv('a;b\n"1,2,3,4";x\n"5,6,7,8";y').warnings).toEqual([]);
   });
 
@@ -34,7 +34,7 @@ describe("CSV", () => {
     ]);
   });
 
-  it("a quote that is never closed does not swallow the table", () => {
+  it("an unclosed quote does not swallow the table", () => {
     const parsed = parseCsv('a,b\n1,"open\n2,x\n');
     expect(parsed.rows.map(({ row }) => row)).toEqual([1, 2]);
     expect(parsed.warnings[0]).toContain("never closed");

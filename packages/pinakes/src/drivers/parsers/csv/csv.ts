@@ -30,7 +30,7 @@ interface Table {
   readonly firstRagged: number;
 }
 
-/** Undefined when a quote is left open. */
+/** Undefined if a quote is not closed. */
 function readRecords(bytes: Buffer, delimiter: string, quotes: boolean, rowsMax: number): Table | undefined {
   const rows: Row[] = [];
   const position = charPositions(bytes);
@@ -47,7 +47,7 @@ function readRecords(bytes: Buffer, delimiter: string, quotes: boolean, rowsMax:
       relax_column_count: true,
       relax_quotes: true,
       skip_empty_lines: true,
-      // Records are looked at one by one and never kept: only where they begin matters.
+      // Records are examined one by one and never kept: only their offsets matter.
       on_record: (record: readonly string[], context) => {
         const start = skipNewlines(bytes, end);
         end = context.bytes;
@@ -78,14 +78,14 @@ function skipNewlines(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** Byte positions, which only go up, to positions in the text. */
+/** Byte offsets, in ascending order, to offsets in the text. */
 function charPositions(bytes: Buffer): (byte: number) => number {
   let byteDone = 0;
   let chars = 0;
   return (byte) => {
     for (; byteDone < byte; byteDone += 1) {
       const value = bytes[byteDone] as number;
-      // One unit for each character, two for those of four bytes; the bytes that continue a character add none.
+      // One unit for each character, two for those of four bytes; continuation bytes add none.
       if ((value & 0xc0) !== 0x80) chars += value >= 0xf0 ? 2 : 1;
     }
     return chars;
@@ -95,7 +95,7 @@ function charPositions(bytes: Buffer): (byte: number) => number {
 const delimiters = [",", ";", "\t", "|"] as const;
 const sampleLinesMax = 20;
 
-/** The one that cuts the first lines into the most fields while most of them agree. */
+/** The delimiter that splits the first lines into the most fields while most of them agree. */
 function delimiterOf(text: string): string {
   const lines = sampleLines(text);
   let best: { readonly delimiter: string; readonly score: number } = { delimiter: ",", score: 0 };
@@ -109,7 +109,7 @@ function delimiterOf(text: string): string {
   return best.delimiter;
 }
 
-/** Lines outside quotes, without what is quoted: a separator in there counts for nothing. */
+/** Lines outside quotes, without quoted content: a separator inside does not count. */
 function sampleLines(text: string): string[] {
   return text
     .slice(0, 65_536)

@@ -1,4 +1,4 @@
-/** Writes the text of one part of a docx (the body, footnotes or endnotes) as its tags go by. */
+/** Writes the text of one part of a docx (the body, footnotes or endnotes) from its stream of tags. */
 import { outlineLevel, type ParagraphStyle, type Styles } from "./docx-styles.ts";
 import type { XmlHandler } from "./docx-xml.ts";
 import type { Sections } from "../sections.ts";
@@ -6,7 +6,7 @@ import type { TextBuilder } from "../text-builder.ts";
 
 type Attribute = (name: string) => string | undefined;
 
-/** Deleted or moved away in tracked changes, instructions of fields, and the second version of a drawing for old programs. */
+/** Deleted or moved away in tracked changes, instructions of fields, and the fallback version of a drawing. */
 const skipped = new Set(
   "del moveFrom delText instrText delInstrText Fallback pPrChange rPrChange sectPrChange tblPrChange tcPrChange trPrChange".split(
     " ",
@@ -23,7 +23,7 @@ interface Paragraph {
   start: number | undefined;
 }
 
-/** Numbers of footnotes and endnotes, in the order in which the text refers to them. */
+/** Numbers of footnotes and endnotes, in the order of their references in the text. */
 export type Notes = Map<string, number>;
 
 export class DocxBody implements XmlHandler {
@@ -200,7 +200,7 @@ export class DocxBody implements XmlHandler {
     this.#breakLine(isListItem(paragraph) ? 1 : 2);
   }
 
-  /** Inside a cell nothing may tear the row apart, not even a table in it. */
+  /** Inside a cell nothing may break the row, not even a nested table. */
   #breakLine(newlines: number): void {
     if (this.#cellDepth > 0) this.#out.space();
     else this.#out.breakLine(newlines);

@@ -71,7 +71,7 @@ function resolve(definitions: ReadonlyMap<string, Definition>, id: string): Para
   let decided = false;
   let listItem: boolean | undefined;
   let next: string | undefined = id;
-  // Styles may be based on each other in a circle.
+  // Styles may be based on each other in a cycle.
   for (let i = 0; i < ancestorsMax && next !== undefined; i += 1) {
     const definition: Definition | undefined = definitions.get(next);
     const found: number | undefined = headingLevel(definition?.name ?? next);

@@ -13,7 +13,7 @@ export function readXml(zip: Zip, entry: ZipEntry, handler: XmlHandler): void {
   const parser = new SaxesParser({ xmlns: false, position: false });
   parser.on("error", (error) => {
     throw invalid(
-      `The file is damaged: its part ${entry.name} is not valid XML (${error.message}). Open it in Word and save it anew.`,
+      `The file is damaged: its part ${entry.name} is not valid XML (${error.message}). Open it in Word and save it again.`,
     );
   });
   parser.on("opentag", (tag) => handler.open?.(localName(tag.name), (name) => attributeOf(tag.attributes, name)));

@@ -36,7 +36,7 @@ describe("DOCX", () => {
       expect(parsed.text.slice(start).startsWith(path.at(-1) ?? "?")).toBe(true);
   });
 
-  it("without styles.xml the ids speak, and an outline level makes a heading", () => {
+  it("without styles.xml the ids decide, and an outline level makes a heading", () => {
     const parsed = parseDocx(
       makeDocx(
         `${par("A", "Heading1")}<w:p><w:pPr><w:outlineLvl w:val="1"/></w:pPr><w:r><w:t>B</w:t></w:r></w:p>${par("text")}`,
@@ -58,7 +58,7 @@ describe("DOCX", () => {
     expect(parsed.text).toBe("- one\n  - deep\n- two\n\nName | Age\nAnn | 4 2\n\na\tb\ncd link");
   });
 
-  it("what was deleted in tracked changes or is hidden is left out, what was inserted stays", () => {
+  it("deleted tracked changes and hidden text are left out, insertions stay", () => {
     const run = (text: string, properties = "") => `<w:r>${properties}<w:t>${text}</w:t></w:r>`;
     const parsed = parseDocx(
       makeDocx(
@@ -70,7 +70,7 @@ describe("DOCX", () => {
     expect(parsed.text).toBe("keepnew\n\nbox");
   });
 
-  it("footnotes stand at the end, under the number in the text", () => {
+  it("footnotes come at the end, under their number in the text", () => {
     const parsed = parseDocx(
       makeDocx(`<w:p><w:r><w:t>Claim</w:t><w:footnoteReference w:id="2"/><w:t>.</w:t></w:r></w:p>`, {
         "footnotes.xml": `<w:footnote w:type="separator" w:id="-1">${par("----")}</w:footnote><w:footnote w:id="2">${par("Source.")}</w:footnote>`,
@@ -79,19 +79,19 @@ describe("DOCX", () => {
     expect(parsed.text).toBe("Claim[1].\n\n[1] Source.");
   });
 
-  it("an archive without a document is refused", () => {
+  it("an archive without a document is rejected", () => {
     expect(() => parseDocx(zipSync({ "word/other.xml": encode("<a/>") }))).toThrow("no word/document.xml");
   });
 
-  it.each([10, 200, 600])("an archive cut at %i bytes is refused", (length) => {
+  it.each([10, 200, 600])("an archive truncated at %i bytes is rejected", (length) => {
     expect(() => parseDocx(makeDocx(par("x")).slice(0, length))).toThrow(expect.objectContaining({ code: "INVALID" }));
   });
 
-  it("broken XML inside is refused", () => {
+  it("broken XML inside is rejected", () => {
     expect(() => parseDocx(makeDocx("<w:p><w:r>"))).toThrow("word/document.xml is not valid XML");
   });
 
-  it("an entry with a password is refused", () => {
+  it("an entry with a password is rejected", () => {
     const docx = makeDocx(par("x"));
     const directory = Buffer.from(docx.buffer).indexOf("PK\u0001\u0002");
     for (let at = directory; at >= 0; at = Buffer.from(docx.buffer).indexOf("PK\u0001\u0002", at + 4)) docx[at + 8] = 1;
@@ -102,7 +102,7 @@ describe("DOCX", () => {
 describe("ZIP bombs", () => {
   const spaces = " ".repeat(4_000_000);
 
-  it("a small file that declares more than the limit is refused before it is opened; at the limit it is read", () => {
+  it("a small file that declares more than the limit is rejected before it is opened; at the limit it is read", () => {
     const docx = makeDocx(par("x") + spaces);
     expect(docx.length).toBeLessThan(50_000);
     const inflated = [...parts(docx)]
@@ -114,7 +114,7 @@ describe("ZIP bombs", () => {
     );
   });
 
-  it("one that lies about its size is stopped where the lie ends", () => {
+  it("one with a false size is stopped at the declared size", () => {
     const docx = makeDocx(par("x") + spaces);
     for (const { at, name } of parts(docx))
       if (name === "word/document.xml") new DataView(docx.buffer).setUint32(at + 24, 1_000, true);

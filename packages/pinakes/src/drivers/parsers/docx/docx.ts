@@ -1,4 +1,4 @@
-/** DOCX: the body's paragraphs, headings, lists and tables, then the footnotes and endnotes that it refers to. */
+/** DOCX: the body's paragraphs, headings, lists and tables, then the referenced footnotes and endnotes. */
 import { invalid } from "../../../domain/errors.ts";
 import type { ParsedText } from "../../../ports/parser.ts";
 import { DocxBody, type Notes } from "./docx-body.ts";
@@ -29,7 +29,7 @@ export function parseDocx(
   return { text: out.finish(), pages: [], sections: sections.finish(warnings), rows: [], warnings };
 }
 
-/** Usually word/document.xml, but it is the archive that says so. */
+/** Usually word/document.xml, but the archive decides. */
 function mainPart(zip: Zip): ZipEntry {
   let target = "word/document.xml";
   const relations = zip.entries.get("_rels/.rels");
@@ -54,7 +54,7 @@ interface NoteFiles {
   readonly notes: Notes;
 }
 
-/** Each note that the text refers to, as a paragraph with its number. Headings do not occur in notes. */
+/** Each referenced note, as a paragraph with its number. Headings do not occur in notes. */
 function appendNotes(zip: Zip, entry: ZipEntry, kind: "footnote" | "endnote", { out, styles, notes }: NoteFiles): void {
   const body = new DocxBody(out, new Sections(), styles, new Map());
   let shown = false;

@@ -1,8 +1,8 @@
 /**
- * Opens ZIP archives by their directory and inflates single entries in pieces.
+ * Opens ZIP archives by their directory and inflates single entries as streams.
  *
- * Safety. An entry is refused by the size it declares before it is inflated, and inflating stops as soon as it proves larger than
- * declared. So nothing is ever inflated beyond the budget, however small the archive is.
+ * Safety. An entry is rejected by its declared size before it is inflated, and inflating stops as soon as it exceeds that size. So nothing
+ * is ever inflated beyond the budget, however small the archive is.
  */
 import { Inflate } from "fflate";
 import { invalid } from "../../../domain/errors.ts";
@@ -18,7 +18,7 @@ export interface ZipEntry {
 }
 
 const damaged =
-  "The file is damaged: it is not a complete ZIP archive, which a docx is. Upload it again, or open it in Word and save it anew.";
+  "The file is damaged: it is not a complete ZIP archive, which a docx is. Upload it again, or open it in Word and save it again.";
 const directoryEndBytes = 22;
 const commentBytesMax = 65_535;
 
@@ -37,7 +37,7 @@ export class Zip {
     this.entries = this.#readDirectory();
   }
 
-  /** Gives the entry's bytes to `take`, piece by piece. */
+  /** Passes the entry's bytes to `take`, chunk by chunk. */
   inflate(entry: ZipEntry, take: (piece: Uint8Array, last: boolean) => void): void {
     if (entry.encrypted) throw invalid("The file has a password. Save it without one and upload it again.");
     if (entry.bytes > this.#budget)
@@ -50,7 +50,7 @@ export class Zip {
     else if (entry.method === 8) inflatePieces(packed, entry.bytes, take);
     else
       throw invalid(
-        `The file is packed in a way that is not read (method ${entry.method}). Open it in Word and save it anew.`,
+        `The file uses an unsupported compression (method ${entry.method}). Open it in Word and save it again.`,
       );
   }
 
@@ -97,7 +97,7 @@ export class Zip {
   }
 }
 
-/** Small, since a piece may inflate to a thousand times its size. */
+/** Small, since a chunk may inflate to a thousand times its size. */
 const pieceBytes = 16_384;
 
 function inflatePieces(
@@ -109,14 +109,14 @@ function inflatePieces(
   const inflate = new Inflate((piece, last) => {
     total += piece.length;
     if (total > declaredBytes)
-      throw invalid("The file is damaged: a part of it is larger than it says. Open it in Word and save it anew.");
+      throw invalid("The file is damaged: a part of it is larger than it says. Open it in Word and save it again.");
     take(piece, last);
   });
   try {
     for (let at = 0; at < packed.length; at += pieceBytes)
       inflate.push(packed.subarray(at, at + pieceBytes), at + pieceBytes >= packed.length);
   } catch (error) {
-    // fflate's errors are told by a number; its messages say nothing to whoever uploaded the file.
+    // fflate identifies errors by number; its messages mean nothing to the uploader.
     if (error instanceof Error && "code" in error && typeof error.code === "number")
       throw invalid(damaged, { cause: error });
     throw error;

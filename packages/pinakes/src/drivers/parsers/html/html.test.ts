@@ -13,7 +13,7 @@ describe("HTML", () => {
     <ul><li>one</li><li>two<ul><li>deep</li></ul></li></ul><pre>a
   b</pre></body></html>`);
 
-  it("shows what a reader sees, block by block", () => {
+  it("returns the visible text, block by block", () => {
     expect(parsed.text).toBe(
       "Fish & chips\n\nFirst bold paragraph.\nNew line.\n\nPrices\n\nDish | Price\nCod | €5\n\n- one\n- two\n  - deep\n\na\n  b",
     );
@@ -25,7 +25,7 @@ describe("HTML", () => {
     expect(parsed.text.slice(parsed.sections[1]?.start)).toMatch(/^Prices\n/);
   });
 
-  it("the title stands in for a missing first heading", () => {
+  it("the title replaces a missing first heading", () => {
     const untitled = parseHtml("<title>My page</title><p>Hello</p><h2>Sub</h2><p>World</p>");
     expect(untitled.text).toBe("Hello\n\nSub\n\nWorld");
     expect(sectionOf(untitled, "Hello")).toEqual(["My page"]);
@@ -36,7 +36,7 @@ describe("HTML", () => {
     expect(sectionOf(parseHtml("<h1>One<h2>Two</h2>text"), "text")).toEqual(["One", "Two"]);
   });
 
-  it("5,000 levels are read, and one more is refused", () => {
+  it("5,000 levels are read, and one more is rejected", () => {
     expect(parseHtml(`${"<div><b>".repeat(2_500)}deep`).text).toBe("deep");
     expect(() => parseHtml(`${"<div><b>".repeat(2_500)}<i>deep`)).toThrow(expect.objectContaining({ code: "INVALID" }));
   });

@@ -1,4 +1,4 @@
-/** HTML: what a reader sees. Blocks make lines, rows of a table are lines, headings make sections. */
+/** HTML: the visible text. Blocks make lines, rows of a table are lines, headings make sections. */
 import { Parser } from "htmlparser2";
 import { invalid } from "../../../domain/errors.ts";
 import type { ParsedText } from "../../../ports/parser.ts";
@@ -37,17 +37,17 @@ class HtmlReader {
   #heading: Heading | undefined;
   #title = "";
   #inTitle = false;
-  /** Elements open since one that nobody sees, itself included. */
+  /** Open elements since an invisible one, itself included. */
   #unseenDepth = 0;
   #depth = 0;
   #preDepth = 0;
   #lists = 0;
-  /** For each open table, whether a cell of its row was begun and whether one is open. */
+  /** For each open table, whether a cell of its row has begun and whether one is open. */
   readonly #tables: { cells: number; inCell: boolean }[] = [];
 
   onopentag(name: string, attributes: Readonly<Record<string, string>>): void {
     this.#depth += 1;
-    // Each opening and closing tag costs the parser a look at all that are open.
+    // The parser searches all open elements at each opening and closing tag.
     if (this.#depth > parserLimits.htmlLevelsMax)
       throw invalid(
         `The page nests more than ${parserLimits.htmlLevelsMax} elements in each other. Close them, or upload it as .txt.`,
@@ -92,7 +92,7 @@ class HtmlReader {
     const warnings: string[] = [];
     const sections = new Sections();
     const title = headingText(this.#title);
-    // The title stands in for a first heading, above all others, where the page has none of its own.
+    // The title replaces a missing first heading, above all others.
     if (title !== "" && !this.#headings.some(({ level }) => level === 1) && this.#out.length > 0)
       sections.heading(0, 1, title);
     for (const { start, level, text } of this.#headings) if (start !== undefined) sections.heading(start, level, text);
@@ -151,7 +151,7 @@ class HtmlReader {
     this.#heading = undefined;
   }
 
-  /** Inside a cell a block must not tear the row apart. */
+  /** Inside a cell a block must not break the row. */
   #breakBlock(name: string): void {
     if (this.#tables.at(-1)?.inCell === true && name !== "tr" && name !== "table") this.#out.space();
     else

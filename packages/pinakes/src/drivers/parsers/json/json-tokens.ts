@@ -1,4 +1,4 @@
-/** Reads JSON token by token, strictly, and says where it is wrong. Loops only, so neither depth nor length can exhaust the stack. */
+/** A strict JSON tokenizer that reports the position of errors. Loops only, so neither depth nor length can exhaust the stack. */
 import { invalid } from "../../../domain/errors.ts";
 
 const word = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[[\]{},:]/y;
@@ -25,7 +25,7 @@ export class JsonTokens {
     return this.#source.slice(this.#begin, this.#at);
   }
 
-  /** Goes to the next token, or the end; tells whether a line ended on the way. */
+  /** Advances to the next token, or the end; returns whether a line ended on the way. */
   skipBlank(): { readonly newline: boolean; readonly end: boolean } {
     let newline = false;
     for (; this.#at < this.#source.length; this.#at += 1) {
@@ -37,7 +37,7 @@ export class JsonTokens {
     return { newline, end: this.#at === this.#source.length };
   }
 
-  /** Names the place of the token read last. */
+  /** An error at the position of the last token. */
   wrong(what: string): Error {
     const before = this.#source.slice(0, this.#begin);
     const line = before.split("\n").length;
@@ -58,8 +58,8 @@ export class JsonTokens {
       at += 1;
       if (this.#source[at] === "u" && /^[0-9a-fA-F]{4}$/.test(this.#source.slice(at + 1, at + 5))) at += 4;
       else if (!'"\\/bfnrt'.includes(this.#source[at] ?? "x"))
-        throw this.wrong("this text holds a backslash that means nothing");
+        throw this.wrong("this string contains an invalid escape");
     }
-    throw this.wrong("this text is not closed on its line");
+    throw this.wrong("this string is not closed on its line");
   }
 }

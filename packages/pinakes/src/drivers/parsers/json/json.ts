@@ -1,6 +1,6 @@
 /**
- * JSON: the value, indented, with a section for each key or index of its top level. Several values in a row (JSON lines) stay one a
- * line, and each is a section. Numbers are copied as they are written, so that long ones lose no digit.
+ * JSON: the value, indented, with a section for each key or index of its top level. Several values in a row (JSON lines) stay one per line,
+ * and each is a section. Numbers are copied as written, so that long ones lose no digit.
  */
 import type { ParsedText } from "../../../ports/parser.ts";
 import { JsonTokens } from "./json-tokens.ts";
@@ -88,19 +88,18 @@ class JsonPrinter {
   }
 
   #key(token: string): Expected {
-    if (!token.startsWith('"')) throw this.#tokens.wrong("a key in double quotes must stand here");
+    if (!token.startsWith('"')) throw this.#tokens.wrong("expected a key in double quotes");
     const key = unescaped(token);
     this.#indent(this.#open.length);
     if (this.#pretty && this.#open.length === 1)
       this.#sections.add(this.#length, [headingText(JSON.parse(token) as string)]);
-    if (this.#tokens.next() !== ":") throw this.#tokens.wrong("a colon must stand here");
+    if (this.#tokens.next() !== ":") throw this.#tokens.wrong("expected a colon");
     this.#put(this.#pretty ? `${key}: ` : `${key}:`);
     return "value";
   }
 
   #value(token: string, expected: Expected): Expected {
-    if (token === "," || token === ":" || token === "]" || token === "}")
-      throw this.#tokens.wrong("a value must stand here");
+    if (token === "," || token === ":" || token === "]" || token === "}") throw this.#tokens.wrong("expected a value");
     if (expected !== "value") {
       this.#indent(this.#open.length);
       if (this.#pretty && this.#open.length === 1) this.#sections.add(this.#length, [`[${this.#topItems}]`]);
@@ -123,7 +122,7 @@ class JsonPrinter {
   }
 }
 
-/** Letters written as \u00e9 become letters, so that they are found; escapes that must be stay. */
+/** Letters written as \u00e9 become letters, so that they are found; required escapes stay. */
 function unescaped(token: string): string {
   return token.includes("\\") ? JSON.stringify(JSON.parse(token)).replaceAll(String.raw`\u0000`, "") : token;
 }

@@ -1,10 +1,10 @@
 /**
- * Bounds how deep the blocks of Markdown are nested before its parser sees them: the time it takes grows with the square of the depth, so
- * 10 KB of "- " would take minutes. One pass over the lines; a marker that is too deep becomes a letter, and with it the rest of its line
- * plain words. Nothing else changes, and no position: only headings outside of all lists and quotes are looked for.
+ * Limits the nesting of Markdown blocks before its parser sees them: it takes time quadratic in the depth, so 10 KB of "- " would take
+ * minutes. One pass over the lines; a marker that is too deep becomes a letter, and the rest of its line plain words. Nothing else changes,
+ * and no position: only headings outside of all lists and quotes matter.
  */
 const levelsMax = 12;
-/** Two columns are the least that a nested item is indented by. */
+/** The smallest indentation of a nested item. */
 const columnsMax = 4 * levelsMax;
 
 const marker = /[>]|[-+*](?=[ \t\n]|$)|\d{1,9}[.)](?=[ \t\n]|$)/y;
@@ -24,7 +24,7 @@ export function flattenDeepBlocks(text: string): string {
   return copied === 0 ? text : out + text.slice(copied);
 }
 
-/** Where the first marker stands that is too deep, on the line that begins here. */
+/** The position of the first marker that is too deep, on the line that begins here. */
 function deepMarker(text: string, start: number): number | undefined {
   let columns = 0;
   let levels = 0;

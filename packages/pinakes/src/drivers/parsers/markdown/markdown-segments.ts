@@ -1,8 +1,8 @@
 /**
- * Cuts Markdown where no block can reach across, because the time that its parser takes grows with the square of what it gets: after a
- * blank line, before a line that begins with a letter or a heading, outside of code, comments and raw HTML. A list does not reach over
- * such a line, since what belongs to it is indented. Where no such place comes for long, it is cut before any line that is not indented and
- * cannot belong to the line before as its underline, its fence or its end; after eight times as much, at any line at all.
+ * Splits Markdown where no block can continue across, because its parser takes quadratic time: after a blank line, before a line that
+ * begins with a letter or a heading, outside of code, comments and raw HTML. A list does not continue across such a line, since its content
+ * is indented. If there is no such line for long, it splits before any line that is not indented and cannot be the underline, fence or end
+ * of the previous block; after eight times as much, at any line at all.
  */
 const segmentCharsMin = 2_048;
 const segmentCharsMax = 4_096;
@@ -37,7 +37,7 @@ export function* markdownSegments(
   yield { start, text: text.slice(start) };
 }
 
-/** How a block ends that may hold blank lines, if this line begins one. */
+/** How a block ends that may contain blank lines, if this line begins one. */
 function endOfBlock(line: string): RegExp | undefined {
   const fence = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/.exec(line)?.[1];
   if (fence !== undefined) return new RegExp(`^ {0,3}${fence[0]}{${Math.min(fence.length, 1_000)},}[ \\t]*$`);

@@ -1,7 +1,7 @@
 /**
  * Markdown: the text is the source itself; sections come from its headings. Front matter is text, but no heading.
  *
- * Only blocks are parsed in the large: what is written inside a paragraph cannot make a heading, and skipping it saves most of the time.
+ * Only blocks are parsed: inline content of a paragraph cannot make a heading, and skipping it saves most of the time.
  */
 import { fromMarkdown } from "mdast-util-from-markdown";
 import type { ParsedText } from "../../../ports/parser.ts";
@@ -23,7 +23,7 @@ const inlineConstructs = [
   "labelStartLink",
 ];
 
-/** Marks and addresses of links included; brackets that are never closed take time that grows with their square. */
+/** Link markup and addresses included; unclosed brackets take quadratic time. */
 const titleCharsMax = 4 * parserLimits.headingCharsMax;
 
 export function parseMarkdown(text: string): ParsedText {
@@ -52,7 +52,7 @@ function frontMatterLength(text: string): number {
   return end.exec(text) === null ? 0 : end.lastIndex;
 }
 
-/** The words of a heading, without the marks of links and emphasis. Of a long one only the beginning is looked at: it is cut anyway. */
+/** The words of a heading, without the markup of links and emphasis. Only the beginning of a long one is parsed: it is truncated anyway. */
 function titleOf(source: string): string {
   return wordsOf(fromMarkdown(source.slice(0, titleCharsMax)));
 }

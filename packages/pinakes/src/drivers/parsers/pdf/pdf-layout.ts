@@ -1,6 +1,6 @@
 /**
- * The pieces of text on a page of a PDF to lines and paragraphs. A PDF knows only what stands where: a line that reaches the right edge
- * of its column goes on in the next one, one that ends early does not, and a gap in height begins a new paragraph.
+ * Joins the text fragments on a page of a PDF to lines and paragraphs. A PDF only has positions: a line that reaches the right edge of its
+ * column continues in the next one, one that ends early does not, and a vertical gap begins a new paragraph.
  */
 export interface Piece {
   readonly text: string;
@@ -67,7 +67,7 @@ function toLines(pieces: readonly Piece[]): Line[] {
   return lines;
 }
 
-/** Lines that begin at the same place are a column. */
+/** Lines with the same start form a column. */
 function column({ x }: Line): number {
   return Math.round(x / 4);
 }
@@ -85,7 +85,7 @@ const listItem = /^(?:[•●▪◦‣·*–—-]|\(?(?:\d{1,3}|[a-z])[.)])\s/i;
 function joint(before: Line, line: Line, edges: ReadonlyMap<number, number>): Joint {
   const height = Math.max(before.height, line.height, 1);
   const gap = before.y - line.y;
-  // Letters of another size: a heading, or what follows one.
+  // Another font size: a heading, or the text after one.
   const alike = Math.abs(before.height - line.height) <= 0.1 * height;
   if (gap > paragraphHeightsMin * height || (gap > 0 && !alike)) return "paragraph";
   if (gap <= 0 || listItem.test(line.text)) return "line";
@@ -96,7 +96,7 @@ function joint(before: Line, line: Line, edges: ReadonlyMap<number, number>): Jo
 const hyphenated = /\p{L}[-\u2010]$/u;
 const continues = /^\p{Ll}/u;
 
-/** Puts between the last line and the next what belongs there, or takes away the hyphen that only the end of a line needed. */
+/** Adds the separator between the last line and the next, or removes the hyphen of a divided word. */
 function join(parts: string[], next: string, how: Joint): void {
   const last = parts.pop() ?? "";
   const divided = last.endsWith("\u00ad") || (hyphenated.test(last.slice(-3)) && continues.test(next));

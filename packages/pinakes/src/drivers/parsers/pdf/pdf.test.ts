@@ -7,7 +7,7 @@ const long =
   "The quick brown fox jumps over the lazy dog and keeps on running through the forest until it comes to a river that is far too wide to cross, so it sits down and waits for the night.";
 
 describe("PDF", () => {
-  it("gives the text with its pages, and says which have none", async () => {
+  it("returns the text with its pages, and reports those without text", async () => {
     const pdf = await makePdf([
       (doc) => doc.fontSize(12).text("First page, alpha."),
       () => undefined,
@@ -45,7 +45,7 @@ describe("PDF", () => {
     expect(parsed.text).toMatch(/Anglo-\s?Saxon/);
   });
 
-  it("a password is told", async () => {
+  it("a password is reported", async () => {
     const locked = await makePdf([(doc) => doc.text("secret")], { userPassword: "open sesame", ownerPassword: "x" });
     await expect(parsePdf(locked)).rejects.toMatchObject({
       code: "INVALID",
@@ -58,7 +58,7 @@ describe("PDF", () => {
     expect(parsed.text).toBe("readable");
   });
 
-  it("a file cut short is refused", async () => {
+  it("a truncated file is rejected", async () => {
     const whole = await makePdf([(doc) => doc.text(long)]);
     await expect(parsePdf(whole.slice(0, 200))).rejects.toMatchObject({
       code: "INVALID",
@@ -79,7 +79,7 @@ describe("PDF", () => {
     expect(parsed.text).toBe("Größe: 5 €, façade");
   });
 
-  it("a CJK font without its own table is read by the tables of the library", async () => {
+  it("a CJK font without its own table is read with the library's tables", async () => {
     const stream = "BT /F1 12 Tf 72 720 Td <93FA967B8CEA> Tj ET";
     const parsed = await parsePdf(
       rawPdf([
@@ -95,7 +95,7 @@ describe("PDF", () => {
     expect(parsed.text).toBe("日本語");
   });
 
-  it("one damaged page does not lose the others", async () => {
+  it("one damaged page does not affect the others", async () => {
     const deflated = deflateSync(Buffer.from("BT /F1 12 Tf 72 720 Td (Fine page.) Tj ET")).toString("latin1");
     const page = (content: number) =>
       `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 6 0 R >> >> /Contents ${content} 0 R >>`;

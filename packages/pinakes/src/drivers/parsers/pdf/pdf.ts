@@ -1,4 +1,4 @@
-/** PDF: the text page by page. Scanned pages hold images and no text; they are counted and told. */
+/** PDF: the text page by page. Scanned pages contain images and no text; they are counted and reported. */
 import type { PDFDocumentLoadingTask, PDFDocumentProxy } from "pdfjs-dist/legacy/build/pdf.mjs";
 import { createRequire } from "node:module";
 import { dirname, join, sep } from "node:path";
@@ -13,13 +13,13 @@ interface PdfLimits {
   readonly textCharsMax: number;
 }
 
-/** Fonts of many pages are let go after this many. */
+/** Fonts are released after this many pages. */
 const pagesPerCleanup = 200;
 
 export async function parsePdf(bytes: Uint8Array, limits: PdfLimits = parserLimits): Promise<ParsedText> {
   const pdfjs = await import("pdfjs-dist/legacy/build/pdf.mjs");
   const task = pdfjs.getDocument({
-    // A copy, because pdf.js takes the buffer away from its owner.
+    // A copy, because pdf.js takes ownership of the buffer.
     data: bytes.slice(),
     // Tables that come with pdf.js: without them Chinese, Japanese and Korean text of older files cannot be read.
     cMapUrl: libraryFolder("cmaps"),
@@ -91,7 +91,7 @@ function nothingRead(pages: number, unreadable: number): Error {
   if (pages > 0 && unreadable === pages)
     return invalid("The PDF is damaged: none of its pages can be read. Open it in a PDF reader and save it anew.");
   return invalid(
-    "The PDF holds no text, only images (scanned pages?). Run text recognition (OCR) on it and upload the result.",
+    "The PDF contains no text, only images (scanned pages?). Run text recognition (OCR) on it and upload the result.",
   );
 }
 

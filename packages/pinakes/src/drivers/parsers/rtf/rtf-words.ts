@@ -1,6 +1,6 @@
-/** What the control words of RTF mean for its text. */
+/** The meaning of RTF control words for the text. */
 
-/** Groups that begin with these hold no text of the document. */
+/** Groups that begin with these contain no text of the document. */
 export const ignoredDestinations: ReadonlySet<string> = new Set(
   "fonttbl colortbl stylesheet pict info header headerl headerr headerf footer footerl footerr footerf listtable listoverridetable revtbl rsidtbl generator filetbl xmlnstbl themedata colorschememapping datastore latentstyles object objdata nonshppict fldinst bkmkstart bkmkend mmathPr pgdsctbl template private1 xe tc rxe txe annotation atnid atnauthor atndate atnref atnicn atrfstart atrfend pntext pntxta pntxtb listtext".split(
     " ",
@@ -21,7 +21,7 @@ export const characters: Readonly<Record<string, string>> = {
   rdblquote: "”",
 };
 
-/** Code pages by the number that RTF gives them; the rest of Windows' are `windows-` and the number. */
+/** Code pages by RTF's charset number; the rest of Windows' are `windows-` and the number. */
 const codePages: Readonly<Record<number, string>> = {
   866: "ibm866",
   874: "windows-874",

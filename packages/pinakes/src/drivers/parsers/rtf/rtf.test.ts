@@ -18,11 +18,11 @@ one\cell two\cell\row end}`,
     expect(parsed.sections).toHaveLength(1);
   });
 
-  it("\\uc says how many characters stand in for one", () => {
+  it("\\uc says how many characters replace one", () => {
     expect(rtf(String.raw`{\rtf1\uc2 \u233 ab{\uc0 \u232 c}\u233\'65\'65d}`).text).toBe("éècéd");
   });
 
-  it("other code pages are read, those of two bytes too", () => {
+  it("other code pages are read, including double-byte ones", () => {
     expect(rtf(String.raw`{\rtf1\ansi\ansicpg1251 \'cf\'f0\'e8}`).text).toBe("При");
     expect(rtf(String.raw`{\rtf1\ansi\ansicpg932 \'93\'fa\'96\'7b}`).text).toBe("日本");
   });
@@ -31,7 +31,7 @@ one\cell two\cell\row end}`,
     expect(rtf("{\\rtf1 a{\\pict\\bin5 }}{\\}}b}").text).toBe("ab");
   });
 
-  it("100,000 groups are no trouble, and an end that is missing is told", () => {
+  it("100,000 groups work, and a missing end is reported", () => {
     const parsed = rtf(`{\\rtf1 ${"{".repeat(100_000)}deep`);
     expect(parsed.text).toBe("deep");
     expect(parsed.warnings).toEqual([expect.stringContaining("end may be missing")]);

@@ -1,17 +1,17 @@
 /**
- * RTF by a small reader of its own: groups, control words and characters. What is hidden, deleted or no text (fonts, pictures, styles)
- * is left out; paragraphs with an outline level are headings.
+ * A small RTF reader: groups, control words and characters. Hidden, deleted and non-text parts (fonts, pictures, styles) are left out;
+ * paragraphs with an outline level are headings.
  */
 import type { ParsedText } from "../../../ports/parser.ts";
 import { characters, codePageDecoder, ignoredDestinations } from "./rtf-words.ts";
 import { Sections } from "../sections.ts";
 import { TextBuilder } from "../text-builder.ts";
 
-/** What a group inherits from the one around it. */
+/** What a group inherits from its parent. */
 interface Group {
   ignored: boolean;
   hidden: boolean;
-  /** Characters that stand in for a \u for readers that know none. */
+  /** Replacement characters after a \u for readers without Unicode. */
   fallbackChars: number;
 }
 
@@ -37,7 +37,7 @@ class RtfReader {
   #skipChars = 0;
   #atGroupStart = false;
   #starred = false;
-  /** Told apart from the next cell when there is one: no line ends in a separator. */
+  /** The separator is written only before a next cell: no line ends in one. */
   #cellEnded = false;
   #paragraph: { level: number | undefined; start: number | undefined; text: string } = {
     level: undefined,

@@ -13,7 +13,7 @@ describe("XML", () => {
     expect(sectionOf(parsed, "<raw>")).toEqual(["library", "book"]);
   });
 
-  it("a billion laughs stay three letters", () => {
+  it("a billion laughs attack stays three letters", () => {
     const levels = Array.from({ length: 9 }, (_, i) => `<!ENTITY lol${i + 1} "${`&lol${i};`.repeat(10)}">`).join("\n");
     const parsed = parseXml(
       `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol0 "lol">${levels}]><lolz>ha &lol9;</lolz>`,
@@ -32,13 +32,13 @@ describe("XML", () => {
     ["<a>\n\n&nope;</a>", "line 3"],
     ["<a>", "unclosed tag"],
     ["plain", "line 1"],
-  ])("%j is refused with its line", (source, detail) => {
+  ])("%j is rejected with its line", (source, detail) => {
     expect(() => parseXml(source)).toThrow(
       expect.objectContaining({ code: "INVALID", message: expect.stringContaining(detail) }),
     );
   });
 
-  it("100,000 levels are no trouble", () => {
+  it("100,000 levels work", () => {
     const parsed = parseXml(`${"<a>".repeat(100_000)}deep${"</a>".repeat(100_000)}`);
     expect(parsed.text).toBe("deep");
     expect(parsed.sections).toEqual([{ start: 0, path: Array.from({ length: 8 }, () => "a") }]);

@@ -1,6 +1,6 @@
 /**
- * XML: the text between the tags, with the path of elements as sections. Entities that the file defines itself are never expanded:
- * a few lines of them can mean gigabytes.
+ * XML: the text between the tags, with the path of elements as sections. Entities that the file defines itself are never expanded: a few
+ * lines of them can mean gigabytes.
  */
 import { SaxesParser } from "saxes";
 import { invalid } from "../../../domain/errors.ts";
@@ -19,7 +19,7 @@ export function parseXml(xml: string): ParsedText {
 
 interface OpenElement {
   readonly name: string;
-  /** Inside a sentence: neither a line nor a section of its own. */
+  /** Inline: neither a line nor a section of its own. */
   readonly inline: boolean;
   hasText: boolean;
 }

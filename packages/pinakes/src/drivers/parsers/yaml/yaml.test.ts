@@ -12,18 +12,18 @@ describe("YAML", () => {
     expect(parsed.text.slice(parsed.sections[1]?.start)).toBe("client: *n\n");
   });
 
-  it("several documents and lists are told apart", () => {
+  it("several documents and lists are distinguished", () => {
     const parsed = parseYaml("a: 1\n---\n- x\n- y\n---\njust text\n");
     expect(sectionOf(parsed, "a: 1")).toEqual(["document 1", "a"]);
     expect(sectionOf(parsed, "y")).toEqual(["document 2", "[1]"]);
     expect(sectionOf(parsed, "just text")).toEqual(["document 3"]);
   });
 
-  it("100,000 levels are refused, not a crash", () => {
+  it("100,000 levels are rejected, not a crash", () => {
     expect(() => parseYaml("[".repeat(100_000))).toThrow(RangeError);
   });
 
-  it("an alias bomb is refused", () => {
+  it("an alias bomb is rejected", () => {
     const levels = Array.from(
       { length: 9 },
       (_, i) => `l${i + 1}: &l${i + 1} [${Array.from({ length: 9 }, () => `*l${i}`).join(", ")}]`,
@@ -33,13 +33,13 @@ describe("YAML", () => {
     );
   });
 
-  it("aliases are accepted up to the limit and refused one past it", () => {
+  it("aliases are accepted up to the limit and rejected one past it", () => {
     const repeated = (times: number) => `a: &a [x]\nb: [${Array.from({ length: times }, () => "*a").join(",")}]`;
     expect(parseYaml(repeated(5), { yamlRepeatedValuesMax: 10 }).sections).toHaveLength(2);
     expect(() => parseYaml(repeated(6), { yamlRepeatedValuesMax: 11 })).toThrow("more than 11 values");
   });
 
-  it("thousands of harmless aliases and a circle are accepted", () => {
+  it("thousands of harmless aliases and a cycle are accepted", () => {
     expect(parseYaml(`a: &a x\nb:\n${"  - *a\n".repeat(10_000)}`).sections).toHaveLength(2);
     expect(parseYaml("a: &a\n  b: *a\n").sections).toHaveLength(1);
   });
@@ -48,7 +48,7 @@ describe("YAML", () => {
     ["a: 1\nb: [1, 2\n", "line 3"],
     ["a: 1\nb: x: 2\n", "line 2"],
     ["a: *nowhere\n", "nowhere"],
-  ])("%j is refused with its place", (source, detail) => {
+  ])("%j is rejected with its position", (source, detail) => {
     expect(() => parseYaml(source)).toThrow(
       expect.objectContaining({ code: "INVALID", message: expect.stringContaining(detail) }),
     );

@@ -19,7 +19,7 @@ export function parseYaml(
   text: string,
   { yamlRepeatedValuesMax }: { readonly yamlRepeatedValuesMax: number } = parserLimits,
 ): ParsedText {
-  // Repeated keys are left alone: looking for them takes time that grows with the square of the file.
+  // Duplicate keys are accepted: finding them takes quadratic time.
   const documents = parseAllDocuments(text, {
     uniqueKeys: false,
     logLevel: "silent",
@@ -40,7 +40,7 @@ export function parseYaml(
 function refuseErrors(document: Document.Parsed): void {
   const [error] = document.errors;
   if (error === undefined) return;
-  // The library reports the depth it cannot take as an error of the file; the caller knows what to say.
+  // The library reports excessive depth as an error of the file; the caller has a better message.
   if (error.message.includes("call stack")) throw new RangeError(error.message, { cause: error });
   const place = error.linePos?.[0];
   const where = place === undefined ? "" : `line ${place.line}, column ${place.col}: `;
@@ -49,8 +49,8 @@ function refuseErrors(document: Document.Parsed): void {
 }
 
 /**
- * We never expand aliases, but whoever reads the file next may; one that means gigabytes is an attack or a mistake. So it is counted
- * what they stand for: the size of what an anchor names is known when its first alias comes.
+ * We never expand aliases, but the next reader of the file may; one that means gigabytes is an attack or a mistake. So this counts what
+ * they expand to: the size of an anchor's value is known at its first alias.
  */
 class RepeatedValues {
   readonly #sizes = new Map<string, number>();
@@ -61,12 +61,12 @@ class RepeatedValues {
     this.#max = max;
   }
 
-  /** Values in a node, itself included, with aliases written out. */
+  /** Values in a node, itself included, with aliases expanded. */
   sizeOf(node: unknown): number {
     if (isAlias(node)) return this.#repeat(node.source);
     if (isPair(node)) return this.sizeOf(node.key) + this.sizeOf(node.value);
     if (!isScalar(node) && !isCollection(node)) return 0;
-    // Counts as one inside itself, where an alias makes a circle.
+    // Counts as one inside itself, if an alias makes a cycle.
     if (node.anchor !== undefined) this.#sizes.set(node.anchor, 1);
     let size = 1;
     if (isCollection(node)) for (const item of node.items) size += this.sizeOf(item);
@@ -78,12 +78,12 @@ class RepeatedValues {
     const size = this.#sizes.get(anchor);
     if (size === undefined)
       throw invalid(
-        `The file is not valid YAML: *${anchor} stands for nothing, there is no &${anchor} before it. Correct it, or upload the file as .txt.`,
+        `The file is not valid YAML: *${anchor} refers to nothing, there is no &${anchor} before it. Correct it, or upload the file as .txt.`,
       );
     this.#repeated += size;
     if (this.#repeated > this.#max)
       throw invalid(
-        `The aliases of the file (*name) stand for more than ${this.#max.toLocaleString("en-US")} values; write it with fewer aliases.`,
+        `The aliases of the file (*name) expand to more than ${this.#max.toLocaleString("en-US")} values; write it with fewer aliases.`,
       );
     return size;
   }
@@ -91,7 +91,7 @@ class RepeatedValues {
 
 function addSections(sections: Sections, node: ParsedNode | null, above: readonly string[], textChars: number): void {
   const add = (part: ParsedNode, path: readonly string[]) => {
-    // A value that is left out may stand behind the last character, where there is nothing to cite.
+    // An omitted value may be after the last character, where there is nothing to cite.
     if (part.range[0] < textChars) sections.add(part.range[0], path);
   };
   if (isMap(node)) for (const { key } of node.items) add(key, [...above, keyText(key)]);

@@ -47,7 +47,7 @@ it("R-TG-71 the number of tables and indexes does not grow with the number of sp
   expect(await objects()).toBe(before);
 });
 
-it("R-TG-39 R-TG-129 of what was removed no row and no word is left in any table", async () => {
+it("R-TG-39 R-TG-129 removed quads leave no row and no term in any table", async () => {
   const database = databases.fresh();
   const nothing = { triples: 0, quads: 0, triple_supports: 0, triple_terms: 0 };
   await using triples = await open(database);
@@ -64,7 +64,7 @@ it("R-TG-39 R-TG-129 of what was removed no row and no word is left in any table
   await triples.removeSource(scope, "a", "one");
   await triples.removeSource(scope, "a", "two");
   expect(await rowsOf(database)).toEqual(nothing);
-  // Also of a source that a removed quad was the last to have.
+  // Also of a source whose last quad was removed.
   await triples.write(scope, "a", { insert: rows.slice(0, 1), source: { source: "three", part: 1 } });
   await triples.write(scope, "a", { remove: rows.slice(0, 1) });
   expect(await rowsOf(database)).toEqual(nothing);
@@ -98,12 +98,12 @@ it("R-TG-87 while a purge is in the middle of a step, other spaces are read and 
   expect(await triples.usage(scope, "a")).toEqual({ quads: 0, supports: 0, terms: 0 });
 });
 
-it("R-TG-83 a page is of one moment: of two quads that change places in one write exactly one is seen, and whole", async () => {
+it("R-TG-83 a page is a snapshot: of two quads that are swapped in one write exactly one is seen, and whole", async () => {
   const database = databases.fresh();
   await using writer = await open(database);
   await using reader = await open(database);
   await writer.open(scope, "a");
-  // Each round has terms of its own, so that a reader has to look up every one of them, and they vanish again.
+  // Each round has terms of its own, so that a reader has to look up every one of them, and they are removed again.
   const row = (i: number) => quad(`s${i}`, `p${i}`, `o${i}`, i % 2 === 0 ? undefined : `g${i}`);
   await writer.write(scope, "a", { insert: [row(0)] });
   let writing = true;
@@ -123,7 +123,7 @@ it("R-TG-83 a page is of one moment: of two quads that change places in one writ
   expect(await writer.usage(scope, "a")).toEqual({ quads: 1, supports: 0, terms: 3 });
 });
 
-it("a database of another format, and an address that is none, are refused", async () => {
+it("a database of another format, and an invalid address, are rejected", async () => {
   const database = databases.fresh();
   await (await open(database)).close();
   const raw = await databases.raw();
@@ -142,14 +142,14 @@ it("triples and items may share a database", async () => {
   expect(await triples.write(scope, "a", { insert: [quad("s", "p", "o")] })).toEqual({ inserted: 1, removed: 0 });
 });
 
-it("R-TG-84 terms whose hashes are the same are told apart", async () => {
+it("R-TG-84 terms whose hashes collide are distinct", async () => {
   const database = databases.fresh();
   await using triples = await open(database);
   await triples.open(scope, "a");
   const [one, two] = [quad("one", "p", "o"), quad("two", "p", "o")];
   await triples.write(scope, "a", { insert: [one, two] });
   const raw = await databases.raw();
-  // Nobody can make such a pair; the table can be told of one.
+  // Such a pair cannot be constructed; the table is edited to contain one.
   const changed = await raw.query(
     `UPDATE "${database}".pinakes_triple_terms SET hash = $1 WHERE text IN ('<one>', '<two>')`,
     [hashOf(iri("two"))],
@@ -160,7 +160,7 @@ it("R-TG-84 terms whose hashes are the same are told apart", async () => {
   expect(await triples.write(scope, "a", { remove: [two] })).toEqual({ inserted: 0, removed: 1 });
   expect((await triples.match(scope, "a", {})).quads).toEqual([one]);
   expect((await triples.match(scope, "a", { s: iri("two") })).quads).toEqual([]);
-  // The one that is left has the hash of the other, which is new again.
+  // The remaining one has the hash of the other, which is new again.
   expect(await triples.write(scope, "a", { insert: [two] })).toEqual({ inserted: 1, removed: 0 });
   expect(await triples.usage(scope, "a")).toEqual({ quads: 2, supports: 0, terms: 4 });
 });

@@ -42,7 +42,7 @@ export class PostgresTripleEngine implements TripleEngine {
   readonly #database: Database;
   readonly #tables: TripleTables;
   readonly #texts: TermTexts;
-  /** PostgreSQL would order writes to a space too, but each would hold a connection while it waits, and use up the pool. */
+  /** PostgreSQL would serialise writes to a space too, but each would hold a connection while it waits, and exhaust the pool. */
   readonly #queue = new KeyedQueue();
   #closed: Promise<void> | undefined;
 
@@ -132,7 +132,7 @@ export class PostgresTripleEngine implements TripleEngine {
   }
 
   close(): Promise<void> {
-    // Writes that wait their turn were accepted: they are carried out.
+    // Writes in the queue were accepted: they are carried out.
     this.#closed ??= this.#queue.idle().then(() => this.#database.close());
     return this.#closed;
   }

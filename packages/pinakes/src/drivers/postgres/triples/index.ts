@@ -6,9 +6,9 @@ import { PostgresTripleEngine } from "./engine.ts";
 export interface PostgresTriplesOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
-  /** The PostgreSQL schema that holds everything; made when it is absent. May be the one of the items. */
+  /** The PostgreSQL schema that holds everything; created if absent. May be the one of the items. */
   readonly database?: string;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly poolSize?: number;
 }
 

@@ -18,7 +18,7 @@ import { piecesOf, type TermTexts } from "./terms.ts";
 type QuadRow = [scan: number, s: number, p: number, o: number, g: number];
 type FoundRow = [space: number, status: SpaceStatus, ...QuadRow] | [space: number, status: SpaceStatus, scan: null];
 
-/** What others change meanwhile is not seen. */
+/** Repeatable read: concurrent changes are invisible. */
 export async function inSnapshot<T>(database: Database, read: (session: Session) => Promise<T>): Promise<T> {
   return database.transact(async (transaction) => {
     await transaction.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
@@ -40,7 +40,7 @@ export async function matchQuads(
   return whole;
 }
 
-/** Undefined where a text is missing. */
+/** Undefined if a text is missing. */
 async function readPage(
   session: Session,
   tables: TripleTables,
@@ -83,7 +83,7 @@ function isWhole(quad: { readonly [P in keyof Quad]: TermText | undefined }): qu
   return quad.s !== undefined && quad.p !== undefined && quad.o !== undefined && quad.g !== undefined;
 }
 
-/** One row more than the page may hold, to know whether it goes on. */
+/** One row more than the page may hold, to know whether it continues. */
 async function findRows(
   session: Session,
   tables: TripleTables,

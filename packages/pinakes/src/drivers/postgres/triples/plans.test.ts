@@ -1,4 +1,4 @@
-/** Which rows PostgreSQL looks at: its plans right after a load, and with statistics that speak of other spaces. */
+/** Which rows PostgreSQL examines: its plans right after a load, and with statistics that describe other spaces. */
 import { expect, it } from "vitest";
 import { iri, type Quad } from "../../../domain/rdf.ts";
 import type { QuadPattern, TripleStore } from "../../../ports/triple-store.ts";
@@ -28,7 +28,7 @@ function nodesOf(plan: PlanNode): PlanNode[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** All 16 of a quad, with the graph without a name, a named one, or any. */
+/** All 16 of a quad, with the default graph, a named one, or any. */
 function patterns({ s, p, o, g }: Quad): QuadPattern[] {
   return Array.from({ length: 24 }, (_, i) => ({
     ...(i & 1 ? { s } : {}),
@@ -70,7 +70,7 @@ async function checkPlans(database: string, space: string, quad: Quad): Promise<
       ).not.toContain(kind);
     const scans = nodes.filter((node) => /^pinakes_(triples|quads)$/.test(node["Relation Name"] ?? ""));
     expect(scans.length, told).toBe(scansOf(pattern).length);
-    // The index whose columns are the order, both bounds inside it, no row left out, and none looked at beyond the page.
+    // The index whose columns are the order, both bounds inside it, no row filtered out, and none examined beyond the page.
     for (const [i, { order }] of scansOf(pattern).entries()) {
       const scan = scans[i] as PlanNode;
       expect(scan["Index Name"], told).toMatch(new RegExp(`_space_${order.join("_")}_idx$|_pkey$`));
@@ -98,7 +98,7 @@ it("R-TG-81 R-TG-89 every pattern is one range of the index in its order, right 
   await checkPlans(database, "a", { ...(rows[11] as Quad), g: iri("g1") });
 });
 
-it("R-TG-81 what a source supports is one range of the index by source, from its beginning and from a place, whatever statistics say", async () => {
+it("R-TG-81 what a source supports is one range of the index by source, from its beginning and from a position, whatever statistics say", async () => {
   const database = databases.fresh();
   await using triples = await openPostgresTriples({ url: databases.server.url, database });
   const raw = await databases.raw();
@@ -138,7 +138,7 @@ it("R-TG-81 what a source supports is one range of the index by source, from its
   }
 });
 
-it("R-TG-81 R-TG-90 statistics of a large space of another shape do not lead the planner to another index", async () => {
+it("R-TG-81 R-TG-90 statistics of a large space of another shape do not mislead the planner to another index", async () => {
   const database = databases.fresh();
   await using triples = await openPostgresTriples({ url: databases.server.url, database });
   const raw = await databases.raw();

@@ -1,4 +1,4 @@
-/** The end of a space, a bounded number of rows at a time. Its row stays, and refuses its name for ever. */
+/** The end of a space, a bounded number of rows at a time. Its row stays, and rejects its name for ever. */
 import type { SpaceKey } from "../../../triples/triple-engine.ts";
 import type { Database, Session, Transaction } from "../connection.ts";
 import { rangeSql, type Column } from "./ranges.ts";
@@ -16,7 +16,7 @@ export async function purgeSpace(
   key: SpaceKey,
   limit: number,
 ): Promise<PurgeStep> {
-  // Of its own, before anything is removed: from here on nobody writes or reads the space, also if this process ends now.
+  // In its own transaction, before anything is removed: from here on the space cannot be read or written, even if this process dies now.
   await settleStatus(database, tables, key, "purged", ["open", "fenced"]);
   return database.transact((transaction) => attempt(transaction, tables, key, limit));
 }
@@ -50,7 +50,7 @@ async function attempt(
   return { deleted: supports + triples + quads + terms, done: all < left };
 }
 
-/** With the names of sources, which are not told as terms. */
+/** With the names of sources, which do not count as terms. */
 async function takeTerms(
   session: Session,
   tables: TripleTables,

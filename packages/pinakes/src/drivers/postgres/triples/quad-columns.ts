@@ -1,4 +1,4 @@
-/** Quads as columns of numbers, each quad once: what statements for many rows are given. */
+/** Quads as columns of numbers, each quad once: the parameters of statements for many rows. */
 import { noTerm } from "./terms.ts";
 import { numberArray } from "./ranges.ts";
 
@@ -6,10 +6,10 @@ export class QuadColumns {
   readonly s: number[] = [];
   readonly p: number[] = [];
   readonly o: number[] = [];
-  /** 0: the graph without a name. */
+  /** 0: the default graph. */
   readonly g: number[] = [];
 
-  /** Four places in `numbers` for each quad. One with a term that is not there cannot be stored either, and is left out. */
+  /** Four elements of `numbers` for each quad. One with an unknown term cannot be stored either, and is left out. */
   static of(places: Uint32Array, numbers: readonly number[]): QuadColumns {
     const columns = new QuadColumns();
     const seen = new Set<string>();
@@ -48,7 +48,7 @@ export class QuadColumns {
     this.g.push(g);
   }
 
-  /** Those without a graph's name, and those with one: they lie in two tables. */
+  /** Those of the default graph, and those of named ones: they are in two tables. */
   split(): { readonly triples: QuadColumns; readonly quads: QuadColumns } {
     const [triples, quads] = [new QuadColumns(), new QuadColumns()];
     this.g.forEach((g, i) =>

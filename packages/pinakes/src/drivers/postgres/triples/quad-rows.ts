@@ -1,8 +1,8 @@
 /**
  * Rows of quads and of their supports, many at a time.
  *
- * Where rows are found by their keys, the keys drive: `OFFSET 0` keeps each lookup a lookup, also where a plan was made while the table was
- * small. Found rows are then deleted by their place, which cannot change while the space is locked.
+ * Where rows are found by their keys, the keys drive the join: `OFFSET 0` keeps each lookup a lookup, also if a plan was made while the
+ * table was small. Found rows are then deleted by ctid, which cannot change while the space is locked.
  */
 import { settle, type Session } from "../connection.ts";
 import type { QuadColumns } from "./quad-columns.ts";
@@ -17,7 +17,7 @@ function supportsOf({ supports }: TripleTables): string {
   return rangeSql({ table: supports, order: supportOrder, space: "$1::bigint", bound: ["k.s", "k.p", "k.o", "k.g"] });
 }
 
-/** Deletes the quads that are there and meet a condition, and tells how many. */
+/** Deletes the existing quads that meet a condition, and returns how many. */
 async function deleteQuads(
   session: Session,
   tables: TripleTables,
@@ -48,11 +48,11 @@ async function deleteQuads(
 export interface Gone {
   readonly quads: number;
   readonly supports: number;
-  /** Whose supports went: perhaps they have none left. */
+  /** Quads whose supports were removed: perhaps they have none left. */
   readonly sources: readonly number[];
 }
 
-/** Quads with all that supports them. */
+/** Quads with all their supports. */
 export async function removeQuads(
   session: Session,
   tables: TripleTables,
@@ -71,7 +71,7 @@ export async function removeQuads(
   return { quads, supports: rows.reduce((sum, [, count]) => sum + count, 0), sources: rows.map(([source]) => source) };
 }
 
-/** Those that nobody asserted and nobody supports any more. */
+/** Those neither asserted nor supported any more. */
 export async function removeUnsupported(
   session: Session,
   tables: TripleTables,
@@ -105,7 +105,7 @@ export async function insertQuads(
   return { quads: (await inTriples) + (await inQuads), supports: await supports };
 }
 
-/** A quad that is there stays, and is asserted from now on if this write asserts it. `xmax` is 0 only for a row that is new. */
+/** An existing quad stays, and is asserted from now on if this write asserts it. `xmax` is 0 only for a new row. */
 async function insertInto(
   session: Session,
   table: string,

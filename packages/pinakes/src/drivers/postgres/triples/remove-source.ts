@@ -1,4 +1,4 @@
-/** Taking a source away, a bounded number of its supports at a time. */
+/** Removing a source, a bounded number of its supports at a time. */
 import { requireWritable } from "../../../triples/space-errors.ts";
 import type { SpaceKey } from "../../../triples/triple-engine.ts";
 import { settle, type Database, type Transaction } from "../connection.ts";

@@ -1,4 +1,4 @@
-/** Which ranges answer a pattern, in which order, and places in them. */
+/** Which ranges answer a pattern, in which order, and positions in them. */
 import { defaultGraph } from "../../../domain/rdf.ts";
 import type { QuadPattern } from "../../../ports/triple-store.ts";
 import { matchOrder, type Position } from "../../../triples/match-order.ts";
@@ -15,7 +15,7 @@ export interface Scan {
   readonly bound: number;
 }
 
-/** Quads without a graph's name come before those with one. */
+/** Quads of the default graph come before those of named ones. */
 export function scansOf(pattern: QuadPattern): readonly Scan[] {
   const { places, bound } = matchOrder(pattern);
   if (pattern.g === defaultGraph) return [{ table: "triples", order: places, bound }];
@@ -54,9 +54,9 @@ export function boundSql(tables: TripleTables, pattern: QuadPattern, space: stri
 }
 
 /**
- * The ranges of a pattern one behind the other, from a place on: a `SELECT` with the columns scan, s, p, o and g. `space` and `limit` are
- * expressions; `k` is the row of `boundSql`. The limit bounds each range, and the whole is the caller's to bound: the second range is begun
- * only where the first was not enough.
+ * The ranges of a pattern one after the other, from a position on: a `SELECT` with the columns scan, s, p, o and g. `space` and `limit` are
+ * expressions; `k` is the row of `boundSql`. The limit bounds each range, and the caller bounds the whole: the second range is read only if
+ * the first was not enough.
  */
 export function scansSql(
   tables: TripleTables,

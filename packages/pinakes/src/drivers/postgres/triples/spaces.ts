@@ -1,4 +1,4 @@
-/** The row of a space: what may be done with it, and its counters. A write locks it, so writes to one space follow each other. */
+/** The row of a space: its status and its counters. A write locks it, so writes to one space are serialised. */
 import type { SpaceInfo, SpaceUsage } from "../../../ports/triple-store.ts";
 import { requireNotClosed, requireRestorable, type SpaceStatus } from "../../../triples/space-errors.ts";
 import type { SpaceKey } from "../../../triples/triple-engine.ts";
@@ -24,7 +24,7 @@ export async function readSpace(
   return row && { id: row[0], status: row[1] };
 }
 
-/** Only statements after this one see what others wrote before they let go of the lock. */
+/** Only statements after this one see what others wrote before they released the lock. */
 export async function lockSpace(
   session: Session,
   tables: TripleTables,
@@ -39,7 +39,7 @@ export interface Counts {
   readonly quads: number;
   readonly supports: number;
   readonly terms: number;
-  /** Numbers that were given to terms. */
+  /** Numbers assigned to terms so far. */
   readonly made: number;
 }
 
@@ -82,7 +82,7 @@ export async function unfenceSpace(database: Database, tables: TripleTables, key
   );
 }
 
-/** Registers the space with a status, or gives it that one if it has one of `from`; tells which it has then. */
+/** Registers the space with a status, or sets it if the current one is in `from`; returns the resulting status. */
 export async function settleStatus(
   database: Database,
   tables: TripleTables,

@@ -1,4 +1,4 @@
-/** Who supports quads, and which of them need no support. */
+/** What supports quads, and which of them need no support. */
 import { defaultGraph, type Quad } from "../../../domain/rdf.ts";
 import type { Support } from "../../../ports/triple-store.ts";
 import { requireNotClosed } from "../../../triples/space-errors.ts";
@@ -78,7 +78,7 @@ async function supportRows(
 
 const keys = "unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS k (s, p, o, g, place)";
 
-/** Quads as numbers, column by column: one with a term that is not there meets no row. */
+/** Quads as numbers, column by column: one with an unknown term matches no row. */
 async function quadColumns(
   session: Session,
   tables: TripleTables,

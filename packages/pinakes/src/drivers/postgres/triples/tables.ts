@@ -1,10 +1,10 @@
 /**
  * The tables of triples: five for all spaces of all tenants, however many there are.
  *
- * - Quads of the graph without a name lie apart from the others: most quads are there, and need three orders instead of six.
- * - A space's rows carry its number, and its terms are numbers from a counter of its own; neither is ever given twice. So a number that
+ * - Quads of the default graph are stored apart from the others: most quads are there, and need three orders instead of six.
+ * - A space's rows carry its number, and its terms are numbers from a counter of its own; neither is ever reused. So a number that
  *   was read once means the same text for ever.
- * - The names of sources are interned among the terms, behind a mark that no term begins with.
+ * - The names of sources are interned among the terms, with a prefix that no term has.
  */
 import { PinakesError } from "../../../domain/errors.ts";
 import type { Database, Transaction } from "../connection.ts";
@@ -17,9 +17,9 @@ export interface TripleTables {
   readonly meta: string;
   readonly spaces: string;
   readonly terms: string;
-  /** Of the graph without a name. */
+  /** Of the default graph. */
   readonly triples: string;
-  /** Of graphs that have one. */
+  /** Of named graphs. */
   readonly quads: string;
   readonly supports: string;
 }
@@ -36,7 +36,7 @@ export function tripleTables({ schema }: Names): TripleTables {
   };
 }
 
-/** Creates what is absent. Safe when many processes start at once; the second time changes nothing. */
+/** Creates what is absent. Safe when many processes start at once; idempotent. */
 export async function prepareTriples(database: Database, names: Names): Promise<TripleTables> {
   const tables = tripleTables(names);
   database.onConnect(prepareConnection);
@@ -66,8 +66,8 @@ export const connectionSettings = `
   SET enable_material = off; SET max_parallel_workers_per_gather = 0; SET jit = off; SET plan_cache_mode = force_generic_plan`;
 
 /**
- * Every statement here is meant for one index, and says so by its order. Statistics may be absent (right after a load) or those of other
- * spaces, so the planner is not asked whether to read a table through or to sort it. A standby's answers may be old: it is refused.
+ * Every statement here is meant for one index, and says so by its order. Statistics may be absent (right after a load) or describe other
+ * spaces, so sequential scans and sorts are disabled. A standby's answers may be stale: it is rejected.
  */
 async function prepareConnection(connection: Transaction): Promise<void> {
   const [row] = await connection.query<[boolean]>("SELECT pg_is_in_recovery()");
@@ -75,7 +75,7 @@ async function prepareConnection(connection: Transaction): Promise<void> {
   await connection.run(connectionSettings);
 }
 
-/** Looked up by hand: IF NOT EXISTS asks for the right to create even where there is nothing to do. */
+/** Looked up first: IF NOT EXISTS requires the right to create even if there is nothing to do. */
 async function createTables(transaction: Transaction, names: Names, tables: TripleTables): Promise<void> {
   const [found] = await transaction.query<[boolean, boolean]>(
     `SELECT to_regnamespace($1) IS NOT NULL, to_regclass($2) IS NOT NULL`,

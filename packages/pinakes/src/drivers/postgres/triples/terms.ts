@@ -5,7 +5,7 @@ import type { Session } from "../connection.ts";
 import { numberArray, rangeSql } from "./ranges.ts";
 import type { TripleTables } from "./tables.ts";
 
-/** No term has it. Compared with rows, it finds nothing, at once. */
+/** No term has this number. It matches no row, at once. */
 export const noTerm = -1;
 /** Terms begin with "<", "_" or a quote. */
 const sourceMark = "!";
@@ -18,12 +18,12 @@ export function sourceOf(text: string): string {
   return text.slice(sourceMark.length);
 }
 
-/** Where a text is looked for: 64 bits, signed as PostgreSQL has them. The text itself is compared, too. */
+/** The hash of a text: 64 bits, signed as in PostgreSQL. The text itself is compared, too. */
 export function hashOf(text: string): string {
   return hash("sha256", text, "buffer").readBigInt64BE(0).toString();
 }
 
-/** A term's number as an expression; `text` and `hash` are places of values. */
+/** A term's number as an expression; `text` and `hash` are placeholders of values. */
 export function termSql({ terms }: TripleTables, space: string, hashValue: string, text: string): string {
   return `coalesce((SELECT w.id FROM ${terms} w WHERE w.space = ${space} AND w.hash = ${hashValue}::bigint AND w.text = ${text}::text), ${noTerm})`;
 }
@@ -44,14 +44,14 @@ export async function findTerms(
 }
 
 export interface Interned {
-  /** In the order of the texts; `noTerm` for one that is not there and was not to be made. */
+  /** In the order of the texts; `noTerm` for an absent one that was not to be created. */
   readonly ids: readonly number[];
-  /** How many were made: terms, and all with the names of sources. */
+  /** How many were created: terms, and all including the names of sources. */
   readonly terms: number;
   readonly made: number;
 }
 
-/** Numbers of texts, those that are to be made included. The space's row is locked; who calls it raises the space's counter by `made`. */
+/** Numbers of texts, creating them where requested. The space's row is locked; the caller raises the space's counter by `made`. */
 export async function internTerms(
   session: Session,
   tables: TripleTables,
@@ -84,7 +84,7 @@ export async function internTerms(
   return { ids, terms, made };
 }
 
-/** Removes those of these terms and sources that nothing uses any more, and tells how many of them were terms. */
+/** Removes those of these terms and sources that are unused now, and returns how many of them were terms. */
 export async function sweepTerms(
   session: Session,
   tables: TripleTables,
@@ -113,10 +113,10 @@ export async function sweepTerms(
 const cachedTermsMax = 50_000;
 /** Of a text: longer ones are read each time, so that the memory is bounded. */
 const cachedCharsMax = 300;
-/** A long text may come with each: so many at once bound the memory of a page. */
+/** Each text may be long: this many at once bound the memory of a page. */
 const idsPerReadMax = 2_000;
 
-/** Texts by their numbers. What was read once holds for ever, since numbers are not given twice: only room limits this. */
+/** Texts by their numbers. What was read once stays valid, since numbers are not reused: only memory limits the cache. */
 export class TermTexts {
   readonly #tables: TripleTables;
   readonly #known = new Map<string, TermText>();
@@ -154,7 +154,7 @@ export class TermTexts {
   }
 }
 
-/** Rows in pieces whose texts are read together. */
+/** Chunks of rows whose texts are read together. */
 export function piecesOf<T>(rows: readonly T[], idsOfEach: number): T[][] {
   const size = Math.floor(idsPerReadMax / idsOfEach);
   return Array.from({ length: Math.ceil(rows.length / size) }, (_, i) => rows.slice(i * size, (i + 1) * size));

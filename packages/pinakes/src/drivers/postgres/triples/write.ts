@@ -1,7 +1,7 @@
 /**
- * A write: one transaction that holds the space's row, so that terms are interned, counted and removed as if nobody else were there.
+ * A write: one transaction that locks the space's row, so that interning, counting and removing terms is serialised.
  *
- * Removals come first. A term that they leave behind is removed only after the inserts, which may use it again.
+ * Removals come first. A term that they leave unused is removed only after the inserts, which may use it again.
  */
 import type { QuadChanges } from "../../../ports/triple-store.ts";
 import { requireWritable } from "../../../triples/space-errors.ts";
@@ -31,7 +31,7 @@ async function attempt(
   const { texts, make } = neededTexts(change);
   const begun = transaction.run(begin);
   const locked = lockSpace(transaction, tables, key);
-  // Behind the lock on the same connection: it sees what was committed before the lock was given.
+  // After the lock on the same connection: it sees what was committed before the lock was granted.
   const interned = internTerms(transaction, tables, key, texts, make);
   await settle([begun, locked, interned]);
   const space = await locked;
@@ -57,7 +57,7 @@ async function attempt(
   return { inserted: come.quads, removed: gone.quads };
 }
 
-/** Every term but the graph without a name, and the source behind them; those that are only removed are not made. */
+/** Every term but the default graph, and the source after them; terms that are only removed are not created. */
 function neededTexts({ terms, insert, source }: PreparedChange): { texts: string[]; make: boolean[] } {
   const texts = terms.slice(1);
   const make = texts.map(() => false);

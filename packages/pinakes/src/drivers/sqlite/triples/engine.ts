@@ -1,6 +1,6 @@
 /**
- * Triples in one SQLite file of their own, so that their writer never makes a commit of items wait. Four threads, as for items: pages are
- * read here on the main thread (microseconds, never an fsync), one writer with group commit, one reader for long counts, one checkpointer.
+ * Triples in one SQLite file of their own, so that their writer never delays a commit of items. Four threads, as for items: pages are read
+ * here on the main thread (microseconds, never an fsync), one writer with group commit, one reader for long counts, one checkpointer.
  */
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -32,11 +32,11 @@ import { TripleReader } from "./reader.ts";
 import { createTripleTables } from "./schema.ts";
 import { prepareFile } from "../prepare-file.ts";
 
-/** Counts up to this many are done on the main thread. */
+/** Counts up to this limit run on the main thread. */
 const smallCount = 1_000;
 const writesWaitingMax = 10_000;
 
-/** A request to the writer without the number of its call, which the thread gives. */
+/** A request to the writer without its call number, which the thread assigns. */
 type Unsent = WriteRequest extends infer Request
   ? Request extends WriteRequest
     ? Omit<Request, "call">

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Generations } from "./generations.ts";
 
-describe("a map of two generations", () => {
-  it("keeps what is used, forgets what is not, and never holds more than it may", () => {
+describe("a generational cache", () => {
+  it("keeps used entries, drops unused ones, and never exceeds its limit", () => {
     const held = new Generations<number, string>(20, () => 1);
     for (let i = 0; i < 1_000; i += 1) {
       held.set(i, String(i));
@@ -14,7 +14,7 @@ describe("a map of two generations", () => {
     expect(held.get(500)).toBeUndefined();
   });
 
-  it("forgets one or all when told", () => {
+  it("forgets one entry or all of them", () => {
     const held = new Generations<number, string>(20, () => 1);
     for (let i = 0; i < 15; i += 1) held.set(i, "x");
     held.delete(2);

@@ -1,6 +1,6 @@
 /**
- * A map that forgets what was not used for long. Two generations: what is found in the old one moves to the young one; when the young one is
- * full it becomes the old one, and the old one goes. Cheaper than keeping an order of use.
+ * A cache with two generations: a hit in the old one moves the entry to the young one; when the young one is full it becomes the old one,
+ * and the old one is dropped. Cheaper than an exact LRU order.
  */
 export class Generations<Key, Value> {
   readonly #weightMax: number;
@@ -9,7 +9,7 @@ export class Generations<Key, Value> {
   #old = new Map<Key, Value>();
   #weight = 0;
 
-  /** At most about `weightMax` of what `weigh` says is kept, in both generations together. */
+  /** Keeps at most about `weightMax` as measured by `weigh`, in both generations together. */
   constructor(weightMax: number, weigh: (key: Key, value: Value) => number) {
     this.#weightMax = weightMax / 2;
     this.#weigh = weigh;

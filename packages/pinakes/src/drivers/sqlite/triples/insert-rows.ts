@@ -5,7 +5,7 @@ import type { Statements } from "./statements.ts";
 /** Measured: more of them make a longer program, which costs more than it saves. */
 const rowsPerStatement = 8;
 
-/** `rows` holds `width` numbers for each row, the columns behind the space. How many were new. */
+/** `rows` holds `width` numbers for each row, the columns after the space. Returns how many were new. */
 export function insertRows(
   statements: Statements,
   table: string,

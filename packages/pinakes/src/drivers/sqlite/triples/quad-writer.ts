@@ -7,7 +7,7 @@ import { Ranks } from "./sorted-rows.ts";
 import type { SpaceRow } from "./space-row.ts";
 import type { Statements } from "./statements.ts";
 
-/** s, p, o, g; 0 for the graph without a name. */
+/** s, p, o, g; 0 for the default graph. */
 export type QuadIds = readonly [number, number, number, number];
 
 const places = { s: 0, p: 1, o: 2, g: 3 } as const;
@@ -21,9 +21,9 @@ export class QuadWriter {
     this.#statements = statements;
   }
 
-  /** `rows` are four places in the batch for each quad, `ids` the numbers of its terms. How many were new. */
+  /** `rows` are four indexes into the batch for each quad, `ids` the numbers of its terms. Returns how many were new. */
   insert(space: SpaceRow, ids: Float64Array, rows: Uint32Array, support: Support | undefined): number {
-    // Before they are there: what was there already without anybody's support was asserted, and stays so beside its first source.
+    // Before inserting: an existing quad without support was asserted, and stays so beside its first source.
     if (support !== undefined) this.#support(space, ids, rows, support);
     else if (space.supports > 0) this.#markAsserted(space, ids, rows);
     const ranks = new Ranks(ids);
@@ -40,7 +40,7 @@ export class QuadWriter {
     return newTriples + newQuads;
   }
 
-  /** How many of them were there. Their terms and sources are added to `terms` and `sources`, to be looked after. */
+  /** How many of them existed. Their terms and sources are added to `terms` and `sources`, to be checked for removal. */
   remove(space: SpaceRow, quads: Iterable<QuadIds>, terms: Set<number>, sources: Set<number>): number {
     let removed = 0;
     for (const quad of quads) {
@@ -60,7 +60,7 @@ export class QuadWriter {
     return removed;
   }
 
-  /** Takes away up to `limit` supports of a source; those quads that are left without any come back, to be removed. */
+  /** Removes up to `limit` supports of a source; returns the quads that are left without any, to be removed. */
   dropSource(space: SpaceRow, source: string, limit: number): { orphans: QuadIds[]; done: boolean } {
     const id = this.#statements.first<[number]>(
       "SELECT id FROM sources WHERE space = ? AND name = ?",
@@ -84,7 +84,7 @@ export class QuadWriter {
         ...quad,
       );
       if (left.length === 0) orphans.push(quad);
-      // Asserted and supported by nobody else: that needs no row.
+      // Asserted and without other supports: that needs no row.
       else if (left.length === 1 && left[0]?.[0] === assertedSource) this.#dropSupport(space, quad, assertedSource, 0);
     }
     const done = rows.length < limit;
@@ -92,7 +92,7 @@ export class QuadWriter {
     return { orphans, done };
   }
 
-  /** Takes away the names of sources that support nothing any more. */
+  /** Removes the names of sources that support nothing any more. */
   dropSources(space: SpaceRow, sources: Iterable<number>): void {
     for (const id of sources) {
       if (
@@ -106,7 +106,7 @@ export class QuadWriter {
     }
   }
 
-  /** Of a purge: up to `limit` supports, whoever they are of, and whether that was all. */
+  /** Of a purge: up to `limit` supports, of any source, and whether that was all. */
   dropSupports(space: SpaceRow, limit: number): { dropped: number; done: boolean } {
     const before = space.supports;
     const rows = this.#statements.all<[number, number, number, number, number, number]>(
@@ -249,7 +249,7 @@ export class QuadWriter {
     if (source !== assertedSource) space.supports -= 1;
   }
 
-  /** From every order. Whether it was there. */
+  /** From every order. Returns whether it existed. */
   #delete(space: SpaceRow, quad: QuadIds): boolean {
     const named = quad[3] !== 0;
     const deleted = (named ? quadOrders : tripleOrders).map((order) => {

@@ -6,7 +6,7 @@ import { placesOf, type Order } from "./schema.ts";
 
 export interface Range {
   readonly order: Order;
-  /** The numbers of the first columns behind the space. */
+  /** The numbers of the first columns after the space. */
   readonly bound: readonly number[];
   /** The columns that follow. */
   readonly free: readonly Position[];
@@ -29,7 +29,7 @@ function rangeOf(order: Order, bound: readonly number[]): Range {
 
 const sqls = new Map<string, string>();
 
-/** The parameters are the space, what is bound, the place to go on from, and the limit. */
+/** The parameters are the space, the bound terms, the position to continue from, and the limit. */
 export function rangeSql(range: Range, want: "first" | "after" | "count" | "countUpTo"): string {
   const key = `${range.order}${range.bound.length}${want}`;
   let sql = sqls.get(key);

@@ -1,4 +1,4 @@
-/** The reader's thread: counts without a bound, so that they never hold up the pages of others. */
+/** The reader's thread: unbounded counts, so that they never hold up pages. */
 import { parentPort, workerData } from "node:worker_threads";
 import { sendError, type Reply } from "../messages.ts";
 import { openDatabase } from "../schema.ts";

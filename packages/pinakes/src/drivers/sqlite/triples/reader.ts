@@ -144,16 +144,16 @@ export class TripleReader {
     const quads: Quad[] = [];
     let examined = 0;
     let chars = 0;
-    // The range and the row of the quad that was taken last: they are the place where the next page goes on.
+    // The range and the row of the last returned quad: the position where the next page continues.
     let [lastRange, lastRow]: [number, readonly number[]] = [0, []];
-    // A place begins with the number of its range.
+    // A position begins with the number of its range.
     const start = after?.[0] ?? 0;
     if (start >= ranges.length) throw badCursor();
     for (const [number, range] of ranges.entries()) {
       if (number < start) continue;
       const from = number === start && after !== undefined ? after.slice(1) : undefined;
       if (from !== undefined && from.length !== range.free.length) throw badCursor();
-      // One more than asked for tells whether there is more.
+      // One more than requested tells whether there are more.
       const rows = this.#rows(space, range, from, limit - quads.length + 1);
       examined += rows.length;
       const quadOf = this.#maker(space, pattern, range);
@@ -193,7 +193,7 @@ export class TripleReader {
     )[0];
   }
 
-  /** Makes quads of a range's rows: what the pattern binds, and the texts of the rest. */
+  /** Makes quads of a range's rows: the bound terms, and the texts of the rest. */
   #maker(space: number, pattern: QuadPattern, { free }: Range): (row: readonly number[]) => Quad {
     const [s, p, o, g] = (["s", "p", "o", "g"] as const).map((place) => free.indexOf(place)) as [
       number,
@@ -212,7 +212,7 @@ export class TripleReader {
     });
   }
 
-  /** Undefined if one of the terms is of no quad in the space: then nothing matches. */
+  /** Undefined if one of the terms is not in the space: then nothing matches. */
   #ids(space: number, pattern: QuadPattern): MatchIds | undefined {
     const ids: { -readonly [Place in keyof MatchIds]: MatchIds[Place] } = {
       s: undefined,
@@ -235,7 +235,7 @@ export class TripleReader {
     return ids && [ids.s as number, ids.p as number, ids.o as number, ids.g as number];
   }
 
-  /** Undefined for a space that never was. */
+  /** Undefined for a space that never existed. */
   #readable({ tenant, space }: SpaceKey): number | undefined {
     const row = this.#space.get(tenant, space) as unknown as [number, SpaceStatus] | undefined;
     if (row === undefined) return undefined;

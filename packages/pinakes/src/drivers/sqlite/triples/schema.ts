@@ -1,11 +1,11 @@
 /**
  * The layout of the triples' SQLite file. One set of tables for all spaces: their number does not grow with that of collections.
  *
- * Terms are interned for each space, as small numbers from the space's own counter, never used twice: a place in an order stays a place,
- * and a text that was read under a number is right for ever. A text is kept once; it is found by a hash of 48 bits, which JavaScript and
- * SQLite both keep as a whole number, and compared.
+ * Terms are interned for each space, as small numbers from the space's own counter, never reused: a position in an order stays valid, and a
+ * text that was read for a number is right for ever. A text is stored once; it is found by a hash of 48 bits, a safe integer in JavaScript
+ * and SQLite, and compared.
  *
- * Triples of the graph without a name lie in three covering orders, quads of named graphs in six. 0 stands for no graph.
+ * Triples of the default graph are in three covering orders, quads of named graphs in six. 0 stands for no graph.
  *
  * Support. A quad without support rows is asserted. One that has some is asserted too if one of them is of source 0.
  */
@@ -14,7 +14,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Position } from "../../../triples/match-order.ts";
 import { format, requireFormat } from "../schema.ts";
 
-/** The columns of each order, behind the space. The table is named after them. */
+/** The columns of each order, after the space. The table is named after them. */
 export const tripleOrders = ["spo", "pos", "osp"] as const;
 export const quadOrders = ["spog", "posg", "ospg", "gspo", "gpos", "gosp"] as const;
 export type Order = (typeof tripleOrders)[number] | (typeof quadOrders)[number];
@@ -25,7 +25,7 @@ export const placesOf = (order: Order): Position[] => order.split("") as Positio
 export const assertedSource = 0;
 
 export function createTripleTables(db: DatabaseSync): void {
-  // Nothing to write where everything is there: opening must not wait for another process's write.
+  // Writes nothing if everything exists: opening must not wait for another process's write.
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() !== undefined)
     return requireFormat(db, "triples");
   const orders = [...tripleOrders, ...quadOrders].map((order) => {
@@ -61,7 +61,7 @@ export function createTripleTables(db: DatabaseSync): void {
     COMMIT;`);
 }
 
-/** Of SHA-1: nobody makes thousands of terms that share one, and those that do cost a comparison each. */
+/** Of SHA-1: thousands of colliding terms cannot be constructed, and the ones that do collide cost a comparison each. */
 export function hashOf(text: string): number {
   return Number.parseInt(hash("sha1", text).slice(0, 12), 16);
 }

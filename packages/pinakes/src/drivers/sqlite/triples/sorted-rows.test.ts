@@ -20,7 +20,7 @@ function expected(ids: readonly number[], rows: readonly number[][], columns: re
 }
 
 describe("rows in the order of an index", () => {
-  it("are those of a plain sort, each once", () => {
+  it("equal a plain sort, each once", () => {
     const distinctIds = fc.uniqueArray(fc.integer({ min: 1, max: 2 ** 40 }), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(
@@ -40,7 +40,7 @@ describe("rows in the order of an index", () => {
     );
   });
 
-  it("are exact in the largest batch there is, and refused past it", () => {
+  it("are exact in the largest batch, and rejected past it", () => {
     const most = tripleLimits.writeQuadsMax * 4 + 1;
     const ids = Float64Array.from({ length: most }, (_, i) => i);
     const ranks = new Ranks(ids);

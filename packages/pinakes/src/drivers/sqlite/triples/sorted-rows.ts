@@ -2,8 +2,7 @@
  * Rows of a batch in the order of an index, each once: a B-tree that is filled in its own order touches each page once, and leaves it
  * fuller.
  *
- * Terms are numbered by rank within the batch, so three ranks fit into one number that JavaScript keeps exactly, and a plain numeric sort
- * does for rows.
+ * Terms are numbered by rank within the batch, so three ranks fit into one safe integer, and a plain numeric sort orders the rows.
  */
 import { invariant } from "../../../domain/invariant.ts";
 import { tripleLimits } from "../../../triples/triple-limits.ts";
@@ -14,10 +13,10 @@ const ranksMax = tripleLimits.writeQuadsMax * 4 + 1;
 export class Ranks {
   /** Numbers of terms, ascending. */
   readonly #ids: Float64Array;
-  /** By a term's place in the batch. */
+  /** By a term's index in the batch. */
   readonly #ranks: Uint32Array;
 
-  /** `ids` are the numbers of the batch's terms, by their place; 0 where there is none. */
+  /** `ids` are the numbers of the batch's terms, by their index; 0 if there is none. */
   constructor(ids: Float64Array) {
     this.#ids = ids.toSorted();
     invariant(ids.length <= ranksMax, "INTERNAL", "a batch has more terms than fit into one number");
@@ -26,7 +25,7 @@ export class Ranks {
     this.#ranks = Uint32Array.from(ids, (id) => rankOf.get(id) as number);
   }
 
-  /** `rows` holds four places of terms for each row; `columns` says which of them come out (three), and in what order. */
+  /** `rows` holds four term indexes for each row; `columns` says which three of them are returned, and in what order. */
   triples(rows: Uint32Array, columns: readonly number[]): Float64Array {
     const [a, b, c] = columns as [number, number, number];
     const n = this.#ids.length;

@@ -7,7 +7,7 @@ export interface SpaceRow {
   readonly id: number;
   readonly name: string;
   status: SpaceStatus;
-  /** In the graph without a name, and in the others. */
+  /** In the default graph, and in the others. */
   triples: number;
   quads: number;
   supports: number;

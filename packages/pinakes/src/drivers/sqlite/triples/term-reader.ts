@@ -1,21 +1,21 @@
-/** Terms of spaces by their numbers and the other way round, inside a transaction of the caller. */
+/** Terms of spaces by number and vice versa, inside a transaction of the caller. */
 import { invariant } from "../../../domain/invariant.ts";
 import type { TermText } from "../../../domain/rdf.ts";
 import { Generations } from "./generations.ts";
 import { hashOf } from "./schema.ts";
 import type { Statements } from "./statements.ts";
 
-/** Of texts that are kept in memory, and what an entry costs besides. */
+/** Of cached texts, and what an entry costs besides. */
 const cachedCharsMax = 33_554_432;
 const entryChars = 64;
-/** Numbers of terms lie below this in every space, so that one number names a term of any space. */
+/** Numbers of terms are below this in every space, so that one number identifies a term of any space. */
 const termsMax = 2 ** 32;
-/** Whatever follows fits beside it into the numbers that JavaScript has. */
+/** A space number and a term number fit into one safe integer. */
 export const spacesMax = 2 ** 20;
 
 export class TermReader {
   readonly #statements: Statements;
-  /** Never wrong: a number is never given to another text. */
+  /** Never stale: numbers are not reused. */
   readonly #texts = new Generations<number, TermText>(cachedCharsMax, (_, text) => text.length + entryChars);
 
   constructor(statements: Statements) {

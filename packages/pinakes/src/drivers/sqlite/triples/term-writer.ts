@@ -1,4 +1,4 @@
-/** Terms of spaces on the writer's connection: found, made, and taken away when no quad uses them any more. */
+/** Terms of spaces on the writer's connection: found, created, and removed when no quad uses them any more. */
 import type { TermText } from "../../../domain/rdf.ts";
 import { Generations } from "./generations.ts";
 import { insertRows } from "./insert-rows.ts";
@@ -9,14 +9,14 @@ import type { Statements } from "./statements.ts";
 const cachedCharsMax = 67_108_864;
 const entryChars = 80;
 
-/** Every place a term can stand in, each with the order that begins with it. */
+/** Every position of a term, each with the order that begins with it. */
 const usedSql = `SELECT ${(["spo", "pos", "osp", "spog", "posg", "ospg", "gspo"] satisfies Order[])
   .map((order) => `EXISTS (SELECT 1 FROM ${order} WHERE space = ?1 AND ${placesOf(order)[0]} = ?2)`)
   .join(" OR ")}`;
 
 export class TermWriter {
   readonly #statements: Statements;
-  /** By space and text. Wrong as soon as another process has written: the writer then forgets all of it. */
+  /** By space and text. Stale as soon as another process has written: the writer then clears it. */
   readonly #known = new Generations<string, number>(cachedCharsMax, (text) => text.length + entryChars);
   #space = 0;
 
@@ -24,7 +24,7 @@ export class TermWriter {
     this.#statements = statements;
   }
 
-  /** The numbers of terms that are there; 0 for others. */
+  /** The numbers of existing terms; 0 for others. */
   find(space: SpaceRow, terms: readonly TermText[]): Float64Array {
     this.#use(space);
     const ids = new Float64Array(terms.length);
@@ -36,7 +36,7 @@ export class TermWriter {
     return ids;
   }
 
-  /** Gives a number to each term in `wanted` (places) that has none. */
+  /** Assigns a number to each term in `wanted` (indexes) that has none. */
   make(space: SpaceRow, terms: readonly TermText[], ids: Float64Array, wanted: Uint32Array): void {
     const fresh: [number, number][] = [];
     const insert = this.#statements.get("INSERT INTO terms VALUES (?, ?, ?)");
@@ -55,7 +55,7 @@ export class TermWriter {
     insertRows(this.#statements, "term_hashes", 2, space.id, Float64Array.from(fresh.flat()));
   }
 
-  /** Takes away those of `candidates` that stand nowhere any more. */
+  /** Removes those of `candidates` that no quad uses any more. */
   drop(space: SpaceRow, candidates: Iterable<number>): void {
     for (const id of candidates) {
       if (id === 0 || this.#statements.first<[number]>(usedSql, space.id, id)?.[0] === 1) continue;
@@ -92,7 +92,7 @@ export class TermWriter {
     return 0;
   }
 
-  /** What is known is of one space at a time: a load writes many batches to the same one. */
+  /** Caches one space at a time: a load writes many batches to the same one. */
   #use(space: SpaceRow): void {
     if (this.#space === space.id) return;
     this.#space = space.id;

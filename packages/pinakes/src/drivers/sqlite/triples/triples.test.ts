@@ -49,7 +49,7 @@ const tables = (db: DatabaseSync): string[] =>
     .map(({ name }) => name as string);
 
 describe("the SQLite file of triples", () => {
-  it("of another format is refused, and left as it is; so is that of the items", async () => {
+  it("of another format is rejected, and left as it is; so is that of the items", async () => {
     const dir = folder();
     await (await openSqliteItems({ dir })).close();
     await (await openSqliteTriples({ dir })).close();
@@ -66,7 +66,7 @@ describe("the SQLite file of triples", () => {
     await expect(openSqliteItems({ dir })).rejects.toMatchObject(refused);
   });
 
-  it("lies beside the items' file, is named by the caller if they want, and opening again changes nothing in it", async () => {
+  it("is beside the items' file, can be named by the caller, and opening again changes nothing in it", async () => {
     const dir = folder();
     const schemas: unknown[] = [];
     for (let i = 0; i < 2; i += 1) {
@@ -150,7 +150,7 @@ describe("the SQLite file of triples", () => {
     db.close();
   });
 
-  it("a term that another one's hash leads to is told apart by its text", async () => {
+  it("terms with the same hash are distinguished by their text", async () => {
     const dir = folder();
     const [one, two] = [iri("one"), iri("two")];
     const rows = [one, two].map((s): Quad => ({ ...quad("s", "p", "o"), s }));
@@ -172,7 +172,7 @@ describe("the SQLite file of triples", () => {
     expect((await store.match(scope, "c", {})).quads).toEqual(rows.slice(0, 1));
   });
 
-  it("R-TG-129 nothing of a removed quad is left in any table, and a purged space leaves its name only", async () => {
+  it("R-TG-129 a removed quad leaves nothing in any table, and a purged space leaves its name only", async () => {
     const dir = folder();
     await using store = await openSqliteTriples({ dir });
     const left = () =>
@@ -201,7 +201,7 @@ describe("the SQLite file of triples", () => {
     expect(left()).toEqual(empty);
   });
 
-  it("numbers of terms are not used again: a cursor stays a place when the terms around it go and come back", async () => {
+  it("numbers of terms are not reused: a cursor keeps its position when the terms around it are removed and added again", async () => {
     await using store = await openSqliteTriples({ dir: folder() });
     await store.open(scope, "c");
     const rows = Array.from({ length: 10 }, (_, i) => quad(`s${i}`, "p", "o"));

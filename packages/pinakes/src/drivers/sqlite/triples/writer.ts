@@ -1,6 +1,6 @@
 /**
- * The one connection that writes. Requests of a group share a transaction and its fsync; what a request may not do it is refused before it
- * has changed anything, so it takes no other with it.
+ * The one connection that writes. Requests of a group share a transaction and its fsync; a request that is not allowed is rejected before
+ * it has changed anything, so it fails no other.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { hasCode } from "../../../domain/errors.ts";
@@ -28,7 +28,7 @@ export class TripleWriter {
     this.#quads = new QuadWriter(this.#statements);
   }
 
-  /** All requests in one transaction. If it fails as a whole, each is tried alone, so that only the one that is to blame fails. */
+  /** All requests in one transaction. If it fails as a whole, each is retried alone, so that only the failing one fails. */
   commit(requests: readonly WriteRequest[]): Outcome[] {
     try {
       this.#statements.run("BEGIN IMMEDIATE");
@@ -51,12 +51,12 @@ export class TripleWriter {
     try {
       this.#statements.run("ROLLBACK");
     } catch (error) {
-      // SQLite rolls back by itself when the disk is full or fails; the transaction is over either way.
+      // SQLite rolls back by itself if the disk is full or fails; the transaction is over either way.
       if (!(error instanceof Error && error.message.includes("no transaction"))) throw error;
     }
   }
 
-  /** SQLite tells by a number whether another connection has committed since. */
+  /** SQLite's data_version tells whether another connection has committed since. */
   #forgetIfOthersWrote(): void {
     const [version] = this.#statements.first<[number]>("PRAGMA data_version") as [number];
     if (version !== this.#version) this.#terms.forget();
@@ -67,7 +67,7 @@ export class TripleWriter {
     try {
       return { value: this.#apply(request) };
     } catch (error) {
-      // Only such are thrown before anything was changed.
+      // Only these are thrown before anything was changed.
       if (hasCode(error, "CONFLICT", "NOT_FOUND")) return { error };
       throw error;
     }
@@ -149,7 +149,7 @@ export class TripleWriter {
       space.id,
       limit - deleted,
     );
-    // While quads are left, so are the terms they use; a step that is full has none to spare.
+    // While quads remain, so do the terms they use; a full step has no room for them.
     for (const [id] of terms) this.#terms.remove(space, id);
     deleted += terms.length;
     writeSpace(this.#statements, space);
@@ -157,7 +157,7 @@ export class TripleWriter {
   }
 }
 
-/** Those whose terms are all known: no other can be there. */
+/** Only those whose terms are all known: no other can exist. */
 function* knownQuads(ids: Float64Array, rows: Uint32Array): Generator<QuadIds> {
   for (let at = 0; at < rows.length; at += 4) {
     const quad = idsAt(ids, rows, at);

@@ -1,0 +1,63 @@
+/** A sentence with the citations that passed both checks of RFC 0018: a source states it, and the quote is in the kept bytes. */
+import type { AnswerSentence } from "@pinakes/client";
+import type { Citation } from "../knowledge/search/search-result.ts";
+import { findSupport, readChunk, type ReadChunk } from "./find-support.ts";
+import type { Source } from "./prompt.ts";
+import { analyzerOf, readClaim } from "./support.ts";
+
+/** Those of the citations whose quotes stand in the kept bytes, for this caller, now. */
+export type Verify = (citations: readonly Citation[]) => Promise<readonly Citation[]>;
+
+export class SentenceChecker {
+  readonly #sources: readonly Source[];
+  readonly #verify: Verify;
+  readonly #citationsMax: number;
+  readonly #chunks = new Map<Source, Promise<ReadChunk>>();
+
+  constructor(sources: readonly Source[], verify: Verify, citationsMax: number) {
+    this.#sources = sources;
+    this.#verify = verify;
+    this.#citationsMax = citationsMax;
+  }
+
+  /** Of the sources that the sentence names all that state it; where none does, the first of the others. */
+  async check(text: string, named: readonly number[]): Promise<AnswerSentence> {
+    const first = named.flatMap((number) => this.#sources[number - 1] ?? []).slice(0, this.#citationsMax);
+    const stating = (await Promise.all(first.map((source) => this.#citation(text, source)))).flatMap(
+      (one) => one ?? [],
+    );
+    let citations = stating.length === 0 ? stating : await this.#verify(stating);
+    for (const source of citations.length > 0 ? [] : this.#sources) {
+      const found = first.includes(source) ? undefined : await this.#citation(text, source);
+      citations = found === undefined ? [] : await this.#verify([found]);
+      if (citations.length > 0) break;
+    }
+    return { text, supported: citations.length > 0, citations };
+  }
+
+  async #citation(text: string, source: Source): Promise<Citation | undefined> {
+    const chunk = await this.#read(source);
+    const span = findSupport(readClaim(text, analyzerOf(chunk.text)), chunk);
+    return span === undefined ? undefined : quoteOf(source.hit.citation, span);
+  }
+
+  #read(source: Source): Promise<ReadChunk> {
+    const { filename, section = "" } = source.hit.citation;
+    const known = this.#chunks.get(source) ?? readChunk(source.text, `${filename} ${section}`);
+    this.#chunks.set(source, known);
+    return known;
+  }
+}
+
+/** A part of what a citation quotes. Places are those of its document. */
+export function quoteOf(
+  citation: Citation,
+  { start, end }: { readonly start: number; readonly end: number },
+): Citation {
+  return {
+    ...citation,
+    start: citation.start + start,
+    end: citation.start + end,
+    quote: citation.quote.slice(start, end),
+  };
+}

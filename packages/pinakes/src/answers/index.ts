@@ -1,0 +1,3 @@
+/** Questions answered from what a search finds: RFC 0018. */
+export { AnswersApi, type AskInput } from "./answers-api.ts";
+export { answerLimits } from "./limits.ts";

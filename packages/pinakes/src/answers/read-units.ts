@@ -1,0 +1,64 @@
+/**
+ * The text of a model as it comes, in units that are complete: a line, or what stands before a group of citations that more text follows.
+ * What a limit, a broken stream or the time left incomplete is dropped.
+ */
+import type { AnswerFinish } from "@pinakes/client";
+import type { ChatPiece } from "../ports/chat-model.ts";
+import type { AnswerLimits } from "./limits.ts";
+
+export interface Unit {
+  /** Without the citations. */
+  readonly text: string;
+  /** The numbers that it names, each once. */
+  readonly sources: readonly number[];
+}
+
+const group = /\[\d{1,3}(?:\s*,\s*\d{1,3})*\]/g;
+const bullet = /^\s*(?:[-*•]|#{1,6}|\d{1,3}[.)])\s+/;
+
+export async function* unitsOf(
+  pieces: AsyncIterable<ChatPiece>,
+  { answerCharsMax, unitCharsMax }: Pick<AnswerLimits, "answerCharsMax" | "unitCharsMax">,
+): AsyncGenerator<Unit, AnswerFinish> {
+  let buffer = "";
+  let read = 0;
+  for await (const piece of pieces) {
+    if ("end" in piece) {
+      if (piece.end !== "stop") return piece.end === "length" ? "length" : "cut_off";
+      yield* unitOf(buffer);
+      return "complete";
+    }
+    buffer += piece.text;
+    read += piece.text.length;
+    for (let end = unitEnd(buffer); end !== undefined; end = unitEnd(buffer)) {
+      yield* unitOf(buffer.slice(0, end));
+      buffer = buffer.slice(end);
+    }
+    if (buffer.length > unitCharsMax || read > answerCharsMax) return "length";
+  }
+  return "cut_off";
+}
+
+/** Where the first complete unit ends; undefined while there is none. */
+function unitEnd(text: string): number | undefined {
+  const newline = text.indexOf("\n");
+  const line = newline === -1 ? text : text.slice(0, newline);
+  for (const { index, 0: found } of line.matchAll(group)) {
+    const next = /^[\s.!?…)]*/.exec(line.slice(index + found.length))?.[0].length ?? 0;
+    const after = index + found.length + next;
+    // Another group, or a sentence that goes on behind its citation.
+    if (after < line.length && !/^[[,;:\p{Ll}]/u.test(line.slice(after))) return after;
+  }
+  return newline === -1 ? undefined : newline + 1;
+}
+
+function* unitOf(raw: string): Generator<Unit, void> {
+  const sources = [...raw.matchAll(group)].flatMap(([found]) => (found.match(/\d+/g) ?? []).map(Number));
+  const text = raw
+    .replaceAll(group, "")
+    .replace(bullet, "")
+    .replaceAll(/\s+/g, " ")
+    .replace(/ (?=[.,;:!?]|$)/g, "")
+    .trim();
+  if (/[\p{L}\p{N}]/u.test(text)) yield { text, sources: [...new Set(sources)] };
+}

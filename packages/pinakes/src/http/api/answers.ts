@@ -1,0 +1,115 @@
+/** Answers over HTTP: as JSON, or as server-sent events while they are written. */
+import { answerFinishes, answerModes, refusalReasons, searchModes, searchOutcomes } from "@pinakes/client";
+import type * as wire from "@pinakes/client";
+import { z } from "zod";
+import { shape } from "../../contract/index.ts";
+import type { Filter } from "../../domain/filter.ts";
+import { answerLimits, type Knowledge } from "../../knowledge/index.ts";
+import { chooseType, defineRoute, ok, sse, type Route, type ServerEvent } from "../framework/index.ts";
+import { Citation, Hit, queryWishes, searchNotes } from "./schemas.ts";
+
+const Sentence = z.object({
+  text: z.string(),
+  supported: z.boolean().describe("At least one citation was verified. What is not supported is not in `text`."),
+  citations: z.array(Citation).describe("Each quotes what supports the sentence, found in the kept bytes."),
+});
+
+const Answer = shape<wire.Answer>()(
+  z
+    .object({
+      mode: z.enum(answerModes),
+      model: z.string().nullable().describe("The chat model; null where none was asked."),
+      text: z.string().describe("The supported sentences. Plain text: never render it as Markdown or HTML."),
+      sentences: z.array(Sentence),
+      refusal: z
+        .object({ reason: z.enum(refusalReasons), message: z.string() })
+        .optional()
+        .describe("Why there is no text; present exactly where it is empty."),
+      outcome: z.enum(searchOutcomes).describe("Of the search."),
+      finish: z.enum(answerFinishes),
+      ...searchNotes,
+      hits: z.array(Hit).optional().describe("With include_hits."),
+      timings: z.object({ search_ms: z.number(), answer_ms: z.number(), total_ms: z.number() }),
+    })
+    .meta({ id: "Answer" }),
+);
+
+const { questionCharsMax, chunksDefault, chunksMax, extractiveSentencesDefault, sentencesMax } = answerLimits;
+
+const body = z.strictObject({
+  question: z.string().describe(`1–${questionCharsMax} characters.`),
+  collections: z
+    .array(z.strictObject({ repository: z.string(), collection: z.string().optional() }))
+    .optional()
+    .describe("All that the caller may read when absent. An entry without a collection is the whole repository."),
+  filter: z.record(z.string(), z.json()).optional().describe("As in searches."),
+  min_score: z.number().optional().describe("0…1, as in searches."),
+  archived: z.boolean().optional(),
+  unknown_collections: queryWishes.unknown_collections,
+  limit: z
+    .number()
+    .int()
+    .optional()
+    .describe(`Chunks to answer from: ${chunksDefault} when absent, at most ${chunksMax}.`),
+  search_mode: z.enum(searchModes).optional().describe("hybrid when absent."),
+  mode: z
+    .enum(answerModes)
+    .optional()
+    .describe("extractive: quotes. generated: a chat model writes; the default where one is configured."),
+  model: z.string().optional().describe("Id of a chat model; the first when absent."),
+  sentences_max: z
+    .number()
+    .int()
+    .optional()
+    .describe(
+      `At most ${sentencesMax}, the default of generated answers; ${extractiveSentencesDefault} of extractive ones.`,
+    ),
+  include_hits: z.boolean().optional().describe("Adds what the search found."),
+  stream: z
+    .boolean()
+    .optional()
+    .describe(
+      "true: server-sent events `started`, `sentence` …, `answer`. Accept: text/event-stream asks for the same.",
+    ),
+});
+
+const types = [
+  { types: ["application/json"], value: false },
+  { types: ["text/event-stream"], value: true },
+] as const;
+
+export function answerRoutes({ answers }: Knowledge): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/answers",
+      operationId: "answer",
+      summary: "Answer a question with verified citations",
+      tag: "search",
+      auth: "caller",
+      readOnlyOk: true,
+      body,
+      answers: {
+        200: {
+          description:
+            "The answer, or why there is none. As events: each sentence after its check, the whole answer last.",
+          schema: Answer,
+          alsoTypes: ["text/event-stream"],
+        },
+      },
+      handler: async (request) => {
+        const { stream, filter, ...input } = request.body;
+        const asked = { ...input, filter: filter as Filter | undefined };
+        if (!(stream ?? chooseType(request.header("accept"), types).value))
+          return ok(await answers.ask(request.caller, asked, { signal: request.signal }));
+        // Before the first byte: what is wrong with the question has a status of its own.
+        const events = await answers.begin(request.caller, asked, { signal: request.signal });
+        return sse(request, (_, signal) => named(events(signal)));
+      },
+    }),
+  ];
+}
+
+async function* named(events: AsyncIterable<wire.AnswerEvent>): AsyncGenerator<ServerEvent, void> {
+  for await (const event of events) yield { event: event.type, data: event };
+}

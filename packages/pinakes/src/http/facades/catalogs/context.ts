@@ -1,0 +1,49 @@
+/** A request as the tools see it. */
+import { catalogTools, type CatalogContext, type CatalogEnvelope } from "../../../catalogs/index.ts";
+import { embeddedKnowledge } from "../../../embedded-knowledge.ts";
+import { invalid, show } from "../../../domain/errors.ts";
+import { isJsonObject } from "../../../domain/json.ts";
+import { invariant } from "../../../domain/invariant.ts";
+import type { Pinakes } from "../../../open.ts";
+import type { RouteRequest } from "../../framework/route.ts";
+
+type CallerRequest = Pick<
+  RouteRequest<unknown, unknown, unknown, "caller">,
+  "caller" | "auth" | "signal" | "raw" | "header"
+>;
+
+export function contextOf(pinakes: Pinakes, request: CallerRequest, sessionId?: string): CatalogContext {
+  const { caller, auth, signal } = request;
+  return {
+    knowledge: embeddedKnowledge(pinakes, caller, auth),
+    userId: caller.userId,
+    selection: sessionId === undefined ? undefined : pinakes.catalogSelections.slot(caller, sessionId),
+    signal,
+    baseUrl: originOf(request),
+  };
+}
+
+/** Where the client reached the server, so that it can use a link as it is. */
+function originOf({ raw, header }: CallerRequest): string {
+  const url = new URL(raw.url);
+  if (header("x-forwarded-proto") === "https") url.protocol = "https:";
+  return url.origin;
+}
+
+/** Checked by the tool, whose clients know mistakes in the form of its answers only. */
+export async function runTool(name: string, context: CatalogContext, args: unknown): Promise<CatalogEnvelope> {
+  const tool = catalogTools.find((one) => one.name === name);
+  invariant(tool !== undefined, "INTERNAL", `there is no tool ${name}`);
+  return tool.run(context, args as never);
+}
+
+/** The body's fields, and those of the path; a field of both must have one value. */
+export function argumentsOf(body: unknown, path: Readonly<Record<string, string>>): unknown {
+  if (!isJsonObject(body)) return body === undefined ? path : body;
+  for (const [name, value] of Object.entries(path))
+    if (body[name] !== undefined && body[name] !== value)
+      throw invalid(
+        `${name}: is ${show(body[name])} in the body and ${show(value)} in the path; leave it out of the body.`,
+      );
+  return { ...body, ...path };
+}
