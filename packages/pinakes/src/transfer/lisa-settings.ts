@@ -128,9 +128,9 @@ function bucketSource(item: JsonObject): string {
 
 /** LISA's pipelines chunk only by size. */
 function sizes(item: JsonObject): ChunkingStrategy | null {
-  const sizes = { chunkSize: item["chunkSize"] ?? undefined, chunkOverlap: item["chunkOverlap"] ?? undefined };
-  if (sizes.chunkSize === undefined && sizes.chunkOverlap === undefined) return null;
-  return readChunkingStrategy(compact({ type: "FIXED", ...sizes }), "pipelines");
+  const [chunkSize, chunkOverlap] = [item["chunkSize"] ?? undefined, item["chunkOverlap"] ?? undefined];
+  if (chunkSize === undefined && chunkOverlap === undefined) return null;
+  return readChunkingStrategy(compact({ type: "FIXED", chunkSize, chunkOverlap }), "pipelines");
 }
 
 function pinned({ pipeline_id: _, created_by: _by, created_at: _at, ...settings }: PipelineSettings): object {

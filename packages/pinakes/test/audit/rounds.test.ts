@@ -102,7 +102,7 @@ it("a failing step is retried, reported, and finally skipped; the others are che
     await expect(process.opened.audit.round(never)).rejects.toMatchObject({ code: "UNAVAILABLE" });
   await pass(world, process);
   expect(process.opened.audit.figures.found).toEqual({ object_without_record: 1 });
-  expect(world.lines.filter((line) => line.includes("left out after 3 failures"))).toHaveLength(1);
+  expect(world.lines.filter((line) => line.includes("skipped after 3 failures"))).toHaveLength(1);
   await process.close();
 });
 

@@ -83,7 +83,7 @@ describe("a client that sends all 51 MB before it reads", () => {
       "program.exe",
       400,
       "INVALID",
-      "files of this type are not taken; there are pdf",
+      "this file type is not accepted; accepted are pdf",
     ],
     ["of a name that cannot be one", "..", 400, "INVALID", ""],
   ])("reads the problem, %s", async (_what, name, status, code, detail) => {

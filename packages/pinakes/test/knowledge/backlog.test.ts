@@ -151,7 +151,7 @@ describe("the lag of deletes", () => {
     expect(await lag()).toMatchObject({
       unfinished: 2,
       failed: 2,
-      warning: expect.stringMatching(/allowed\. 2 that some store/) as string,
+      warning: expect.stringMatching(/limit is \d+ s\. 2 deletes are not confirmed/) as string,
     });
     expect(await lag(other)).toEqual(calm);
     await failure(lag(user), "FORBIDDEN");

@@ -91,7 +91,7 @@ it("R-TG-109 a delete that a store fails is shown as running, then as stuck: by 
     running: 0,
     failed: 1,
     lag,
-    warnings: { deletions: expect.stringContaining("1 deletes that some store has not confirmed") as string },
+    warnings: { failed_deletions: expect.stringContaining("1 deletes are not confirmed by some store") as string },
   });
   process.calls.clear();
   await process.pass(2);

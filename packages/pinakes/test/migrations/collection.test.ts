@@ -188,10 +188,10 @@ describe("migrate-collection", () => {
       error: null,
     });
     const { incarnation } = await process.knowledge.collections.get(world.admin, "kb", "afresh");
-    const preparing = async (incarnation: string) =>
+    const preparing = async (of: string) =>
       (
         await world.items.query(scope, documentsContainer.name, {
-          equals: { repository_id: "kb", incarnation: incarnation },
+          equals: { repository_id: "kb", incarnation: of },
           range: { prefix: "preparing:" },
         })
       ).items.map(({ id }) => id);

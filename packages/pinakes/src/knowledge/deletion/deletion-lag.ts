@@ -40,7 +40,7 @@ export async function deletionLag(
 
 function warningOf(failed: number, lagSeconds: number, secondsMax: number): string | null {
   const late = `A delete is not done after ${lagSeconds} s; the limit is ${secondsMax} s.`;
-  const stuck = `${failed} deletes that some store has not confirmed; see the failed operations.`;
+  const stuck = `${failed} deletes are not confirmed by some store; see the failed operations.`;
   return [...(lagSeconds > secondsMax ? [late] : []), ...(failed > 0 ? [stuck] : [])].join(" ") || null;
 }
 

@@ -163,9 +163,9 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
     if (typeof collection !== "string" || collection === "")
       throw invalid(`line ${line}: collection: must be a text, got ${show(collection)}.`);
     const texts = { user, repository, created_at, description };
-    for (const [field, value] of Object.entries(texts))
-      if (value !== undefined && value !== null && typeof value !== "string")
-        throw invalid(`line ${line}: ${field}: must be a text, got ${show(value)}.`);
+    for (const [field, text] of Object.entries(texts))
+      if (text !== undefined && text !== null && typeof text !== "string")
+        throw invalid(`line ${line}: ${field}: must be a text, got ${show(text)}.`);
     const id = this.#spec.collections?.[collection] ?? collection;
     const target: TargetAddress =
       typeof user === "string"
