@@ -22,5 +22,5 @@ export interface Catalogue {
   /** Whether a purge of the incarnation has finished: remaining data may be removed. */
   ended(scope: Scope, key: string): Promise<boolean>;
   /** Updates what callers see of an operation. Idempotent. */
-  told(scope: Scope, operation: Operation): Promise<void>;
+  statusChanged(scope: Scope, operation: Operation): Promise<void>;
 }

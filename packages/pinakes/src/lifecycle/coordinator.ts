@@ -96,7 +96,7 @@ export class Coordinator {
       if (found === undefined) return undefined;
       const { operation } = found;
       if (operation.status === "done") {
-        await this.#parts.catalogue.told(scope, operation);
+        await this.#parts.catalogue.statusChanged(scope, operation);
         return operation;
       }
       const seats = await this.#seats(operation.action);
@@ -105,7 +105,7 @@ export class Coordinator {
         both(withSeats(one, seats, now), one, (next) => markSilent(next, now)),
       );
       if (current?.status === "failed" && operation.status !== "failed")
-        await this.#parts.catalogue.told(scope, current);
+        await this.#parts.catalogue.statusChanged(scope, current);
       const due = dueRows(current ?? operation, now);
       if (due.length > 0) await this.#send(scope, current ?? operation, due);
       else if (!isConfirmed(current ?? operation) || !(await this.#end(scope, current ?? operation)))
@@ -131,7 +131,7 @@ export class Coordinator {
       this.#parts.metrics.dropped += 1;
       return undefined;
     }
-    if (changed.status !== before) await this.#parts.catalogue.told(scope, changed);
+    if (changed.status !== before) await this.#parts.catalogue.statusChanged(scope, changed);
     return incarnation;
   }
 
@@ -142,7 +142,7 @@ export class Coordinator {
       return retried(operation, this.#parts.clock.now());
     });
     if (changed === undefined) throw new PinakesError("NOT_FOUND", "There is no such operation.");
-    await this.#parts.catalogue.told(scope, changed);
+    await this.#parts.catalogue.statusChanged(scope, changed);
     return changed;
   }
 

@@ -277,7 +277,8 @@ export class Lifecycle {
    */
   async #asItIs(scope: Scope, incarnation: Incarnation): Promise<Operation | undefined> {
     const operation = (await this.#operations.read(scope, incarnation))?.operation;
-    if (operation !== undefined && operation.status !== "running") await this.#options.catalogue.told(scope, operation);
+    if (operation !== undefined && operation.status !== "running")
+      await this.#options.catalogue.statusChanged(scope, operation);
     return operation;
   }
 

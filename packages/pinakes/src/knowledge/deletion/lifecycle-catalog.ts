@@ -77,7 +77,7 @@ export class LifecycleCatalog implements Catalogue {
     return (await this.#deps.vectors.remains(scope, ownVectorsName(incarnation))).status === "deleted";
   }
 
-  async told(scope: Scope, operation: Operation): Promise<void> {
+  async statusChanged(scope: Scope, operation: Operation): Promise<void> {
     // An archival creates a job only when it fails, and then updates it to the end.
     const quiet = operation.action === "archive-collection" && operation.status !== "failed";
     if (quiet && (await this.#jobs.read(scope, operation.operation_id)) === undefined) return;

@@ -153,9 +153,9 @@ export class FileBatches {
     const job = await this.#read(caller, opened, batchId);
     const ids = order === "asc" ? inputOf(job).file_ids : inputOf(job).file_ids.toReversed();
     const placeOf = (id: string, parameter: string): number => {
-      const place = ids.indexOf(id);
-      if (place < 0) throw notFound(`file ${show(id)} in batch "${batchId}" (${parameter})`);
-      return place;
+      const index = ids.indexOf(id);
+      if (index < 0) throw notFound(`file ${show(id)} in batch "${batchId}" (${parameter})`);
+      return index;
     };
     const first = after === undefined ? 0 : placeOf(after, "after") + 1;
     const end = before === undefined ? ids.length : placeOf(before, "before");

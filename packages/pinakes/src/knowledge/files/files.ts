@@ -175,9 +175,9 @@ export class Files {
   async link(
     scope: Scope,
     { owner, id }: FileRecord,
-    life: Pick<LinkRecord, "repository_id" | "collection_id" | "incarnation">,
+    key: Pick<LinkRecord, "repository_id" | "collection_id" | "incarnation">,
   ): Promise<void> {
-    const { repository_id, collection_id, incarnation } = life;
+    const { repository_id, collection_id, incarnation } = key;
     await this.#records.upsert(scope, {
       id: `${linksOf(id)}${incarnation}`,
       owner,
