@@ -3,6 +3,7 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   McpServer,
   type AuthInfo,
+  type ClientCapabilities,
   type McpServerOptions,
   type ScopeChallengeHandler,
   type ServerContext,
@@ -33,6 +34,12 @@ const instructions = `Pinakes keeps what agents know (documents in collections, 
 Use search for questions about documents and cite the hits; verify_citation checks a quote before you rely on it.
 Use workflow_* to record long work so that it survives a crash, and memory_* to remember conversations.
 Catalogs are the user's own collections: create_catalog, upload_to_catalog, select_catalog, query_catalog.`;
+
+/** What the client of a request at 2026-07-28 can do. */
+function declaredBy({ mcpReq }: ServerContext): ClientCapabilities | undefined {
+  const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
+  return envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+}
 
 /** Elements of a call's arguments, nested ones included. */
 const toolInputElementsMax = 100_000;
@@ -76,7 +83,7 @@ export function createMcpServer({
       callTool(tool, args as object, ctx, {
         session: sessionOf(ctx),
         // From 2026-07-28 on each request states them; a stdio connection has no others.
-        capabilities: ctx.mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities(),
+        capabilities: declaredBy(ctx) ?? server.server.getClientCapabilities(),
         onFailure,
       }),
     );

@@ -188,7 +188,7 @@ class ImportRun {
       imported: kept(plain, this.#tools.stamp),
     };
     const exported = (known: Parameters<typeof exportedDocument>[0]) => exportedDocument(known, { bucket, chunking });
-    return this.#outcome(await this.#documents.import({ target, draft, exported, body: this.#body(path) }));
+    return this.#counted(await this.#documents.import({ target, draft, exported, body: this.#body(path) }));
   }
 
   /** Undefined where `find` is: its object must be searched for first. */
@@ -222,7 +222,7 @@ class ImportRun {
     return path === undefined ? undefined : () => this.#reader.open(path);
   }
 
-  #outcome(
+  #counted(
     { outcome, withoutBytes }: { outcome: Made["outcome"]; withoutBytes: boolean },
     warnings: readonly string[] = [],
   ): Made {

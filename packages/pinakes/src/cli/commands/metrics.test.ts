@@ -63,7 +63,7 @@ describe("pinakes metrics ingest", () => {
   });
 
   it("takes what is piped in, in as many pieces as it needs; stderr stays empty", async () => {
-    const script = fileURLToPath(new URL("pinakes.ts", import.meta.url));
+    const script = fileURLToPath(new URL("../pinakes.ts", import.meta.url));
     const child = spawn(process.execPath, [script, "metrics", "ingest", "-", "--json", "--workspace", "piped"], {
       env: { ...process.env, ...env },
       stdio: "pipe",
