@@ -176,7 +176,7 @@ describe("leaks over MCP", () => {
 
 function neverOf(target: Target): Target {
   const ids = Object.entries(target).map(([name, id]) => [name, typeof id === "string" ? ofNever(id) : (id as Json)]);
-  return Object.fromEntries(ids) as unknown as Target;
+  return Object.fromEntries(ids);
 }
 
 /** A group's collection, a private one in an open repository, and a catalog; beside them one of everything that state holds. */
