@@ -9,6 +9,7 @@ import { base64, call, engines, metadataOf, pathOf, revisions, succeed, useWorld
 const names = [
   "search",
   "verify_citation",
+  "answer",
   "create_catalog",
   "list_catalogs",
   "upload_to_catalog",
@@ -37,7 +38,9 @@ const names = [
   "job_wait",
 ];
 const readers = new Set(
-  names.filter((name) => /^(search|verify|list_|query|get_|download|triples|sparql|memory_(recall|search))/.test(name)),
+  names.filter((name) =>
+    /^(search|verify|answer|list_|query|get_|download|triples|sparql|memory_(recall|search))/.test(name),
+  ),
 );
 for (const name of ["workflow_list", "workflow_get", "session_list", "metrics_query", "tool_log_search"])
   readers.add(name);
@@ -124,6 +127,33 @@ describe.each(engines)("tools on %s", (engine) => {
       expect(checked).toMatchObject({ valid: true, current: true });
       const forged = { ...citation, quote: "Otters hold grudges." };
       expect(await succeed(client, "verify_citation", { citation: forged })).toMatchObject({ valid: false });
+    });
+
+    it("answer answers as POST /v1/answers, each sentence with a citation that stands; refusals say why", async () => {
+      const client = await connected();
+      const question = "What do otters do while they sleep?";
+      const answered = await succeed(client, "answer", { question, in: [papers], mode: "extractive" });
+      const same = await v1("POST", "/v1/answers", {
+        question,
+        mode: "extractive",
+        collections: [{ repository: "library", collection: "papers" }],
+      });
+      const shown = ({ text, mode, model, outcome, sentences, finish }: Json) => ({
+        text,
+        mode,
+        model,
+        outcome,
+        sentences,
+        finish,
+      });
+      expect(shown(answered)).toEqual(shown(same));
+      const [sentence] = answered["sentences"] as { supported: boolean; citations: Json[] }[];
+      expect(sentence).toMatchObject({ supported: true, citations: [{ filename: "otters.md" }] });
+      expect(await succeed(client, "verify_citation", { citation: sentence?.citations[0] })).toMatchObject({
+        valid: true,
+      });
+      const refused = await succeed(client, "answer", { question: "zxqv blorp quetzal?", in: [papers] });
+      expect(refused).toMatchObject({ text: "", refusal: { reason: "no_match" } });
     });
 
     it("search says why it is empty, and links to each document", async () => {

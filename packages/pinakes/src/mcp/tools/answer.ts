@@ -41,7 +41,7 @@ export const answerTools: readonly McpTool[] = [
 ];
 
 /** Sentences with the numbers of their sources, and the sources below. */
-function answerOf(answer: Answer): ToolAnswer {
+function answerOf({ timings: _, ...answer }: Answer): ToolAnswer {
   if (answer.refusal !== undefined)
     return { structured: answer, content: [{ type: "text", text: answer.refusal.message }] };
   const sources = [...new Set(answer.sentences.flatMap(({ citations }) => citations.map(({ filename }) => filename)))];

@@ -36,6 +36,11 @@ export const onDocuments: Readonly<Record<string, Attempts>> = {
     { query: "plans of the vault", in: [t.rid] },
     { query: "plans of the vault", in: [`me/${t.cid}`] },
   ],
+  answer: (t) => [
+    { question: "plans of the vault" },
+    { question: "plans of the vault", in: [at(t)] },
+    { question: "plans of the vault", in: [t.rid] },
+  ],
   verify_citation: (t) => [
     { citation: { ...t.citation, repository_id: t.rid, collection_id: t.cid, document_id: t.did } },
   ],
