@@ -38,7 +38,7 @@ async function text(stream: Readable): Promise<string> {
   return Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Buffer>)).toString();
 }
 
-const [startScript, cliScript] = ["start.ts", "pinakes.ts"].map((name) =>
+const [startScript, cliScript] = ["commands/start.ts", "pinakes.ts"].map((name) =>
   fileURLToPath(new URL(name, import.meta.url)),
 ) as [string, string];
 let server: Child;

@@ -11,6 +11,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Json } from "../http/support/server.ts";
+import { tools } from "../../src/mcp/tools/index.ts";
 import { until } from "../support/until.ts";
 import {
   base64,
@@ -24,7 +25,7 @@ import {
 } from "./support/mcp-world.ts";
 
 const pinakes = fileURLToPath(new URL("../../src/cli/pinakes.ts", import.meta.url));
-const startScript = fileURLToPath(new URL("../../src/cli/start.ts", import.meta.url));
+const startScript = fileURLToPath(new URL("../../src/cli/commands/start.ts", import.meta.url));
 const run = promisify(execFile);
 
 let folder: string;
@@ -84,7 +85,7 @@ describe("on the stores of this machine", () => {
       {
         await using one = await connect(revision, env);
         expect(one.client.getNegotiatedProtocolVersion()).toBe(revision);
-        expect((await one.client.listTools()).tools).toHaveLength(28);
+        expect((await one.client.listTools()).tools).toHaveLength(tools.length);
         catalog_id = await catalogWith(one.client, "Otters");
         expect(
           metadataOf(await succeed(one.client, "select_catalog", { catalog_id }))["selection_handle"],
