@@ -148,7 +148,7 @@ describe.each(ways)("documents on %s, %s", (engine, via) => {
     const twice = uploadDocuments(knowledge, documents, { ...options, name: () => "Same.md" });
     await expect(twice).rejects.toThrow("documents[1]: is there twice");
     const taken = uploadDocuments(knowledge, documents, { in: at, metadata: () => ({ page: 1 }) });
-    await expect(taken).rejects.toThrow("metadata.page: is set by Pinakes for every passage; choose another name.");
+    await expect(taken).rejects.toThrow("metadata.page: is reserved");
     const absent = uploadDocuments(knowledge, documents, { in: "me/none" });
     await expect(absent).rejects.toSatisfy(NotFoundError.isInstance);
     await expect(new PinakesRetriever({ knowledge, in: "me/none" }).invoke("Ada")).rejects.toSatisfy(

@@ -68,7 +68,7 @@ describe("a folder written by Chroma", () => {
     });
     await using folder = await tempFolder(await chromaFiles("queue"));
     const plan = await process.plan(source({ folder: folder.path, collections: { nothing: "x" } }));
-    expect(plan.problems[0]?.reason).toContain("there are: docs, other");
+    expect(plan.problems[0]?.reason).toContain("existing are: docs, other");
     await expect(process.migrations.create(world.admin, { source: source({}) })).rejects.toMatchObject({
       code: "INVALID",
     });

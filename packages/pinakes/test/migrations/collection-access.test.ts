@@ -131,7 +131,7 @@ it("R-TG-63 the missing repository is the one that is named", async () => {
   const { migration_id } = await process.migrations.create(world.admin, { source: source("sunk", "wreck", "open") });
   await world.items.write(world.admin.scope, "collections", ["sunk"], { op: "delete", id: itemIds.repository });
   const { problems } = await process.drive(migration_id);
-  expect(problems.map(({ reason }) => reason)).toEqual(['is in repository "sunk", which does not exist any more.']);
+  expect(problems.map(({ reason }) => reason)).toEqual(['is in repository "sunk", which no longer exists.']);
 });
 
 it("R-TG-63 moved out of a personal repository it stays private to that user, whatever its record said there", async () => {

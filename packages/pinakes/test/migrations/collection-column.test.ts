@@ -174,7 +174,7 @@ it("the column may have another name, or be ignored as before; other columns and
     problemsOf(
       await process.plan(source(path, { columns: { collection: "graph" }, tables: { t: { collection: "all" } } })),
     ),
-  ).toEqual([expect.stringMatching(/^t: holds several collections/)]);
+  ).toEqual([expect.stringMatching(/^t: contains several collections/)]);
   const db = new DatabaseSync(path);
   db.exec(
     "INSERT INTO t VALUES (x'ff', 'http://x/s', 'http://x/p', 'o'); CREATE TABLE u (collection TEXT, s TEXT, p TEXT, o TEXT, weight REAL)",

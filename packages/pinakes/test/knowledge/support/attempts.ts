@@ -18,6 +18,9 @@ export interface Target {
 
 type Attempt = (knowledge: Knowledge, caller: Caller, target: Target) => Promise<unknown>;
 
+/** Files are of their user: another user has no id to ask for. */
+const unknownFile = "file-00000000000000000000000000000000";
+
 /** Names a repository: refused like a missing one. */
 export const onRepository: Readonly<Record<string, Attempt>> = {
   "repositories.get": (k, caller, t) => k.repositories.get(caller, t.repository),
@@ -51,6 +54,19 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
     k.documents.uploadMany(caller, t.repository, t.collection, (take) =>
       take({ name: "intruder.txt", body: body("x") }),
     ),
+  "documents.setMetadata": (k, caller, t) =>
+    k.documents.setMetadata(caller, t.repository, t.collection, t.document, { mine: true }),
+  "files.attach": (k, caller, t) => k.files.attach(caller, t.repository, t.collection, { file_id: unknownFile }),
+  "files.attached": (k, caller, t) => k.files.attached(caller, t.repository, t.collection, unknownFile),
+  "files.listAttached": (k, caller, t) => k.files.listAttached(caller, t.repository, t.collection, { order: "asc", limit: 10 }),
+  "files.unattachedCounts": (k, caller, t) => k.files.unattachedCounts(caller, t.repository, t.collection),
+  "files.setMetadata": (k, caller, t) => k.files.setMetadata(caller, t.repository, t.collection, unknownFile, {}),
+  "files.detach": (k, caller, t) => k.files.detach(caller, t.repository, t.collection, unknownFile),
+  "files.attachMany": (k, caller, t) =>
+    k.files.attachMany(caller, t.repository, t.collection, [{ file_id: unknownFile }]),
+  "files.batch": (k, caller, t) => k.files.batch(caller, t.repository, t.collection, t.job),
+  "files.cancelBatch": (k, caller, t) => k.files.cancelBatch(caller, t.repository, t.collection, t.job),
+  "files.batchFiles": (k, caller, t) => k.files.batchFiles(caller, t.repository, t.collection, t.job, { order: "asc", limit: 10 }),
   "documents.get": (k, caller, t) => k.documents.get(caller, t.repository, t.collection, t.document),
   "documents.list": (k, caller, t) => k.documents.list(caller, t.repository, t.collection),
   "documents.deleteAll": (k, caller, t) => k.documents.deleteAll(caller, t.repository, t.collection, t.collection),
@@ -161,6 +177,13 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
     k.operations.list(caller, { repository: t.repository, collection: t.collection }),
   "collections.list by tag": (k, caller) =>
     k.collections.list(caller, { limit: 100, status: "all", tags: ["secret"], sort: "size" }),
+  "files.list": (k, caller) => k.files.list(caller),
+  "files.get": (k, caller) => k.files.get(caller, unknownFile),
+  "files.content": (k, caller) => k.files.content(caller, unknownFile),
+  "files.delete": (k, caller) => k.files.delete(caller, unknownFile),
+  "files.addPart": (k, caller) => k.files.addPart(caller, unknownFile, body("x")),
+  "files.completeUpload": (k, caller) => k.files.completeUpload(caller, unknownFile, { part_ids: [] }),
+  "files.cancelUpload": (k, caller) => k.files.cancelUpload(caller, unknownFile),
   "jobs.list": (k, caller) => k.jobs.list(caller, { limit: 100 }),
   "evaluations.list": (k, caller) => k.evaluations.list(caller, { limit: 100 }),
   queues: (k, caller) => k.queues(caller),
@@ -202,6 +225,9 @@ export const harmless: readonly string[] = [
   "models",
   "trashDays",
   "repositories.create",
+  "repositories.ensureShared",
+  "files.create",
+  "files.beginUpload",
   "search.previewChunking",
   "search.embed",
   "access.actAs",
