@@ -12,7 +12,7 @@ import {
 import { MockLanguageModelV4 } from "ai/test";
 import { openEmbedded } from "pinakes";
 
-await using client = await openEmbedded({ dir: process.argv[2] ?? "./data", workspace: "acme" });
+await using client = await openEmbedded({ dir: process.argv[2] ?? "./data/ai-sdk", workspace: "acme" });
 const telemetry = pinakesTelemetry(client.api);
 registerTelemetry(telemetry);
 const chats = createChatStore(client.api);

@@ -274,7 +274,7 @@ function wording({ client }: Context): void {
       'type: must be one of "sequential", "concurrent", "group_chat", "handoff", "state_machine", "saga", got "parallel"',
     );
     const missing = await detailOf(client().workflows.create({ name: "x", total_steps: 1 } as never));
-    expect(missing).toContain('type: is missing; one of "sequential"');
+    expect(missing).toContain('type: is missing; expected one of "sequential"');
     const window = await detailOf(client().memories.context({ agent_id: "a", session_id: "s", maxTokens: 0 }));
     expect(window).toContain("maxTokens (over HTTP max_tokens): must be a whole number from 1");
     const parameters = await detailOf(

@@ -7,7 +7,7 @@ import { createMockModel, MastraLanguageModelV2Mock } from "@mastra/core/test-ut
 import { pinakesSearch, PinakesStore } from "@pinakes/mastra";
 import { openEmbedded } from "pinakes";
 
-await using client = await openEmbedded({ dir: process.argv[2] ?? "./data", workspace: "acme" });
+await using client = await openEmbedded({ dir: process.argv[2] ?? "./data/mastra", workspace: "acme" });
 await client.collections.create({ repository: "me", collection_id: "guides", name: "Guides" });
 const guide = { name: "tea.md", body: "# Tea\n\nGreen tea is brewed at 80 degrees." };
 await client.documents.upload("me/guides", guide, { wait: true });

@@ -5,7 +5,7 @@ import { pinakesSearch, PinakesSession } from "@pinakes/openai-agents";
 import { openEmbedded } from "pinakes";
 
 setTracingDisabled(true);
-await using client = await openEmbedded({ dir: process.argv[2] ?? "./data", workspace: "acme" });
+await using client = await openEmbedded({ dir: process.argv[2] ?? "./data/openai-agents", workspace: "acme" });
 await client.collections.create({ repository: "me", collection_id: "guides", name: "Guides" });
 const guide = { name: "trains.md", body: "# Trains\n\nThe night train to Rome leaves at nine." };
 await client.documents.upload("me/guides", guide, { wait: true });

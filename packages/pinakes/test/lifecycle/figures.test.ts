@@ -19,7 +19,7 @@ it("R-TG-109 metrics have operations by status, their lag, late writes and dropp
   expect(figure("pinakes_lifecycle_dropped_total")).toBe(4);
   expect(await pinakes.ready()).toMatchObject({
     ready: true,
-    warnings: { deletions: expect.stringContaining("2 that some store") },
+    warnings: { failed_deletions: expect.stringContaining("2 deletes") },
   });
   const caller = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
   await pinakes.knowledge.repositories.create(caller, { repository_id: "kb" });

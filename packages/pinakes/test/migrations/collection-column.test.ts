@@ -181,7 +181,7 @@ it("the column may have another name, or be ignored as before; other columns and
   );
   db.close();
   expect(problemsOf(await process.plan(source(path, { columns: { collection: "graph" } })))).toEqual([
-    expect.stringMatching(/^t: has 4 rows, and 3 by the values of "graph"/),
+    expect.stringMatching(/^t: has 4 rows, but 3 by the values of "graph"/),
     expect.stringMatching(/^u: has the columns \["collection","weight"\], which would be lost/),
   ]);
 });

@@ -117,7 +117,7 @@ describe("pinakes eval", () => {
   it("says what is wrong with what was asked for", async () => {
     expect(await run("--help")).toMatchObject({ code: 0, text: expect.stringContaining("--compare") as string });
     expect(await run()).toMatchObject({ code: 2, text: expect.stringContaining("pinakes eval <folder>") as string });
-    await expect(run(join(base, "nowhere"))).rejects.toThrow(/corpus\.jsonl: there is no such file/);
+    await expect(run(join(base, "nowhere"))).rejects.toThrow(/corpus\.jsonl: no such file/);
     await expect(run(folder, "--split", "dev")).rejects.toThrow(/--split test/);
     await expect(run(folder, "more")).rejects.toThrow('"more" is too much');
     await expect(run(folder, "--nonsense")).rejects.toThrow("--nonsense");

@@ -44,7 +44,7 @@ it("R-TG-54 tells what is wrong in a table with exit code 1, puts it right with 
   const told = await call("kb");
   expect(told.code).toBe(failureExitCode);
   expect(told.out).toContain("counter_off");
-  expect(told.out).toContain("It says 5; there are 2 collections.");
+  expect(told.out).toContain("The counter says 5; there are 2 collections.");
   expect(told.out).toContain("1 finding, 1 left.");
   expect(told.out).toMatch(/pinakes fsck kb --repair$/m);
   expect((await call()).out).toMatch(/pinakes fsck --repair$/m);
