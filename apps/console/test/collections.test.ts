@@ -222,7 +222,7 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await page.getByRole("button", { name: "New pipeline" }).click();
     await page.getByLabel("Source").fill("file:/etc");
     await page.getByRole("button", { name: "Create pipeline" }).click();
-    await page.getByText("has not opened file:/etc").waitFor();
+    await page.getByText("has not allowed file:/etc").waitFor();
     await page.getByLabel("Source").fill(`file:${folder}`);
     await page.getByRole("button", { name: "Create pipeline" }).click();
     await page.getByRole("button", { name: `Actions for file:${folder}` }).click();

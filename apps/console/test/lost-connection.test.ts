@@ -128,10 +128,10 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
       });
     await page.getByRole("region", { name: "Add documents" }).waitFor();
     expect(await caught("header.border-b")).toEqual([true, true]);
-    await page.getByText("Drop files on the box for them.").waitFor();
+    await page.getByText("Drop files on the upload area.").waitFor();
     expect(await caught("[data-drop-zone]")).toEqual([true, true]);
     await page.getByRole("listitem").filter({ hasText: "beside.txt" }).waitFor();
-    expect(await page.getByText("Drop files on the box for them.").count()).toBe(1);
+    expect(await page.getByText("Drop files on the upload area.").count()).toBe(1);
     await page.getByRole("link", { name: "Trash" }).click();
     await heading(page, "Trash").waitFor();
     expect(await caught("main")).toEqual([true, true]);

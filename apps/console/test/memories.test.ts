@@ -74,7 +74,7 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
     const { page, close } = await openPage(browser);
     await signedIn(page, server, "/memories");
     await page.getByLabel("Search messages").fill("refund");
-    await page.getByLabel("By", { exact: true }).selectOption({ label: "words" });
+    await page.getByLabel("Mode", { exact: true }).selectOption({ label: "Keyword" });
     await page.getByRole("button", { name: "Search" }).click();
     await page.getByRole("cell", { name: "Where is my refund?" }).click();
     const thread = page.getByRole("dialog", { name: "Thread" });

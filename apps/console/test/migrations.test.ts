@@ -97,10 +97,10 @@ describe.skipIf(browserPath === undefined)("console: migrations", () => {
     await form.getByLabel("Source type").selectOption("rows");
     await form.getByLabel("File or folder").fill("/etc/passwd");
     await form.getByLabel("Target repository").selectOption({ label: "Knowledge" });
-    await form.getByLabel("More fields of the source").fill("[1]");
+    await form.getByLabel("More source fields (JSON object)").fill("[1]");
     await form.getByText("Must be an object, such as").waitFor();
     expect(await form.getByRole("button", { name: "Create plan" }).isEnabled()).toBe(false);
-    await form.getByLabel("More fields of the source").fill("");
+    await form.getByLabel("More source fields (JSON object)").fill("");
     await form.getByRole("button", { name: "Create plan" }).click();
     await form
       .getByRole("alert")

@@ -58,7 +58,8 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
     k.documents.setMetadata(caller, t.repository, t.collection, t.document, { mine: true }),
   "files.attach": (k, caller, t) => k.files.attach(caller, t.repository, t.collection, { file_id: unknownFile }),
   "files.attached": (k, caller, t) => k.files.attached(caller, t.repository, t.collection, unknownFile),
-  "files.listAttached": (k, caller, t) => k.files.listAttached(caller, t.repository, t.collection, { order: "asc", limit: 10 }),
+  "files.listAttached": (k, caller, t) =>
+    k.files.listAttached(caller, t.repository, t.collection, { order: "asc", limit: 10 }),
   "files.unattachedCounts": (k, caller, t) => k.files.unattachedCounts(caller, t.repository, t.collection),
   "files.setMetadata": (k, caller, t) => k.files.setMetadata(caller, t.repository, t.collection, unknownFile, {}),
   "files.detach": (k, caller, t) => k.files.detach(caller, t.repository, t.collection, unknownFile),
@@ -66,7 +67,8 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
     k.files.attachMany(caller, t.repository, t.collection, [{ file_id: unknownFile }]),
   "files.batch": (k, caller, t) => k.files.batch(caller, t.repository, t.collection, t.job),
   "files.cancelBatch": (k, caller, t) => k.files.cancelBatch(caller, t.repository, t.collection, t.job),
-  "files.batchFiles": (k, caller, t) => k.files.batchFiles(caller, t.repository, t.collection, t.job, { order: "asc", limit: 10 }),
+  "files.batchFiles": (k, caller, t) =>
+    k.files.batchFiles(caller, t.repository, t.collection, t.job, { order: "asc", limit: 10 }),
   "documents.get": (k, caller, t) => k.documents.get(caller, t.repository, t.collection, t.document),
   "documents.list": (k, caller, t) => k.documents.list(caller, t.repository, t.collection),
   "documents.deleteAll": (k, caller, t) => k.documents.deleteAll(caller, t.repository, t.collection, t.collection),
