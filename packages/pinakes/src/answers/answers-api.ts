@@ -6,7 +6,7 @@ import type { Answer, AnswerEvent, AnswerFinish, AnswerMode, AnswerSentence, Ref
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { invalid, PinakesError, show } from "../domain/errors.ts";
 import type { Slots } from "../domain/query-slots.ts";
-import type { ChatModel, ChatModels } from "../ports/chat-model.ts";
+import type { ChatModel, ChatModelInfo, ChatModels, ChatPiece } from "../ports/chat-model.ts";
 import type { Embedder } from "../ports/embedder.ts";
 import type { QueryMore, QueryWishes } from "../knowledge/collections/query-options.ts";
 import type { CitationCheck, CitationToVerify } from "../knowledge/search/citations.ts";
@@ -14,10 +14,12 @@ import type { SearchInput } from "../knowledge/search/search-input.ts";
 import type { Citation, SearchResult } from "../knowledge/search/search-result.ts";
 import { ahead } from "./ahead.ts";
 import { SentenceChecker } from "./check-sentence.ts";
+import { checkConversation, converse, type ConversationInput } from "./conversation.ts";
 import { extract } from "./extractive.ts";
 import { generate } from "./generated.ts";
 import { answerLimits, type AnswerLimits } from "./limits.ts";
 import { fitSources } from "./prompt.ts";
+import type { Writing } from "./writing.ts";
 
 export interface AskInput
   extends
@@ -33,8 +35,14 @@ export interface AskInput
   readonly include_hits?: boolean | undefined;
 }
 
-interface AskOptions {
+interface AskOptions extends Writing {
   readonly signal?: AbortSignal | undefined;
+}
+
+/** An answer after its search, whose errors are thrown before: its events are made when they are iterated. */
+export interface BegunAnswer {
+  readonly found: SearchResult & QueryMore;
+  events(signal?: AbortSignal): AsyncGenerator<AnswerEvent, void>;
 }
 
 export interface AnswersDependencies {
@@ -63,6 +71,7 @@ interface Asked {
   readonly mode: AnswerMode;
   readonly chat: ChatModel | undefined;
   readonly found: SearchResult & QueryMore;
+  readonly writing: Writing;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -81,16 +90,11 @@ export class AnswersApi {
   }
 
   /** `started`, each sentence when it is checked, and the whole answer last. */
-  async *stream(caller: Caller, input: AskInput, { signal }: AskOptions = {}): AsyncGenerator<AnswerEvent, void> {
-    yield* (await this.begin(caller, input, { signal }))(signal);
+  async *stream(caller: Caller, input: AskInput, options: AskOptions = {}): AsyncGenerator<AnswerEvent, void> {
+    yield* (await this.begin(caller, input, options)).events(options.signal);
   }
 
-  /** After the search, whose errors are thrown here: what is still to come is the answer itself, written when it is iterated. */
-  async begin(
-    caller: Caller,
-    input: AskInput,
-    { signal }: AskOptions = {},
-  ): Promise<(signal?: AbortSignal) => AsyncGenerator<AnswerEvent, void>> {
+  async begin(caller: Caller, input: AskInput, { signal, ...writing }: AskOptions = {}): Promise<BegunAnswer> {
     const { tenant } = requireCaller(caller);
     checkInput(input, this.#limits);
     const { mode, chat } = await this.#modeOf(input);
@@ -104,10 +108,37 @@ export class AnswersApi {
     );
     const places = found.outcome === "ok" ? this.#deps.places : undefined;
     const events = (until: AbortSignal) => {
-      const make = () => this.#events({ caller, input, mode, chat, found, signal: until });
+      const make = () => this.#events({ caller, input, mode, chat, found, writing, signal: until });
       return places === undefined ? make() : places.answers.stream(tenant, make, until);
     };
-    return (until) => ahead(events, until);
+    return { found, events: (until) => ahead(events, until) };
+  }
+
+  /** The chat models that are configured. */
+  get models(): readonly ChatModelInfo[] {
+    return this.#deps.chat?.models ?? [];
+  }
+
+  /** What a chat model writes without documents. NOT_FOUND: the model is not configured. */
+  async converse(
+    caller: Caller,
+    input: ConversationInput,
+  ): Promise<(signal: AbortSignal) => AsyncGenerator<ChatPiece, void>> {
+    const { tenant } = requireCaller(caller);
+    checkConversation(input, this.#limits);
+    const { chat: models, places } = this.#deps;
+    if (models === undefined)
+      throw new PinakesError(
+        "NOT_FOUND",
+        "No chat model is configured (PINAKES_CHAT_MODELS, or the option chatModels).",
+      );
+    const chat = await models.get(input.model);
+    const make = (until: AbortSignal) => converse(chat, input, this.#limits, until);
+    return (signal) =>
+      ahead(
+        (until) => (places === undefined ? make(until) : places.answers.stream(tenant, () => make(until), until)),
+        signal,
+      );
   }
 
   async #modeOf({
@@ -169,7 +200,7 @@ export class AnswersApi {
   }
 
   async *#write(
-    { caller, input, found, signal }: Asked,
+    { caller, input, found, writing, signal }: Asked,
     chat: ChatModel,
   ): AsyncGenerator<AnswerSentence, AnswerFinish> {
     const { contextTokensMax, citationsPerSentenceMax, sentencesMax } = this.#limits;
@@ -183,6 +214,7 @@ export class AnswersApi {
       checker: new SentenceChecker(sources, verify, citationsPerSentenceMax),
       sentencesMax: input.sentences_max ?? sentencesMax,
       limits: this.#limits,
+      writing,
       signal,
     });
   }

@@ -6,6 +6,7 @@ import type { SentenceChecker } from "./check-sentence.ts";
 import type { AnswerLimits } from "./limits.ts";
 import { instructions, noAnswer, promptOf, type Source } from "./prompt.ts";
 import { unitsOf } from "./read-units.ts";
+import type { Writing } from "./writing.ts";
 import { sentencesOf } from "./sentences.ts";
 
 export interface Generation {
@@ -15,21 +16,25 @@ export interface Generation {
   readonly checker: SentenceChecker;
   readonly sentencesMax: number;
   readonly limits: AnswerLimits;
+  readonly writing: Writing;
   readonly signal: AbortSignal | undefined;
 }
 
 export async function* generate(generation: Generation): AsyncGenerator<AnswerSentence, AnswerFinish> {
-  const { chat, question, sources, checker, sentencesMax, limits, signal } = generation;
+  const { chat, question, sources, checker, sentencesMax, limits, writing, signal } = generation;
   const late = AbortSignal.timeout(limits.modelMsMax);
   // Aborted at the end, however it comes: the call to the model is closed.
   const over = new AbortController();
   const pieces = chat.stream({
-    instructions,
+    instructions: writing.instructions === undefined ? instructions : `${instructions}\n${writing.instructions}`,
+    history: writing.history,
     text: promptOf(question, sources),
-    tokensMax: limits.answerTokensMax,
+    tokensMax: Math.min(writing.tokensMax ?? Infinity, limits.answerTokensMax),
+    temperature: writing.temperature,
+    topP: writing.topP,
     signal: AbortSignal.any([late, over.signal, ...(signal === undefined ? [] : [signal])]),
   });
-  const units = unitsOf(pieces, limits);
+  const units = unitsOf(pieces, limits, writing.onUsage);
   let sent = 0;
   try {
     for (let unit = await units.next(); ; unit = await units.next()) {

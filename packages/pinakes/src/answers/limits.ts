@@ -1,3 +1,5 @@
+import { days } from "../containers/index.ts";
+
 /** Every limit of an answer, with its unit last. */
 export const answerLimits = Object.freeze({
   questionCharsMax: 4_000,
@@ -19,6 +21,12 @@ export const answerLimits = Object.freeze({
   sourceSentenceCharsMax: 400,
   citationsPerSentenceMax: 4,
   modelMsMax: 60_000,
+  /** Of a conversation without documents: all messages and instructions together, and what the model writes. */
+  conversationCharsMax: 200_000,
+  conversationMessagesMax: 500,
+  conversationTokensMax: 4_096,
+  /** How long a stored response can be read. */
+  responseKeptSeconds: days(30),
 });
 
 export type AnswerLimits = typeof answerLimits;

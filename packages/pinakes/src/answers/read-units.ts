@@ -3,7 +3,7 @@
  * What a limit, a broken stream or the time left incomplete is dropped.
  */
 import type { AnswerFinish } from "@pinakes/client";
-import type { ChatPiece } from "../ports/chat-model.ts";
+import type { ChatPiece, ChatUsage } from "../ports/chat-model.ts";
 import type { AnswerLimits } from "./limits.ts";
 
 export interface Unit {
@@ -19,11 +19,13 @@ const bullet = /^\s*(?:[-*•]|#{1,6}|\d{1,3}[.)])\s+/;
 export async function* unitsOf(
   pieces: AsyncIterable<ChatPiece>,
   { answerCharsMax, unitCharsMax }: Pick<AnswerLimits, "answerCharsMax" | "unitCharsMax">,
+  onUsage?: (usage: ChatUsage) => void,
 ): AsyncGenerator<Unit, AnswerFinish> {
   let buffer = "";
   let read = 0;
   for await (const piece of pieces) {
     if ("end" in piece) {
+      if (piece.usage !== undefined) onUsage?.(piece.usage);
       if (piece.end !== "stop") return piece.end === "length" ? "length" : "cut_off";
       yield* unitOf(buffer);
       return "complete";

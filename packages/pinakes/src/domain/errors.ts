@@ -23,6 +23,8 @@ export const errorCodes = Object.keys(statusOf) as readonly ErrorCode[];
 export interface ErrorContext {
   /** The item's current etag, where a condition on it failed. */
   readonly currentEtag?: string;
+  /** A stable name of what happened, where programs must tell it from other errors with the same code. */
+  readonly reason?: string;
   /** The index of the failed operation of a batch, and the status of every operation (424: not tried because of it). */
   readonly batch?: { readonly index: number; readonly statuses: readonly number[] };
 }
@@ -53,6 +55,7 @@ export class PinakesError extends Error {
     this.retryable = options.retryable ?? (code === "UNAVAILABLE" || code === "THROTTLED");
     this.context = {
       ...(options.currentEtag === undefined ? {} : { currentEtag: options.currentEtag }),
+      ...(options.reason === undefined ? {} : { reason: options.reason }),
       ...(options.batch === undefined ? {} : { batch: options.batch }),
     };
     Object.defineProperty(this, marker, { value: true });

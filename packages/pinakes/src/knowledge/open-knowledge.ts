@@ -16,6 +16,7 @@ import { Watchdog } from "./ingest/watchdog.ts";
 import { KnowledgeWork, knowledgeWorkContainer } from "./records/work-registry.ts";
 import { Jobs } from "./jobs/jobs.ts";
 import { Knowledge } from "./api/knowledge.ts";
+import { Responses } from "../answers/index.ts";
 import { filesContainer } from "./files/file-records.ts";
 import { openSlots } from "./limits.ts";
 import { LifecycleCatalog } from "./deletion/lifecycle-catalog.ts";
@@ -107,6 +108,7 @@ export async function openKnowledge({
     lifecycle,
     stores,
     fileRecords: await filesContainer.open(deps.items),
+    responses: await Responses.open(deps.items),
   });
   const knowledge = new Knowledge(services);
   const worker = new IngestWorker(deps, queue, new DocumentIngester(deps, catalog), {

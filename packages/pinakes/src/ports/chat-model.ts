@@ -33,14 +33,32 @@ export interface ChatQuestion {
 
 export interface ChatTextRequest {
   readonly instructions: string;
+  /** Earlier messages of the conversation, the oldest first. */
+  readonly history?: readonly ChatMessage[] | undefined;
   readonly text: string;
   /** The most that the model shall write. */
   readonly tokensMax: number;
+  /** 0 when absent: the same prompt, the same answer, as far as a model can. */
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
   readonly signal?: AbortSignal;
 }
 
 /** `stop`: the model was done; `length`: it reached `tokensMax`; `other`: it ended without saying why, or was stopped. */
-export type ChatPiece = { readonly text: string } | { readonly end: "stop" | "length" | "other" };
+export type ChatPiece =
+  | { readonly text: string }
+  | { readonly end: "stop" | "length" | "other"; readonly usage?: ChatUsage | undefined };
+
+export interface ChatMessage {
+  readonly role: "user" | "assistant";
+  readonly text: string;
+}
+
+/** As the provider counts. */
+export interface ChatUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
 
 /** The models that collections may name. */
 export interface ChatModels {

@@ -232,7 +232,8 @@ describe("the same workspace", () => {
 /** What is open to the workspace is in these lists, so they are not empty. */
 const ofEverybody = new Set(["listRepositories", "listAllCollections"]);
 /** Conversations are their workspace's, as all state of agents is. */
-const notTheCommons = ({ id, path }: Call): boolean => !ofEverybody.has(id) && !path.includes("{conversation}");
+const notTheCommons = ({ id, path, how }: Call): boolean =>
+  !ofEverybody.has(id) && !path.includes("{conversation}") && how.workspaceWide !== true;
 const ofRepository = ({ path, id, how }: Call): boolean =>
   path.includes("{rid}") ||
   path.includes("{jid}") ||

@@ -63,11 +63,7 @@ describe("the client's exception classes", () => {
     await hasty.models.list();
     expect(await refusal(hasty.models.list())).toBeInstanceOf(OpenAI.RateLimitError);
     await running.close();
-    for (const call of [
-      () => ann.chat.completions.create({ model: "m", messages: [] }),
-      () => ann.images.generate({ prompt: "x" }),
-      () => ann.models.delete("m"),
-    ]) {
+    for (const call of [() => ann.images.generate({ prompt: "x" }), () => ann.models.delete("m")]) {
       const error = await refusal(call());
       expect([error.status === 404 || error.status === 405, error.message]).toEqual([
         true,

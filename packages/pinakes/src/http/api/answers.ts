@@ -103,8 +103,8 @@ export function answerRoutes({ answers }: Knowledge): readonly Route[] {
         if (!(stream ?? chooseType(request.header("accept"), types).value))
           return ok(await answers.ask(request.caller, asked, { signal: request.signal }));
         // Before the first byte: what is wrong with the question has a status of its own.
-        const events = await answers.begin(request.caller, asked, { signal: request.signal });
-        return sse(request, (_, signal) => named(events(signal)));
+        const begun = await answers.begin(request.caller, asked, { signal: request.signal });
+        return sse(request, (_, signal) => named(begun.events(signal)));
       },
     }),
   ];

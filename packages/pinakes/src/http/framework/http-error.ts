@@ -39,7 +39,7 @@ export function toProblemAnswer(
   ownBody?: (error: PinakesError) => object,
 ): ProblemAnswer {
   const known = toPinakesError(error, requestId);
-  const { currentEtag } = known.context;
+  const { currentEtag, reason } = known.context;
   const own = known instanceof HttpError ? known : undefined;
   return {
     status: known.status,
@@ -54,6 +54,7 @@ export function toProblemAnswer(
     body: (ownBody?.(known) as ProblemAnswer["body"] | undefined) ?? {
       ...toProblem(known, requestId),
       ...(currentEtag === undefined ? {} : { current_etag: currentEtag }),
+      ...(reason === undefined ? {} : { reason }),
       ...own?.more,
     },
   };

@@ -12,7 +12,9 @@ export interface ServerEvent {
   readonly id?: string;
   readonly event?: string;
   /** Sent as JSON. */
-  readonly data: unknown;
+  readonly data?: unknown;
+  /** Sent as it is, in place of `data`: one line. */
+  readonly text?: string;
 }
 
 export interface SseOptions {
@@ -65,12 +67,12 @@ export function sse(request: SseRequest, source: EventSource, options: SseOption
   };
 }
 
-export function formatEvent({ id, event, data }: ServerEvent): string {
+export function formatEvent({ id, event, data, text }: ServerEvent): string {
   const lines = [
     ...(id === undefined ? [] : [`id: ${oneLine(id)}`]),
     ...(event === undefined ? [] : [`event: ${oneLine(event)}`]),
     // JSON has no bare line breaks, so one line holds it all.
-    `data: ${JSON.stringify(data) ?? "null"}`,
+    `data: ${text === undefined ? (JSON.stringify(data) ?? "null") : oneLine(text)}`,
   ];
   return `${lines.join("\n")}\n\n`;
 }

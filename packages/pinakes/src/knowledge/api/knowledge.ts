@@ -4,7 +4,7 @@
  */
 import type { Caller } from "../../domain/caller.ts";
 import type { EmbeddingModel } from "../../ports/embedder.ts";
-import { AnswersApi } from "../../answers/index.ts";
+import { AnswersApi, type Responses } from "../../answers/index.ts";
 import type { Audit } from "../../audit/index.ts";
 import type { Quarantine } from "../../audit/quarantine/index.ts";
 import type { Evaluations } from "../../evaluation/evaluations.ts";
@@ -39,6 +39,8 @@ export class Knowledge {
   readonly search: SearchApi;
   /** Questions answered from what a search finds, with verified citations. */
   readonly answers: AnswersApi;
+  /** Generated responses that their users can read again. */
+  readonly responses: Responses;
   readonly access: AccessApi;
   /** Links that upload and download files without a key. */
   readonly grants: Grants;
@@ -75,6 +77,7 @@ export class Knowledge {
     this.search = new SearchApi(services, this.collections);
     const { chat, embedders, places } = services.deps;
     this.answers = new AnswersApi({ search: this.search, chat, embedders, places });
+    this.responses = services.responses;
     this.access = new AccessApi(services);
     this.grants = services.grants;
     this.queue = services.queues;

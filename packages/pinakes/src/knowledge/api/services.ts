@@ -1,6 +1,7 @@
 /** Composition of the knowledge feature: each part with its dependencies, and the handler of each kind of job. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
+import type { Responses } from "../../answers/index.ts";
 import type { Activity } from "../activity.ts";
 import { Audit } from "../../audit/index.ts";
 import { deleteAllDocuments } from "../documents/delete-all.ts";
@@ -50,6 +51,7 @@ export interface KnowledgeCore {
   readonly lifecycle: Lifecycle;
   readonly stores: readonly Participant[];
   readonly fileRecords: FileRecords;
+  readonly responses: Responses;
 }
 
 export interface Services extends KnowledgeCore {

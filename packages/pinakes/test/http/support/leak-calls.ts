@@ -25,13 +25,14 @@ export interface Target {
   readonly q: string;
   readonly dead: string;
   readonly token: string;
-  /** For clients of the OpenAI API: the collection as a vector store, a file in it, a batch, an upload, a conversation and an item of it. */
+  /** For clients of the OpenAI API: the collection as a vector store, a file in it, a batch, an upload, a conversation and an item of it, a response. */
   readonly store: string;
   readonly file: string;
   readonly batch: string;
   readonly upload: string;
   readonly conversation: string;
   readonly item: string;
+  readonly response: string;
   /** Everybody's. */
   readonly model: string;
 }
@@ -58,6 +59,8 @@ export interface HowToCall {
   readonly contentType?: string;
   /** A change that keys which may only read may not make. Every method but GET is one unless this says no. */
   readonly changes?: false;
+  /** About something that is open to its whole workspace. */
+  readonly workspaceWide?: true;
   /** Asks for what only admins may ask for: 403 whatever it is about. */
   readonly adminsOnly?: true;
 }
@@ -340,6 +343,31 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   cancelVectorStoreFileBatch: [inStore],
   listVectorStoreFileBatchFiles: [inStore],
   createConversation: [{ ...free, body: () => ({ items: [{ role: "user", content: "hello" }] }) }],
+  createResponse: [
+    { ...free, body: () => ({ input: "hello", store: false }) },
+    inStoreWith(({ store }) => ({
+      input: "plans of the vault",
+      include: ["file_search_call.results"],
+      tools: [{ type: "file_search", vector_store_ids: [store] }],
+    })),
+    withBody(({ response }) => ({ input: "And?", previous_response_id: response })),
+    withBody(({ conversation }) => ({ input: "And?", conversation }), { workspaceWide: true }),
+  ],
+  getResponse: [thing],
+  deleteResponse: [thing],
+  cancelResponse: [thing],
+  listResponseInputItems: [thing],
+  createChatCompletion: [
+    { ...free, body: () => ({ model: "mirror", messages: [{ role: "user", content: "hello" }] }), changes: false },
+    inStoreWith(
+      ({ store }) => ({
+        model: "mirror",
+        messages: [{ role: "user", content: "plans of the vault" }],
+        tools: [{ type: "file_search", vector_store_ids: [store] }],
+      }),
+      { changes: false },
+    ),
+  ],
   getConversation: [thing],
   updateConversation: [withBody(() => ({ metadata: { owner: "intruder" } }))],
   deleteConversation: [thing],

@@ -1,5 +1,7 @@
 /** Calls every operation of the OpenAPI document and looks at each answer for bytes that it must not have. */
 import { expect } from "vitest";
+import { writes } from "../../answers/support/model-server.ts";
+import { startChatServer } from "../../graph-retrieval/support/chat-server.ts";
 import { howToCall, type HowToCall, type Target } from "./leak-calls.ts";
 import { stateTags } from "./leak-calls-state.ts";
 import { buildLeakWorld, commons, marker, stateOf, type LeakWorld } from "./leak-world.ts";
@@ -25,13 +27,29 @@ export interface Who {
 /** Whoever has a link may use it; what is tried is one that was never given. */
 const neverGiven = "A".repeat(43);
 
+/** The sources of a prompt are lines of JSON. */
+function textsIn(content: unknown): string {
+  const text = typeof content === "string" ? content : JSON.stringify(content);
+  return text
+    .split("\n")
+    .map((line) => (line.startsWith("{") ? ((JSON.parse(line) as { text?: string }).text ?? line) : line))
+    .join("\n");
+}
+
 export class Leaks implements AsyncDisposable {
   readonly server: TestServer;
   readonly world: LeakWorld;
   readonly operations: readonly Operation[];
   readonly calls: readonly Call[];
+  readonly #opened: AsyncDisposableStack;
 
-  private constructor(server: TestServer, world: LeakWorld, operations: readonly Operation[]) {
+  private constructor(
+    server: TestServer,
+    world: LeakWorld,
+    operations: readonly Operation[],
+    opened: AsyncDisposableStack,
+  ) {
+    this.#opened = opened;
     this.server = server;
     this.world = world;
     this.operations = operations;
@@ -41,18 +59,23 @@ export class Leaks implements AsyncDisposable {
   }
 
   static async open(): Promise<Leaks> {
-    const server = await openTestServer();
+    await using undo = new AsyncDisposableStack();
+    // A model that writes all that it is sent: what a prompt holds without permission shows.
+    const model = undo.use(await startChatServer());
+    model.behave = ({ body }) => writes(body.messages.map(({ content }) => `${textsIn(content)}\n`));
+    const chatModels = [{ id: "mirror", provider: "ollama", model: "mirror", baseUrl: model.url }];
+    const server = undo.use(await openTestServer("memory", { chatModels }));
     const world = await buildLeakWorld(server);
     // What a user of the same workspace may see is in the workspace without secrets, too.
     const boss = await server.key("w3", "boss", { role: "admin" });
     await server.call("POST", "/v1/repositories", { key: boss, body: { repository_id: commons, name: "Commons" } });
     // Agents' state has other rules, and a walk of its own.
     const operations = (await operationsOf(server)).filter(({ tag }) => !stateTags.has(tag));
-    return new Leaks(server, world, operations);
+    return new Leaks(server, world, operations, undo.move());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.server[Symbol.asyncDispose]();
+    await this.#opened.disposeAsync();
   }
 
   /** One user of the world's workspace or of another, and the same in the workspace without secrets. */

@@ -158,7 +158,11 @@ async function fillOpenAi(server: TestServer, key: string, rid: string, cid: str
   });
   const items = await server.call("GET", `/openai/v1/conversations/${conversation}/items`, { key });
   const item = items.json["first_id"] as string;
-  return { store, file, batch, upload, conversation, item, model: "all-MiniLM-L6-v2" };
+  const response = await make("/responses", {
+    input: `plans of ${marker}`,
+    tools: [{ type: "file_search", vector_store_ids: [store] }],
+  });
+  return { store, file, batch, upload, conversation, item, response, model: "all-MiniLM-L6-v2" };
 }
 
 const idFields =

@@ -1,4 +1,5 @@
 /** Every method of the knowledge feature as an attempt on another user's resources. A missing method fails the suite. */
+import { randomUUID } from "node:crypto";
 import type { Caller } from "../../../src/domain/caller.ts";
 import type { Knowledge } from "../../../src/knowledge/index.ts";
 import { body } from "./test-pinakes.ts";
@@ -173,7 +174,11 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   "search.run": (k, caller) => k.search.run(caller, { query: "tangerine", explain: true }),
   "answers.ask": (k, caller) => k.answers.ask(caller, { question: "tangerine", include_hits: true }),
   "answers.stream": (k, caller) => Array.fromAsync(k.answers.stream(caller, { question: "tangerine" })),
-  "answers.begin": async (k, caller) => Array.fromAsync((await k.answers.begin(caller, { question: "tangerine" }))()),
+  "answers.begin": async (k, caller) =>
+    Array.fromAsync((await k.answers.begin(caller, { question: "tangerine" })).events()),
+  "responses.put": (k, caller) => k.responses.put(caller, `resp_${randomUUID()}`, { mine: true }),
+  "responses.get": (k, caller) => k.responses.get(caller, "resp_1"),
+  "responses.delete": (k, caller) => k.responses.delete(caller, "resp_1"),
   "operations.list": (k, caller) => k.operations.list(caller, { limit: 100 }),
   "operations.list of one": (k, caller, t) =>
     k.operations.list(caller, { repository: t.repository, collection: t.collection }),
@@ -232,6 +237,8 @@ export const harmless: readonly string[] = [
   "files.beginUpload",
   "search.previewChunking",
   "search.embed",
+  "answers.models",
+  "answers.converse",
   "access.actAs",
   "transfer.import",
   "events",

@@ -11,10 +11,18 @@ import {
   RetryError,
   streamText,
   TypeValidationError,
+  type LanguageModelUsage,
 } from "ai";
 import { PinakesError } from "../../../domain/errors.ts";
 import type { JsonValue } from "../../../domain/json.ts";
-import type { ChatModel, ChatModelInfo, ChatPiece, ChatQuestion, ChatTextRequest } from "../../../ports/chat-model.ts";
+import type {
+  ChatModel,
+  ChatModelInfo,
+  ChatPiece,
+  ChatQuestion,
+  ChatTextRequest,
+  ChatUsage,
+} from "../../../ports/chat-model.ts";
 import { retriesDefault, type RemoteOptions } from "../ai-sdk/connect.ts";
 import { mapError } from "../ai-sdk/errors.ts";
 import { fetchWithin } from "../ai-sdk/fetch-within.ts";
@@ -68,7 +76,8 @@ class AiSdkChat implements ChatModel {
     }
   }
 
-  async *stream({ instructions, text, tokensMax, signal }: ChatTextRequest): AsyncGenerator<ChatPiece, void> {
+  async *stream(request: ChatTextRequest): AsyncGenerator<ChatPiece, void> {
+    const { instructions, history = [], text, tokensMax, temperature = 0, topP, signal } = request;
     this.#closing.signal.throwIfAborted();
     signal?.throwIfAborted();
     const left = new AbortController();
@@ -76,8 +85,9 @@ class AiSdkChat implements ChatModel {
       const { stream } = streamText({
         model: this.#provider.model,
         instructions,
-        prompt: text,
-        temperature: 0,
+        messages: [...history, { role: "user" as const, text }].map(({ role, text: content }) => ({ role, content })),
+        temperature,
+        ...(topP === undefined ? {} : { topP }),
         maxOutputTokens: tokensMax,
         maxRetries: this.#retriesMax,
         abortSignal: AbortSignal.any([left.signal, this.#stoppedBy(signal)]),
@@ -90,7 +100,10 @@ class AiSdkChat implements ChatModel {
         else if (part.type === "abort") break;
         else if (part.type === "finish") {
           const reason = part.finishReason;
-          return yield { end: reason === "stop" || reason === "length" ? reason : "other" };
+          return yield {
+            end: reason === "stop" || reason === "length" ? reason : "other",
+            usage: usageOf(part.totalUsage),
+          };
         }
       }
       this.#closing.signal.throwIfAborted();
@@ -130,6 +143,11 @@ class AiSdkChat implements ChatModel {
   async close(): Promise<void> {
     this.#closing.abort(new PinakesError("UNAVAILABLE", "The chat model is closed.", { retryable: false }));
   }
+}
+
+/** Undefined where the provider did not count. */
+function usageOf({ inputTokens, outputTokens }: LanguageModelUsage): ChatUsage | undefined {
+  return inputTokens === undefined || outputTokens === undefined ? undefined : { inputTokens, outputTokens };
 }
 
 /** An event that reports an error has an object of the provider's. */

@@ -59,30 +59,35 @@ export function embeddingRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/openai/v1/models",
       operationId: "listModels",
-      summary: "The embedding models of this server",
+      summary: "The models of this server: for embeddings, and for chats where some are configured",
       answers: {
         200: { description: "All of them.", schema: z.object({ object: z.literal("list"), data: z.array(Model) }) },
       },
-      handler: () => ok({ object: "list", data: knowledge.models.map(modelObject) }),
+      handler: () => ok({ object: "list", data: modelsOf(knowledge).map(modelObject) }),
     }),
     openAiRoute({
       method: "GET",
       path: "/openai/v1/models/{model}",
       operationId: "getModel",
-      summary: "An embedding model",
+      summary: "A model",
       params: z.object({ model: z.string() }),
       answers: { 200: { description: "The model.", schema: Model } },
       handler: ({ params: { model } }) => {
-        const found = knowledge.models.find(({ id }) => id === model);
-        if (found === undefined) throw new PinakesError("NOT_FOUND", `There is no model ${show(model)}.`);
+        const found = modelsOf(knowledge).find(({ id }) => id === model);
+        if (found === undefined)
+          throw new PinakesError("NOT_FOUND", `There is no model ${show(model)}.`, { reason: "model_not_found" });
         return ok(modelObject(found));
       },
     }),
   ];
 }
 
+function modelsOf({ models, answers }: Knowledge) {
+  return [...models, ...answers.models];
+}
+
 /** When a model was made is not known. */
-function modelObject({ id, provider }: Knowledge["models"][number]) {
+function modelObject({ id, provider }: { readonly id: string; readonly provider: string }) {
   return { id, object: "model" as const, created: 0, owned_by: provider };
 }
 

@@ -51,7 +51,7 @@ const statusOf: Partial<Readonly<Record<ErrorCode, number>>> = {
   PRECONDITION_FAILED: 409,
 };
 
-export function errorBody({ code, detail }: PinakesError): ErrorBody {
+export function errorBody({ code, detail, context: { reason } }: PinakesError): ErrorBody {
   const [type, name] = types[code];
   const unknown = /: is not known here/.test(detail);
   return {
@@ -60,7 +60,7 @@ export function errorBody({ code, detail }: PinakesError): ErrorBody {
       type,
       // The texts of our errors begin with the field that they are about.
       param: /^([A-Za-z_][\w.[\]]*): /.exec(detail)?.[1] ?? null,
-      code: unknown ? "unknown_parameter" : name,
+      code: reason ?? (unknown ? "unknown_parameter" : name),
     },
   };
 }
@@ -118,6 +118,7 @@ async function inOpenAiForm(route: Route, request: Parameters<Route["handler"]>[
     const status = statusOf[code] ?? error.status;
     const retryAfterMs = "retryAfterMs" in error ? error.retryAfterMs : undefined;
     throw new HttpError(code, detail, {
+      ...error.context,
       status,
       cause: error,
       retryable,

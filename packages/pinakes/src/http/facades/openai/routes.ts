@@ -4,6 +4,8 @@ import type { Route } from "../../framework/index.ts";
 import { conversationRoutes } from "./conversation-routes.ts";
 import { embeddingRoutes } from "./embeddings.ts";
 import { fileRoutes } from "./files.ts";
+import { chatRoutes } from "./generation/chat-completions.ts";
+import { responseRoutes } from "./generation/responses.ts";
 import { searchRoutes } from "./search.ts";
 import { storeFileRoutes } from "./store-files.ts";
 import { Stores } from "./stores.ts";
@@ -22,5 +24,7 @@ export function openAiRoutes({ knowledge, state }: Pick<Pinakes, "knowledge" | "
     ...searchRoutes(knowledge, stores),
     ...embeddingRoutes(knowledge),
     ...conversationRoutes(state),
+    ...responseRoutes({ knowledge, state }, stores),
+    ...chatRoutes(knowledge, stores),
   ];
 }

@@ -89,30 +89,35 @@ interface OneSearch {
   readonly signal: AbortSignal;
 }
 
-/** Again for each attribute of the filter that turns out to be unknown: no file without it is left out that the filter would keep. */
 async function searchOne(
   knowledge: Knowledge,
   caller: Caller,
   { repository, collection }: Store,
   { query, filter, limit, minScore, signal }: OneSearch,
 ): Promise<readonly SearchHit[]> {
+  const collections = [{ repository, collection: collection.collection_id }];
+  const found = await withFilter(
+    filter,
+    (wanted) =>
+      knowledge.search.run(caller, { query, collections, limit, min_score: minScore, filter: wanted }, { signal }),
+    ({ unknown_fields }) => unknown_fields,
+  );
+  return found?.hits ?? [];
+}
+
+/** Runs a search again for each attribute of the filter that turns out to be unknown. Undefined: no file can match. */
+export async function withFilter<Found>(
+  filter: ParsedFilter | undefined,
+  run: (filter: Filter | undefined) => Promise<Found>,
+  unknownFieldsOf: (found: Found) => readonly string[] | undefined,
+): Promise<Found | undefined> {
   const unknown = new Set<string>();
   for (;;) {
-    const wanted: Filter | boolean = filter === undefined ? true : toFilter(filter, unknown);
-    if (wanted === false) return [];
-    const { hits, unknown_fields = [] } = await knowledge.search.run(
-      caller,
-      {
-        query,
-        collections: [{ repository, collection: collection.collection_id }],
-        limit,
-        min_score: minScore,
-        ...(wanted === true ? {} : { filter: wanted }),
-      },
-      { signal },
-    );
-    const fresh = unknown_fields.filter((field) => !unknown.has(field));
-    if (fresh.length === 0) return hits;
+    const wanted = filter === undefined ? true : toFilter(filter, unknown);
+    if (wanted === false) return undefined;
+    const found = await run(wanted === true ? undefined : wanted);
+    const fresh = (unknownFieldsOf(found) ?? []).filter((field) => !unknown.has(field));
+    if (fresh.length === 0) return found;
     for (const field of fresh) unknown.add(field);
   }
 }
@@ -129,14 +134,18 @@ function best(found: readonly (readonly SearchHit[])[]): readonly SearchHit[] {
   return [...byChunk.values()].toSorted((a, b) => b.score - a.score);
 }
 
-function resultOf({ document_id, chunk_id, metadata, citation, score, text }: SearchHit) {
-  const { file_id } = metadata;
+function resultOf(hit: SearchHit) {
+  const { metadata, citation, score, text } = hit;
   return {
-    // A row that a caller embedded itself is of no file.
-    file_id: typeof file_id === "string" ? file_id : document_id === "" ? chunk_id : `file-${document_id}`,
+    file_id: fileIdOf(hit),
     filename: citation.filename,
     score,
     attributes: toAttributes(metadata),
     content: [{ type: "text" as const, text }],
   };
+}
+
+/** A row that a caller embedded itself is of no file: its own id. */
+export function fileIdOf({ document_id, chunk_id, metadata: { file_id } }: SearchHit): string {
+  return typeof file_id === "string" ? file_id : document_id === "" ? chunk_id : `file-${document_id}`;
 }
