@@ -1,28 +1,15 @@
-/** The facade for OpenAI's clients: a search and a list of files. FACADES_DOCUMENTS: how many documents (2,000). */
+/** The facade for OpenAI's clients: a search and a list of files. */
+import { startServer, textOf } from "../knowledge/server.ts";
 import type { Row } from "../lib/report.ts";
-import { settled, startServer, textOf } from "../knowledge/server.ts";
+import { fillCollection } from "./collection.ts";
 import { costRow } from "./measure.ts";
 
-const documents = Number(process.env["FACADES_DOCUMENTS"] ?? 2_000);
 const costMax = 1.1;
 
 export async function openAiRows(): Promise<readonly Row[]> {
   await using server = await startServer();
   const { id } = (await server.call("POST", "/openai/v1/vector_stores", { name: "Bench" })) as { id: string };
-  const path = `/v1/repositories/openai/collections/${id.slice("vs_".length)}`;
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: 8 }, async () => {
-      for (let i = next++; i < documents; i = next++)
-        await server.call("POST", `${path}/documents`, {
-          name: `f${i}.txt`,
-          text: textOf(i, 300),
-          metadata: { bucket: i % 100 },
-        });
-    }),
-  );
-  await settled(server, path, documents);
-  await server.call("POST", `${path}:compact`);
+  const { path } = await fillCollection(server, "openai", id.slice("vs_".length));
   // Both see each question as often, so that neither finds it embedded more often than the other.
   const question = (i: number) => textOf(1_000_000 + i, 60);
   return [

@@ -8,7 +8,7 @@ import { open, type OpenOptions, type Pinakes } from "../../packages/pinakes/src
 
 export interface BenchServer extends AsyncDisposable {
   readonly pinakes: Pinakes;
-  call(method: string, path: string, body?: unknown): Promise<unknown>;
+  call(method: string, path: string, body?: unknown, more?: Readonly<Record<string, string>>): Promise<unknown>;
 }
 
 export async function startServer(options: OpenOptions = {}): Promise<BenchServer> {
@@ -22,10 +22,10 @@ export async function startServer(options: OpenOptions = {}): Promise<BenchServe
   const headers = { authorization: `Bearer ${rootToken}`, "content-type": "application/json" };
   return {
     pinakes,
-    call: async (method, path, body) => {
+    call: async (method, path, body, more = {}) => {
       const response = await fetch(`${server.url}${path}`, {
         method,
-        headers,
+        headers: { ...headers, ...more },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const answer: unknown = response.status === 204 ? undefined : await response.json();

@@ -9,7 +9,16 @@ import type { StateApi } from "./api/state-api.ts";
 import type { WorkflowQuery, WorkflowWrite, WorkflowsApi } from "./api/workflows-api.ts";
 import type { Paging } from "./contract/common.ts";
 import type { Metric, NewMetric, NewToolInvocation, Rollup, ToolInvocation } from "./contract/series.ts";
-import type { Checkpoint, Memory, Session, Stored, ThreadMessage, Workflow, WorkflowChange } from "./contract/state.ts";
+import type {
+  Agent,
+  Checkpoint,
+  Memory,
+  Session,
+  Stored,
+  ThreadMessage,
+  Workflow,
+  WorkflowChange,
+} from "./contract/state.ts";
 import { httpApi } from "./http/http-api.ts";
 import type { HttpOptions } from "./http/request.ts";
 import { containerClient, type ContainerClient } from "./sugar/container-client.ts";
@@ -35,8 +44,9 @@ export interface WorkflowsClient extends Omit<WorkflowsApi, "list" | "checkpoint
     options?: UpdateOptions & Pick<WorkflowWrite, "fencingToken">,
   ): Promise<Stored<Workflow>>;
 }
-export interface MemoriesClient extends Omit<MemoriesApi, "list" | "sessions"> {
+export interface MemoriesClient extends Omit<MemoriesApi, "list" | "agents" | "sessions"> {
   list(query: MemoryQuery & { readonly agent_id: string }): Listing<Stored<Memory>>;
+  agents(query?: Paging): Listing<Agent>;
   sessions(agentId: string, query?: Paging): Listing<Session>;
 }
 export interface ThreadsClient extends Omit<ThreadsApi, "list"> {
@@ -88,6 +98,7 @@ export function createClient(implementation: StateApi): StateClient {
     memories: extend(api.memories, {
       list: ({ agent_id, ...query }: MemoryQuery & { readonly agent_id: string }) =>
         listing((paging) => api.memories.list(agent_id, { ...query, ...paging }), query),
+      agents: (query?: Paging) => listing((paging) => api.memories.agents({ ...query, ...paging }), query),
       sessions: (agentId: string, query?: Paging) =>
         listing((paging) => api.memories.sessions(agentId, { ...query, ...paging }), query),
     }),

@@ -144,6 +144,8 @@ function lists({ client }: Context): void {
     expect((await list.all()).length).toBe(23);
     const [session] = await client().memories.sessions(agent_id).all();
     expect(session).toMatchObject({ session_id, message_count: 23 });
+    const agents = await client().memories.agents({ limit: 1 }).all();
+    expect(agents.map((agent) => agent.agent_id)).toContain(agent_id);
   });
 
   it("R-AGT-32 a context window is asked for by tokens", async () => {

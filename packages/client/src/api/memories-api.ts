@@ -2,6 +2,7 @@
 import type { CreateOptions, IfMatch } from "./common.ts";
 import type { Page, Paging, SortOrder } from "../contract/common.ts";
 import type {
+  Agent,
   AgentEntity,
   ContextStrategy,
   ContextWindow,
@@ -64,6 +65,8 @@ export interface MemoriesApi {
   delete(agentId: string, id: string, options?: IfMatch): Promise<void>;
   /** The message with what it answers and what answers it. */
   thread(agentId: string, id: string): Promise<MemoryThread>;
+  /** The agents that have memories, in the order of their ids. */
+  agents(query?: Paging): Promise<Page<Agent>>;
   sessions(agentId: string, query?: Paging): Promise<Page<Session>>;
   session(agentId: string, sessionId: string): Promise<Session>;
   /** A copy of a session's messages, up to one of them, under a new name. */

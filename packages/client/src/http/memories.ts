@@ -20,6 +20,7 @@ export function httpMemories(http: Requester): MemoriesApi {
     delete: (agentId, id, options = {}) =>
       http.json("DELETE", path`/v1/agents/${agentId}/memories/${id}`, { ifMatch: options.ifMatch }),
     thread: (agentId, id) => http.json("GET", path`/v1/agents/${agentId}/memories/${id}/thread`),
+    agents: (query = {}) => http.json("GET", path`/v1/agents`, { query: { ...query } }),
     sessions: (agentId, query = {}) => http.json("GET", path`/v1/agents/${agentId}/sessions`, { query: { ...query } }),
     session: (agentId, sessionId) => http.json("GET", path`/v1/agents/${agentId}/sessions/${sessionId}`),
     fork: (agentId, sessionId, { session_id, upTo }) =>

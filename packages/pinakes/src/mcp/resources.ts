@@ -203,6 +203,7 @@ const completions: Readonly<Record<string, Names>> = {
     const { items } = await state.workflows.checkpoints(workflow, { limit: pageItems, order: "desc" });
     return ["latest", ...items.map(({ step }) => String(step))];
   },
+  agent: async ({ state }) => (await state.memories.agents({ limit: pageItems })).items.map((one) => one.agent_id),
   session: async ({ state }, { agent }) =>
     agent === undefined
       ? []

@@ -215,7 +215,7 @@ describe.each(engines)("resources on %s", (engine) => {
       expect(await complete("checkpoint", "step", "", { workflow })).toEqual(["latest", "2", "1"]);
       expect(await complete("session", "session", "t", { agent: "a1" })).toEqual(["talk"]);
       expect(await complete("session", "session", "t")).toEqual([]);
-      expect(await complete("session", "agent", "a")).toEqual([]);
+      expect(await complete("session", "agent", "a1")).toEqual(["a1"]);
       // Within what does not exist there is nothing.
       expect(await complete("collection", "collection", "", { repository: "none" })).toEqual([]);
       expect(await complete("document", "document", "", { ...within, collection: "none" })).toEqual([]);

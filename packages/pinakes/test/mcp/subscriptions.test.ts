@@ -103,6 +103,9 @@ describe("resources/subscribe (2025-11-25)", () => {
   });
 });
 
+/** SUBSCRIPTIONS: how many streams one user tries to open; 10,000 in `npm run test:long`. */
+const streams = Number(process.env["SUBSCRIPTIONS"] ?? 1_000);
+
 describe("many subscriptions", () => {
   it("beyond the limit of a user are refused in the protocol's form, and free again when others end", async () => {
     const limits = { ...connectionDefaults, eventStreamsMax: 20, eventStreamsPerUserMax: 10 };
@@ -116,10 +119,17 @@ describe("many subscriptions", () => {
         { key, signal: stop.signal },
       );
     const answers: Response[] = [];
-    for (let n = 0; n < 10_000 / 100; n += 1) answers.push(await listenTo());
+    const refusals: number[] = [];
+    for (let n = 0; n < streams; n += 100) {
+      const some = await Promise.all(Array.from({ length: 100 }, listenTo));
+      for (const response of some)
+        if (response.status === 200 || answers.length < 100) answers.push(response);
+        else if ((await response.arrayBuffer()).byteLength > 0) refusals.push(response.status);
+    }
+    expect(refusals.length + answers.length).toBe(streams);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
     const refused = answers.filter(({ status }) => status !== 200);
-    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
+    expect(new Set([...refusals, ...refused.map(({ status }) => status)])).toEqual(new Set([429]));
     expect(await refused[0]?.json()).toMatchObject({
       jsonrpc: "2.0",
       error: { message: expect.stringContaining("event streams") as string },
@@ -135,5 +145,36 @@ describe("many subscriptions", () => {
       open = response.status === 200;
     }
     again.abort();
+  });
+
+  it("of one client: 1,000 resources are accepted, one more is refused, and those before it stay", async () => {
+    const uri = (n: number) => `state://workflows/w-${n}`;
+    const uris = Array.from({ length: 1_001 }, (_, n) => uri(n));
+    const stop = new AbortController();
+    const refused = await listen(ann, uris, stop.signal);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      {
+        jsonrpc: "2.0",
+        error: { code: -32_600, message: expect.stringContaining("At most 1000 resources") as string },
+      },
+    ]);
+    const accepted = await listen(ann, uris.slice(1), stop.signal);
+    expect(accepted.status).toBe(200);
+    stop.abort();
+
+    const headers = { "mcp-session-id": await server.session(ann), "mcp-protocol-version": "2025-11-25" };
+    const send = async (method: string, n: number) => {
+      const body = { jsonrpc: "2.0", id: n, method, params: { uri: uri(n) } };
+      const [answer] = await Array.fromAsync(messagesOf(await server.post(body, { key: ann, headers })));
+      return answer;
+    };
+    for (let n = 0; n < 1_000; n += 1) expect(await send("resources/subscribe", n)).toMatchObject({ result: {} });
+    const message = expect.stringContaining("At most 1000 resources") as string;
+    expect(await send("resources/subscribe", 1_000)).toMatchObject({ error: { code: -32_600, message } });
+    // One that is subscribed to already, and another in its place.
+    expect(await send("resources/subscribe", 0)).toMatchObject({ result: {} });
+    expect(await send("resources/unsubscribe", 1)).toMatchObject({ result: {} });
+    expect(await send("resources/subscribe", 1_000)).toMatchObject({ result: {} });
   });
 });

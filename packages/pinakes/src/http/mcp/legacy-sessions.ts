@@ -1,7 +1,7 @@
 /** Clients of the revisions up to 2025-11-25: they initialize a session and name it in every request. Any process serves any session. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AuthInfo, McpServer } from "@modelcontextprotocol/server";
+import { ProtocolError, ProtocolErrorCode, type AuthInfo, type McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { jsonObject } from "../../contract/index.ts";
 import type { Caller } from "../../domain/caller.ts";
@@ -10,7 +10,7 @@ import type { McpSession } from "../../mcp/index.ts";
 import { answerIdOf, rpcCodes, rpcError } from "./json-rpc.ts";
 import { LocalSession } from "./local-session.ts";
 import { followResources } from "./resource-changes.ts";
-import { subscriptionsMax, type SessionRecord, type SessionStore } from "./session-store.ts";
+import { subscriptionsMax, tooManySubscriptions, type SessionRecord, type SessionStore } from "./session-store.ts";
 
 export interface LegacyOptions {
   readonly store: SessionStore;
@@ -131,7 +131,12 @@ export class LegacySessions {
       return {};
     };
     server.server.setRequestHandler("resources/subscribe", ({ params: { uri } }) =>
-      apply((uris) => (uris.includes(uri) ? uris : [...uris, uri].slice(-subscriptionsMax))),
+      apply((uris) => {
+        if (uris.includes(uri)) return uris;
+        if (uris.length >= subscriptionsMax)
+          throw new ProtocolError(ProtocolErrorCode.InvalidRequest, tooManySubscriptions(uris.length + 1));
+        return [...uris, uri];
+      }),
     );
     server.server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) =>
       apply((uris) => uris.filter((one) => one !== uri)),

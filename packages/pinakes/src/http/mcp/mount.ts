@@ -29,7 +29,7 @@ import { methodOf, rpcCodes, rpcError, subscribedUris } from "./json-rpc.ts";
 import { LegacySessions, type LegacyRequest } from "./legacy-sessions.ts";
 import { readBody } from "./read-body.ts";
 import { followResources, wantedFor } from "./resource-changes.ts";
-import { SessionStore } from "./session-store.ts";
+import { SessionStore, subscriptionsMax, tooManySubscriptions } from "./session-store.ts";
 
 export interface McpOptions {
   readonly limiter: RateLimiter;
@@ -116,6 +116,9 @@ class McpEndpoint {
     if (await isLegacyRequest(request, body))
       return this.#serveLegacy({ request, body, caller, session, authInfo }, auth);
     if (methodOf(body) !== "subscriptions/listen") return this.#modern.fetch(request, { parsedBody: body, authInfo });
+    const uris = subscribedUris(body);
+    if (uris.length > subscriptionsMax)
+      return rpcError(400, rpcCodes.invalidRequest, tooManySubscriptions(uris.length));
     // A bus of its own: the same URI means another resource in another workspace.
     const bus = new InMemoryServerEventBus();
     const ended = new AbortController();
@@ -124,7 +127,7 @@ class McpEndpoint {
     const signal = AbortSignal.any([request.signal, ended.signal]);
     const changed = (uri: string): void =>
       bus.publish(uri === "list" ? { kind: "resources_list_changed" } : { kind: "resource_updated", uri });
-    void followResources(session, wantedFor(subscribedUris(body)), changed, signal).catch((error: unknown) => {
+    void followResources(session, wantedFor(uris), changed, signal).catch((error: unknown) => {
       if (signal.aborted) return;
       this.#onFailure(error, "subscriptions");
       // The client listens again, and changes are followed again.

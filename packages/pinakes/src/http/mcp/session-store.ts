@@ -19,6 +19,10 @@ export const sessionIdleSeconds = 3_600;
 /** A session in use is written again after this time, not at each request. */
 const touchMs = 300_000;
 export const subscriptionsMax = 1_000;
+
+export function tooManySubscriptions(wanted: number): string {
+  return `At most ${subscriptionsMax} resources can be subscribed to at once, got ${wanted}. Unsubscribe from others first.`;
+}
 const attemptsMax = 10;
 
 const Record = z.looseObject({
