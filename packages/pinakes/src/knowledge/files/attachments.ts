@@ -174,11 +174,12 @@ export class Attachments {
       return known;
     };
     const shown = new Map<string, Waiting>();
-    for (const { file_id, status, error, job_id } of records) {
-      if (status !== "waiting") shown.set(file_id, { status, error });
-      else if ((await partition.documentOf(sourceKey(fileUri(file_id)))) === undefined)
-        shown.set(file_id, await stands(job_id));
-    }
+    const waiting = records.filter(({ status }) => status === "waiting");
+    const documents = await partition.documentsOf(waiting.map(({ file_id }) => sourceKey(fileUri(file_id))));
+    const attached = new Set(waiting.filter((_, i) => documents[i] !== undefined));
+    for (const record of records)
+      if (record.status !== "waiting") shown.set(record.file_id, record);
+      else if (!attached.has(record)) shown.set(record.file_id, await stands(record.job_id));
     return shown;
   }
 
@@ -196,6 +197,20 @@ export class Attachments {
     const record = await this.attachment(partition, fileId);
     const now = record === undefined ? undefined : (await this.settled(partition, [record])).get(fileId);
     return record === undefined || now === undefined ? undefined : ofAttachment({ ...record, ...now });
+  }
+
+  /** In the order of the ids, without those that are not in the collection. */
+  async findMany(partition: CollectionPartition, fileIds: readonly string[]): Promise<readonly AttachedFile[]> {
+    // Attachments before documents: a document is there before its attachment goes, so that no file is missed between the two reads.
+    const attachments = await partition.attachments(fileIds);
+    const documents = await partition.documentsOf(fileIds.map((id) => sourceKey(fileUri(id))));
+    const left = attachments.filter((record, i) => record !== undefined && documents[i] === undefined);
+    const now = await this.settled(partition, left as readonly AttachmentRecord[]);
+    return fileIds.flatMap((id, i) => {
+      const [document, attachment, waiting] = [documents[i], attachments[i], now.get(id)];
+      if (document !== undefined) return ofDocument(document);
+      return attachment === undefined || waiting === undefined ? [] : ofAttachment({ ...attachment, ...waiting });
+    });
   }
 
   async attachment(partition: CollectionPartition, fileId: string): Promise<AttachmentRecord | undefined> {

@@ -20,9 +20,6 @@ import { checkAskedId } from "../records/names.ts";
 import { itemIds, type AttachmentRecord } from "../records/records.ts";
 import { isoTime } from "../records/times.ts";
 import {
-  documentOf,
-  ofAttachment,
-  ofDocument,
   type AttachedCounts,
   type AttachedFile,
   type AttachedStatus,
@@ -181,15 +178,7 @@ export class FileBatches {
     ids: readonly string[] = inputOf(job).file_ids,
   ): Promise<readonly AttachedFile[]> {
     const { attachments } = this.#of;
-    const partition = attachments.partition(caller, opened);
-    const found = await inParallel(ids, readAtOnce, async (id): Promise<AttachedFile | undefined> => {
-      const document = await documentOf(partition, id);
-      if (document !== undefined) return ofDocument(document);
-      const record = await attachments.attachment(partition, id);
-      const now = record === undefined ? undefined : (await attachments.settled(partition, [record])).get(id);
-      return record === undefined || now === undefined ? undefined : ofAttachment({ ...record, ...now });
-    });
-    return found.filter((file) => file !== undefined);
+    return attachments.findMany(attachments.partition(caller, opened), ids);
   }
 
   async #read(caller: Caller, { collection }: OpenCollection, batchId: string): Promise<JobRecord> {

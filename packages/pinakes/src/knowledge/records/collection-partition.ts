@@ -13,6 +13,7 @@ import { noteLateWrite } from "./late-writes.ts";
 import {
   documentsContainer,
   itemIds,
+  type AttachmentRecord,
   type CollectionRecord,
   type DocumentRecord,
   type DocumentStatus,
@@ -43,6 +44,8 @@ export const emptyStats: StatsRecord = {
   chunk_count: 0,
   last_sync_at: null,
 };
+
+const keysPerRead = 100;
 
 export class CollectionPartition {
   readonly scope: Scope;
@@ -127,15 +130,19 @@ export class CollectionPartition {
 
   /** In the order of the ids; undefined for missing ones. */
   async readMany(documentIds: readonly string[]): Promise<readonly (DocumentRecord | undefined)[]> {
-    const found: (DocumentRecord | undefined)[] = [];
-    for (let at = 0; at < documentIds.length; at += 100) {
-      const keys = documentIds
-        .slice(at, at + 100)
-        .map((id) => ({ partition: this.#partition, id: itemIds.document(id) }));
-      for (const item of await this.#items.readMany(this.scope, documentsContainer.name, keys))
-        found.push(stored<DocumentRecord>(item)?.record);
-    }
-    return found;
+    return this.#readMany(documentIds.map((id) => itemIds.document(id)));
+  }
+
+  /** In the order of the sources; undefined for those that are no document. */
+  async documentsOf(sourceKeys: readonly string[]): Promise<readonly (DocumentRecord | undefined)[]> {
+    const sources = await this.#readMany<SourceRecord>(sourceKeys.map((key) => itemIds.source(key)));
+    const ids = sources.flatMap((source) => (source === undefined ? [] : [source.document_id]));
+    const documents = (await this.readMany(ids))[Symbol.iterator]();
+    return sources.map((source) => (source === undefined ? undefined : documents.next().value));
+  }
+
+  async attachments(fileIds: readonly string[]): Promise<readonly (AttachmentRecord | undefined)[]> {
+    return this.#readMany(fileIds.map((id) => itemIds.attachment(id)));
   }
 
   async documentOf(sourceKey: string): Promise<Stored<DocumentRecord> | undefined> {
@@ -217,6 +224,16 @@ export class CollectionPartition {
 
   async #batch(operations: readonly Operation[]): Promise<BatchResult> {
     return this.#items.batch(this.scope, documentsContainer.name, this.#partition, operations);
+  }
+
+  async #readMany<Record>(ids: readonly string[]): Promise<readonly (Record | undefined)[]> {
+    const found: (Record | undefined)[] = [];
+    for (let at = 0; at < ids.length; at += keysPerRead) {
+      const keys = ids.slice(at, at + keysPerRead).map((id) => ({ partition: this.#partition, id }));
+      for (const item of await this.#items.readMany(this.scope, documentsContainer.name, keys))
+        found.push(stored<Record>(item)?.record);
+    }
+    return found;
   }
 
   async #read<Record>(id: string): Promise<Stored<Record> | undefined> {
