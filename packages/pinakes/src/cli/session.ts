@@ -50,19 +50,9 @@ export async function withStores<T>(
   if (options.creates !== true) await requireData(config);
   await using pinakes = await openStores(config.stores, {
     background: options.background ?? false,
-    vectors: config.vectors,
-    models: config.models,
-    chatModels: config.chatModels,
-    quotas: readQuotas(config.quotas),
-    trashDays: config.trashDays,
-    quarantineDays: config.quarantineDays,
-    deletionLagSeconds: config.deletionLagSeconds,
-    ...(config.topicPrefix === undefined ? {} : { topicPrefix: config.topicPrefix }),
+    ...knowledgeOptions(config),
     // Who runs commands operates the machine.
     migrationSources: "any",
-    pipelineFolders: config.pipelineFolders,
-    pipelineBuckets: config.pipelineBuckets,
-    ...(config.pipelineQueue === undefined ? {} : { pipelineQueue: config.pipelineQueue }),
     ...(options.root === true ? { rootToken: rootTokenOf(config) } : {}),
     log: logOf(call),
   });
@@ -77,6 +67,23 @@ export async function withStores<T>(
     throw options.root === true ? error : notFoundIn(session.place, error);
   });
   return options.endsItself === true ? await done : await untilInterrupted(done, call.terminal.signal);
+}
+
+/** The settings of the stores' features, as the server and commands open them. */
+export function knowledgeOptions(config: Config) {
+  return {
+    vectors: config.vectors,
+    models: config.models,
+    chatModels: config.chatModels,
+    quotas: readQuotas(config.quotas),
+    trashDays: config.trashDays,
+    quarantineDays: config.quarantineDays,
+    deletionLagSeconds: config.deletionLagSeconds,
+    pipelineFolders: config.pipelineFolders,
+    pipelineBuckets: config.pipelineBuckets,
+    ...(config.topicPrefix === undefined ? {} : { topicPrefix: config.topicPrefix }),
+    ...(config.pipelineQueue === undefined ? {} : { pipelineQueue: config.pipelineQueue }),
+  };
 }
 
 export function actorOf({ given }: Call<ActorOption>): CallerInput {

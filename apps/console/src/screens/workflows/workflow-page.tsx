@@ -5,7 +5,7 @@ import { workflowOptions } from "../../api/workflows.ts";
 import { workflowStrings as s } from "../../strings/workflows.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
 import { Page } from "../../ui/panel.tsx";
-import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
+import { Empty, Pending } from "../../ui/states.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { CheckpointsTab } from "./checkpoints-tab.tsx";
 import { EventsTab } from "./events-tab.tsx";
@@ -22,11 +22,7 @@ export function WorkflowPage() {
   if (workflow.data === undefined) {
     return (
       <Page title={wid}>
-        {workflow.error === null ? (
-          <Loading />
-        ) : (
-          <ErrorBox error={workflow.error} onRetry={() => void workflow.refetch()} />
-        )}
+        <Pending of={workflow} />
       </Page>
     );
   }

@@ -2,10 +2,11 @@ import { invalid } from "../../domain/errors.ts";
 import { createItemStore } from "../../items/create-item-store.ts";
 import { systemClock, type Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
-import { connect, requestMsMax, type ConnectionOptions } from "./client.ts";
+import { connect, requestMsMax } from "./client.ts";
 import { DynamoItemEngine } from "./engine.ts";
 import { checkPrefix, describeTable, metaTable } from "./schema.ts";
 import type { SpillOptions } from "./spill.ts";
+import type { ConnectionOptions } from "../../runtime/aws-connection.ts";
 
 export interface DynamoItemsOptions extends ConnectionOptions {
   /** Tables are named `<prefix>.<container>`. */

@@ -4,10 +4,11 @@ import { checkWhole } from "../../queues/check-input.ts";
 import { createQueue, type WaitingOptions } from "../../queues/create-queue.ts";
 import { queueLimits } from "../../queues/queue-limits.ts";
 import { AttemptRecords } from "./attempts.ts";
-import { connect, type ConnectionOptions } from "./client.ts";
+import { connect } from "./client.ts";
 import { SqsDriver, type PlainQueues } from "./driver.ts";
 import { checkPrefix } from "./names.ts";
 import { SqsQueues } from "./sqs-queues.ts";
+import type { ConnectionOptions } from "../../runtime/aws-connection.ts";
 
 export interface SqsQueueOptions extends ConnectionOptions, WaitingOptions {
   /** Stores the failure counts. Owned by the caller: closing the queue does not close it. */

@@ -7,9 +7,7 @@ import type { Content, DocumentQuery, Passage } from "../documents/documents.ts"
 import { beginDeletingDocuments } from "./begin-deleting-documents.ts";
 import { openForUploads, takeUpload, takeUploads } from "./take-uploads.ts";
 import type { UploadInput } from "../documents/upload.ts";
-import { type Level } from "../access/access.ts";
 import { conditionOn } from "../records/conditions.ts";
-import type { OpenCollection } from "../access/open-collection.ts";
 import { checkLimit } from "../collections/list-collections.ts";
 import type { VersionInfo } from "../records/records.ts";
 import type { ListPage, Paging, Totalled } from "../records/paging.ts";
@@ -52,7 +50,11 @@ export class DocumentsApi {
 
   async get(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
     return documentView(
-      await this.#of.documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId),
+      await this.#of.documents.get(
+        caller,
+        await this.#of.collections.open(caller, repositoryId, collectionId),
+        documentId,
+      ),
     );
   }
 
@@ -62,7 +64,7 @@ export class DocumentsApi {
     collectionId: string,
     query: DocumentQuery & Totalled = {},
   ): Promise<ListPage<DocumentView>> {
-    const opened = await this.#open(caller, repositoryId, collectionId);
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId);
     const { include_total, ...filter } = query;
     const page = await this.#of.documents.list(caller, opened, filter);
     const total = include_total === true ? { total: await this.#of.documents.count(caller, opened, filter) } : {};
@@ -76,7 +78,7 @@ export class DocumentsApi {
     documentId: string,
     ifMatch?: string,
   ): Promise<void> {
-    const opened = await this.#open(caller, repositoryId, collectionId);
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId);
     await conditionOn(`Document "${documentId}"`, this.#of.documents.delete(caller, opened, documentId, ifMatch));
   }
 
@@ -91,7 +93,10 @@ export class DocumentsApi {
   }
 
   async reindex(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
-    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Re-indexing");
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId, {
+      needed: "WRITE",
+      action: "Re-indexing",
+    });
     return documentView(await this.#of.documents.reindex(caller, opened, documentId));
   }
 
@@ -103,7 +108,10 @@ export class DocumentsApi {
     documentId: string,
     metadata: unknown,
   ): Promise<DocumentView> {
-    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Changing metadata");
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId, {
+      needed: "WRITE",
+      action: "Changing metadata",
+    });
     return documentView(await this.#of.documents.setMetadata(caller, opened, documentId, metadata));
   }
 
@@ -116,7 +124,7 @@ export class DocumentsApi {
   ): Promise<Content> {
     return this.#of.documents.content(
       caller,
-      await this.#open(caller, repositoryId, collectionId),
+      await this.#of.collections.open(caller, repositoryId, collectionId),
       documentId,
       version,
     );
@@ -130,7 +138,7 @@ export class DocumentsApi {
   ): Promise<readonly (VersionInfo & { readonly live: boolean })[]> {
     const { record } = await this.#of.documents.get(
       caller,
-      await this.#open(caller, repositoryId, collectionId),
+      await this.#of.collections.open(caller, repositoryId, collectionId),
       documentId,
     );
     return record.versions.map((version) => ({ ...version, live: record.live?.version === version.version }));
@@ -145,7 +153,7 @@ export class DocumentsApi {
   ): Promise<ListPage<Passage> & { readonly total: number }> {
     const after = cursor === undefined ? -1 : Number(cursor);
     if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw invalid("cursor: is not one that this list returned.");
-    const opened = await this.#open(caller, repositoryId, collectionId);
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId);
     const { items, total, next } = await this.#of.documents.passages(caller, opened, documentId, {
       after,
       limit: checkLimit(limit),
@@ -163,7 +171,7 @@ export class DocumentsApi {
   ): Promise<TextWindow> {
     return this.#of.documents.textWindow(
       caller,
-      await this.#open(caller, repositoryId, collectionId),
+      await this.#of.collections.open(caller, repositoryId, collectionId),
       documentId,
       query,
     );
@@ -177,16 +185,11 @@ export class DocumentsApi {
     documentId: string,
     paging: Paging = {},
   ): Promise<ListPage<DocumentTriple>> {
-    return this.#of.documents.triples(caller, await this.#open(caller, repositoryId, collectionId), documentId, paging);
-  }
-
-  async #open(
-    caller: Caller,
-    repositoryId: string,
-    collectionId: string,
-    needed: Level = "READ",
-    action = "Reading",
-  ): Promise<OpenCollection> {
-    return this.#of.collections.open(caller, repositoryId, collectionId, { needed, action });
+    return this.#of.documents.triples(
+      caller,
+      await this.#of.collections.open(caller, repositoryId, collectionId),
+      documentId,
+      paging,
+    );
   }
 }

@@ -18,10 +18,9 @@ import type {
 import type { RegisteredWork } from "../../containers/index.ts";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
-import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { reservedIdPrefix } from "../system-container.ts";
-import { planAggregate, runAggregate } from "./aggregate/aggregate.ts";
+import { Aggregates } from "./aggregate/aggregates.ts";
 import { chainCompanion, ownTtl } from "./ingest/chain.ts";
 import { exportHead, exportLine, type ExportFormat } from "./export-rows.ts";
 import { Hours, type HoursOptions } from "./aggregate/hours.ts";
@@ -31,7 +30,7 @@ import { asStored, listRows } from "./list-rows.ts";
 import { prepareRow, type PreparedRow } from "./ingest/prepare-row.ts";
 import { redact } from "./ingest/redaction.ts";
 import { Sealing } from "./aggregate/sealing.ts";
-import { seriesLimits, type SeriesDependencies } from "./series.ts";
+import type { SeriesDependencies } from "./series.ts";
 import { toolIndexes, toolInvocations, toolSeries } from "./tool-document.ts";
 import { ToolSettings } from "./tool-settings.ts";
 import { verifyChain } from "./verify-chain.ts";
@@ -44,13 +43,13 @@ export class ToolLog {
   readonly #hours: Hours;
   readonly #sealing: Sealing;
   readonly #settings: ToolSettings;
-  readonly #gate = new KeyedQueue();
-  #turn = 0;
+  readonly #aggregates: Aggregates;
 
   constructor(deps: SeriesDependencies, options: HoursOptions = {}) {
     this.#deps = deps;
     this.#ingest = new Ingest(deps.items, toolSeries);
     this.#hours = new Hours(deps, toolSeries, options);
+    this.#aggregates = new Aggregates(deps, this.#hours);
     this.#sealing = new Sealing(deps, toolSeries, this.#hours);
     this.#settings = new ToolSettings(deps.items);
   }
@@ -114,12 +113,7 @@ export class ToolLog {
   }
 
   async aggregate(caller: Caller, query: ToolAggregate): Promise<AggregateResult> {
-    const scope = requireCaller(caller);
-    const plan = planAggregate(toolSeries, query, this.#deps.clock.now());
-    this.#turn = (this.#turn + 1) % seriesLimits.aggregatesAtOnceMax;
-    const turn = String(this.#turn);
-    const run = () => this.#gate.run([turn], () => runAggregate(this.#hours, scope, plan));
-    return this.#deps.places?.queries.within(scope.tenant, run) ?? run();
+    return this.#aggregates.run(caller, query);
   }
 
   /** Each text ends its line; put one after the other they are the file. Oldest first unless asked otherwise. */
