@@ -175,7 +175,7 @@ describe.skipIf(browserPath === undefined)("console: collections and the trash",
     await upload("old", "minutes.txt", "The meeting began at nine and ended at ten.");
     const { page, complaints, close } = await openPage(browser);
     await signedIn(page, server, "/collections/library/old");
-    await page.getByText("1 document", { exact: true }).waitFor();
+    await page.getByText("1 document", { exact: true }).first().waitFor();
     await choose(page, "Delete");
     const dialog = page.getByRole("dialog", { name: "Delete Old minutes?" });
     await dialog.getByText("43 B").waitFor();
