@@ -111,8 +111,6 @@ export interface NewRepository extends RepositoryChange {
 
 export interface Collection {
   readonly collection_id: string;
-  /** For lists and charts: the same for the whole life of the collection. */
-  readonly colour: string;
   readonly repository_id: string;
   readonly repository_name: string;
   readonly name: string;

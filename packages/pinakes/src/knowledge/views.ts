@@ -128,7 +128,6 @@ export const CollectionSchema = shape<
       name: z.string(),
       description: z.string(),
       chunking_strategy: ChunkingStrategySchema,
-      colour: z.string().describe("#rrggbb; the same for the whole life of the collection."),
       own_chunking_strategy: ChunkingStrategySchema.nullable(),
       allow_chunking_override: z.boolean(),
       graph: GraphSettingsSchema,
@@ -181,7 +180,6 @@ export function collectionView(
   const counted = stats?.record ?? emptyStats;
   return {
     collection_id: collection.collection_id,
-    colour: `#${collection.incarnation.replaceAll("-", "").slice(-6)}`,
     repository_id: collection.repository_id,
     repository_name: repository.name,
     name: collection.name,
