@@ -60,7 +60,7 @@ async function seed(server: ConsoleServer): Promise<void> {
   await server.api("POST", "/v1/tool-invocations:ingest", { items: calls });
 }
 
-consoleSuite("metrics and the tool log", { seed }, ({ server, open }) => {
+consoleSuite("metrics and the tool log", { seed }, ({ open }) => {
   it("metrics: a chart by group, its figures as a table, the measurements themselves; the choice stands in the address", async () => {
     const { page, close } = await open("/agent-metrics");
     await page.locator("figure svg").first().waitFor();
