@@ -31,13 +31,13 @@ export type ActorOption = keyof typeof actorOptions;
 
 export interface SessionOptions {
   /** Documents are ingested, and what others left behind is carried on, in this process. */
-  readonly background?: boolean;
+  readonly background?: boolean | undefined;
   /** The command ends by itself soon after Ctrl-C; otherwise it is left where it is. */
-  readonly endsItself?: boolean;
+  readonly endsItself?: boolean | undefined;
   /** Acts with the root token, which is made when there is none yet: to make keys. The options of keys say whose they are, not who acts. */
-  readonly root?: boolean;
+  readonly root?: boolean | undefined;
   /** It makes something from nothing, so it may be the first to use the data folder; others refuse one that has no data. */
-  readonly creates?: boolean;
+  readonly creates?: boolean | undefined;
 }
 
 export async function withStores<T>(

@@ -53,20 +53,20 @@ import { workflowRoutes } from "./api/workflows.ts";
 
 export interface AppOptions {
   /** Structured log lines; none when absent. */
-  readonly log?: Logger;
+  readonly log?: Logger | undefined;
   /** Aborted when the server begins to close, so that event streams end. */
-  readonly closing?: AbortSignal;
-  readonly allowedOrigins?: readonly string[];
+  readonly closing?: AbortSignal | undefined;
+  readonly allowedOrigins?: readonly string[] | undefined;
   /** Requests of one user in a second; twice as many at once. 1,000 when absent. */
-  readonly requestsPerSecond?: number;
+  readonly requestsPerSecond?: number | undefined;
   /** How many event streams there may be; the defaults when absent. */
-  readonly connections?: Pick<ConnectionLimits, "eventStreamsMax" | "eventStreamsPerUserMax">;
+  readonly connections?: Pick<ConnectionLimits, "eventStreamsMax" | "eventStreamsPerUserMax"> | undefined;
   /** Another one than that makes, failed attempts to sign in included; for tests. */
-  readonly limiter?: RateLimiter;
+  readonly limiter?: RateLimiter | undefined;
   /** Where the web page was built; none at `/` when absent. */
-  readonly console?: string;
+  readonly console?: string | undefined;
   /** Checks each answer against what its route declares; for tests. */
-  readonly checkAnswers?: boolean;
+  readonly checkAnswers?: boolean | undefined;
   /** The address under which clients reach the server, such as https://pinakes.example.com; from each request when absent. */
   readonly publicUrl?: string | undefined;
   /** More MCP tools, prompts and resources; for tests. */
@@ -90,10 +90,10 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
     idempotency: await openIdempotencyStore(pinakes.items),
     checkAnswers,
     facades: [{ prefix: openAiPrefix, errorBody }],
-    ...(around === undefined ? {} : { around }),
-    ...(log === undefined ? {} : { log }),
-    ...(closing === undefined ? {} : { closing }),
-    ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
+    around,
+    log,
+    closing,
+    allowedOrigins,
   });
   const { version } = pinakes.info();
   mountReference(app, routes, apiInfo(version));

@@ -36,7 +36,7 @@ export interface ChatTextRequest {
   readonly text: string;
   /** The most that the model shall write. */
   readonly tokensMax: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** `stop`: the model was done; `length`: it reached `tokensMax`; `other`: it ended without saying why, or was stopped. */

@@ -22,7 +22,7 @@ import { RunningCalls } from "../runtime/running-calls.ts";
 
 export interface WaitingOptions {
   /** The longest pause between two polls for work of other processes (default 5 s, at most 30 s). */
-  readonly pollMsMax?: number;
+  readonly pollMsMax?: number | undefined;
 }
 
 export function createQueue(driver: QueueDriver, options: WaitingOptions = {}): port.Queue {
@@ -176,7 +176,7 @@ class DriverQueue implements port.Queue {
   async #listDead(
     scope: Scope,
     queue: string,
-    page: { readonly limit?: number; readonly cursor?: string } = {},
+    page: { readonly limit?: number; readonly cursor?: string | undefined } = {},
   ): Promise<port.DeadPage> {
     requireScope(scope);
     checkQueueName(queue);

@@ -2,12 +2,14 @@
 export interface ConnectionOptions {
   readonly region: string;
   /** An address other than the region's own, for a local server. */
-  readonly endpoint?: string;
-  readonly credentials?: {
-    readonly accessKeyId: string;
-    readonly secretAccessKey: string;
-    readonly sessionToken?: string;
-  };
+  readonly endpoint?: string | undefined;
+  readonly credentials?:
+    | {
+        readonly accessKeyId: string;
+        readonly secretAccessKey: string;
+        readonly sessionToken?: string;
+      }
+    | undefined;
 }
 
 const connectMsMax = 2_000;

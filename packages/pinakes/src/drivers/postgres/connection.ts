@@ -49,17 +49,17 @@ export interface Session {
 
 export interface QueryOptions {
   /** False for a text that depends on a caller's filter: as prepared statements, the many variants would fill the connection's memory. */
-  readonly prepare?: boolean;
+  readonly prepare?: boolean | undefined;
 }
 
 type OnConnect = (connection: Transaction) => Promise<void>;
 
 export interface TransactionOptions {
-  readonly attemptsMax?: number;
+  readonly attemptsMax?: number | undefined;
   /** Also repeat if a lock was not granted in time. */
-  readonly retryLockTimeout?: boolean;
+  readonly retryLockTimeout?: boolean | undefined;
   /** Also repeat if the outcome is unknown: it is idempotent. */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
 }
 
 export class Database implements Session {

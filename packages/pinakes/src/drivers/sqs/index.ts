@@ -14,13 +14,13 @@ export interface SqsQueueOptions extends ConnectionOptions, WaitingOptions {
   /** Stores the failure counts. Owned by the caller: closing the queue does not close it. */
   readonly items: ItemStore;
   /** Queues are named `<prefix>-<queue>-<hash>.fifo`. */
-  readonly prefix?: string;
-  readonly attemptsMax?: number;
-  readonly leaseLossesMax?: number;
+  readonly prefix?: string | undefined;
+  readonly attemptsMax?: number | undefined;
+  readonly leaseLossesMax?: number | undefined;
   /**
    * Queues that producers without Pinakes write to, too: there any JSON object is a message, not only what `send` wrote. None by default.
    */
-  readonly plainQueues?: PlainQueues;
+  readonly plainQueues?: PlainQueues | undefined;
 }
 
 /**

@@ -303,11 +303,7 @@ async function readChanges(items: ItemStore, scope: Scope, target: Target, query
       "NOT_SUPPORTED",
       `Container "${target.name}" keeps no change feed; query it by time instead.`,
     );
-  const page = await items.changes(scope, target.definition.name, {
-    cursor,
-    ...(limit === undefined ? {} : { limit }),
-    ...(from === undefined ? {} : { from }),
-  });
+  const page = await items.changes(scope, target.definition.name, { cursor, limit, from });
   return {
     items: page.changes.filter((change) => isShown(target, change, mode)).map((change) => viewOf(target, change)),
     cursor: page.cursor,

@@ -37,7 +37,7 @@ export class Compactor {
 
   async run(
     site: CollectionSite,
-    options: { signal?: AbortSignal; mergeAll?: boolean } = {},
+    options: { signal?: AbortSignal | undefined; mergeAll?: boolean } = {},
   ): Promise<CompactionResult> {
     const lease = await this.#leases.acquire(site, this.owner);
     if (lease === undefined) return { outcome: "busy", folds: 0, merges: 0, rowsWritten: 0 };
@@ -63,7 +63,7 @@ export class Compactor {
     site: CollectionSite,
     lease: HeldLease,
     counts: { folds: number; merges: number; rowsWritten: number },
-    { signal, mergeAll = false }: { signal?: AbortSignal; mergeAll?: boolean },
+    { signal, mergeAll = false }: { signal?: AbortSignal | undefined; mergeAll?: boolean },
   ): Promise<Pick<CompactionResult, "outcome" | "reason"> & { readonly entry?: RegisteredVectorWork }> {
     const { tenant, collection } = site;
     const entry = await this.#work.read({ kind: "compact", tenant, key: collection });

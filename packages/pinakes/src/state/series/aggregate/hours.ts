@@ -16,9 +16,9 @@ import { readStamps, type DayStamps } from "../stamps.ts";
 import { hourStart } from "../time.ts";
 
 export interface HoursOptions {
-  readonly cacheBytesMax?: number;
-  readonly cellCacheBytesMax?: number;
-  readonly sealRowsMin?: number;
+  readonly cacheBytesMax?: number | undefined;
+  readonly cellCacheBytesMax?: number | undefined;
+  readonly sealRowsMin?: number | undefined;
 }
 
 /** An hour that has rows: its columns, or what the caller knows of it already. */
