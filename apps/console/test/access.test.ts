@@ -1,39 +1,22 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  browserPath,
-  expectAccessible,
-  expectNoSidewaysScroll,
-  launchBrowser,
-  openPage,
-  phone,
-  screenshot,
-  signedIn,
-} from "./support/browser.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import { expect, it } from "vitest";
+import { expectAccessible, expectNoSidewaysScroll, phone, screenshot, signedIn } from "./support/browser.ts";
+import type { ConsoleServer } from "./support/server.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 const hostile = "CI <script>alert(1)</script>";
 
-describe.skipIf(browserPath === undefined)("console: keys and access", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
-    await server.api("POST", "/v1/repositories/kb/collections", {
-      collection_id: "hr",
-      name: "HR",
-      allowed_groups: ["people"],
-    });
+async function seed(server: ConsoleServer): Promise<void> {
+  await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+  await server.api("POST", "/v1/repositories/kb/collections", {
+    collection_id: "hr",
+    name: "HR",
+    allowed_groups: ["people"],
   });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+}
 
+consoleSuite("keys and access", { seed }, ({ server, open }) => {
   it("a key is shown once, works, and is refused as soon as it is revoked", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/access");
+    const { page, complaints, close } = await open("/access");
     await page.getByText("No API keys yet").waitFor();
     await page.getByRole("button", { name: "New key" }).click();
     const form = page.getByRole("dialog", { name: "New key" });
@@ -72,8 +55,7 @@ describe.skipIf(browserPath === undefined)("console: keys and access", () => {
 
   it("the access tester says yes or no, and the rule; the question is in the address", async () => {
     await server.api("POST", "/v1/keys", { user_id: "ben", groups: ["people"] });
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/access");
+    const { page, close } = await open("/access");
     await page.getByRole("button", { name: "Actions for ben" }).click();
     await page.getByRole("menuitem", { name: "Test access" }).click();
     await page.getByLabel("Repository").selectOption({ label: "Knowledge" });
@@ -97,7 +79,7 @@ describe.skipIf(browserPath === undefined)("console: keys and access", () => {
 
   it("who is no admin may ask about oneself, and is shown no keys; on a phone", async () => {
     const { key } = await server.api<{ readonly key: string }>("POST", "/v1/keys", { user_id: "eve" });
-    const { page, complaints, close } = await openPage(browser, phone);
+    const { page, complaints, close } = await open(undefined, phone);
     await signedIn(page, { url: server.url, key }, "/access?tab=keys&repository=kb&user=ben");
     await page.getByText("eve can read it").waitFor();
     expect(await page.getByRole("tab").allInnerTexts()).toEqual(["Access tester"]);

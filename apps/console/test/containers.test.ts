@@ -1,46 +1,36 @@
-import type { Browser, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Locator, Page } from "playwright-core";
+import { expect, it } from "vitest";
 import {
-  browserPath,
   eventually,
   expectAccessible,
   expectNoSidewaysScroll,
-  launchBrowser,
-  openPage,
   phone,
   screenshot,
   scrollUntil,
-  signedIn,
 } from "./support/browser.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import type { ConsoleServer } from "./support/server.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 const hostile = '<img src=x onerror="document.title=1">';
 const rows = 10_000;
 
-describe.skipIf(browserPath === undefined)("console: containers", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-    await server.api("PUT", "/v1/containers/orders", { partition_key: "/customer" });
-    await server.api("PUT", "/v1/containers/regions", { partition_key: ["/region", "/year"] });
-    await server.api("POST", "/v1/containers/regions/items", { id: "a", region: "eu", year: 2024, note: "two keys" });
-    const operations = Array.from({ length: rows }, (_, index) => ({
-      op: "create",
-      document: {
-        id: `order-${String(index).padStart(5, "0")}`,
-        customer: `c${index % 20}`,
-        status: index % 2 === 0 ? "open" : "paid",
-        note: hostile,
-      },
-    }));
-    await server.api("POST", "/v1/containers/orders/bulk", { operations });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+async function seed(server: ConsoleServer): Promise<void> {
+  await server.api("PUT", "/v1/containers/orders", { partition_key: "/customer" });
+  await server.api("PUT", "/v1/containers/regions", { partition_key: ["/region", "/year"] });
+  await server.api("POST", "/v1/containers/regions/items", { id: "a", region: "eu", year: 2024, note: "two keys" });
+  const operations = Array.from({ length: rows }, (_, index) => ({
+    op: "create",
+    document: {
+      id: `order-${String(index).padStart(5, "0")}`,
+      customer: `c${index % 20}`,
+      status: index % 2 === 0 ? "open" : "paid",
+      note: hostile,
+    },
+  }));
+  await server.api("POST", "/v1/containers/orders/bulk", { operations });
+}
 
+consoleSuite("containers", { seed }, ({ server, open }) => {
   const orderPath = (id: string, customer: string) => `/v1/containers/orders/items/${id}?pk=${customer}`;
   const type = async (page: Page, from: string, to: string) => {
     const editor = page.getByRole("textbox", { name: "Document as JSON" });
@@ -56,8 +46,7 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
   };
 
   it("from the list to ten thousand items: only those in sight are in the page, and the last one is reached by scrolling", async () => {
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/containers");
+    const { page, close } = await open("/containers");
     await page.getByRole("cell", { name: "workflow-states" }).waitFor();
     await expectAccessible(page);
     await page.getByRole("cell", { name: "orders", exact: true }).click();
@@ -74,8 +63,7 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
   });
 
   it("a stale edit shows theirs beside mine; the reader goes on editing, overwrites, or takes theirs", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/containers/orders?item=order-00001&itemPk=c1");
+    const { page, complaints, close } = await open("/containers/orders?item=order-00001&itemPk=c1");
     await page.getByRole("button", { name: "Save" }).waitFor();
     await type(page, '"status": "paid"', '"status": "mine"');
     await server.api("PUT", orderPath("order-00001", "c1"), { id: "order-00001", customer: "c1", status: "theirs" });
@@ -105,8 +93,7 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
   });
 
   it("an item that was deleted meanwhile can be made again; wrong JSON cannot be saved", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/containers/orders?item=order-00003&itemPk=c3");
+    const { page, complaints, close } = await open("/containers/orders?item=order-00003&itemPk=c3");
     await page.getByRole("button", { name: "Save" }).waitFor();
     await type(page, '"status": "paid"', '"status": ');
     await page.getByText("Invalid JSON.").waitFor();
@@ -124,8 +111,7 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
   });
 
   it("a query by the keyboard alone, explained; its text stands in the address and a wrong one is told", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/containers/orders?tab=query");
+    const { page, complaints, close } = await open("/containers/orders?tab=query");
     const editor = page.getByRole("textbox", { name: "SQL query" });
     await write(page, editor, 'SELECT c.id, c.status FROM c WHERE c.status = "open" AND c.customer = "c4"');
     await editor.press("Control+Enter");
@@ -145,8 +131,7 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
   });
 
   it("a new container: one of that name is left as it is, whoever made it meanwhile; another name is free", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/containers");
+    const { page, complaints, close } = await open("/containers");
     await page.getByRole("button", { name: "New container" }).click();
     const dialog = page.getByRole("dialog", { name: "New container" });
     await dialog.getByLabel("Name").fill("parcels");
@@ -165,8 +150,7 @@ describe.skipIf(browserPath === undefined)("console: containers", () => {
   });
 
   it("items come and go: made, seen in the live changes, deleted after a question; also with two partition keys, on a phone", async () => {
-    const { page, complaints, close } = await openPage(browser, phone);
-    await signedIn(page, server, "/containers/regions");
+    const { page, complaints, close } = await open("/containers/regions", phone);
     await page.getByRole("cell", { name: "eu" }).waitFor();
     await page.getByRole("button", { name: "New item" }).click();
     await page.getByRole("textbox", { name: "Document as JSON" }).fill('{"id":"b","region":"us","year":2025}');

@@ -1,20 +1,18 @@
-import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
 import {
-  browserPath,
   eventually,
   expectAccessible,
   expectNoSidewaysScroll,
-  launchBrowser,
-  openPage,
   phone,
   screenshot,
   signedIn,
 } from "./support/browser.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import type { ConsoleServer } from "./support/server.ts";
+import { temporaryFolder } from "../../../packages/pinakes/test/support/temporary-folder.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 const tooLargeBytes = 51 * 1_048_576;
 const hostileName = "<img src=x onerror=alert(1)>.txt";
@@ -28,30 +26,19 @@ interface Listed {
   }[];
 }
 
-describe.skipIf(browserPath === undefined)("console: documents", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  let files: string;
-  const all = "/v1/repositories/kb/collections/papers/documents";
-  beforeAll(async () => {
-    [server, browser, files] = await Promise.all([
-      startServer(),
-      launchBrowser(),
-      mkdtemp(join(tmpdir(), "pinakes-files-")),
-    ]);
-    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
-    await server.api("POST", "/v1/repositories/kb/collections", {
-      collection_id: "papers",
-      name: "Papers",
-      chunking_strategy: { type: "RECURSIVE", unit: "char", chunk_size: 2000, chunk_overlap: 100 },
-    });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-    await rm(files, { recursive: true, force: true });
-  });
+const files = temporaryFolder("console-files");
+const all = "/v1/repositories/kb/collections/papers/documents";
 
+async function seed(server: ConsoleServer): Promise<void> {
+  await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+  await server.api("POST", "/v1/repositories/kb/collections", {
+    collection_id: "papers",
+    name: "Papers",
+    chunking_strategy: { type: "RECURSIVE", unit: "char", chunk_size: 2000, chunk_overlap: 100 },
+  });
+}
+
+consoleSuite("documents", { seed }, ({ server, open }) => {
   async function listed(): Promise<Listed["items"]> {
     return (await server.api<Listed>("GET", all)).items;
   }
@@ -72,7 +59,7 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
   const row = (page: Page, name: string) => page.getByRole("listitem").filter({ hasText: name });
 
   it("says of each of many files what became of it, and asks before a name is taken twice", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, complaints, close } = await open();
     page.on("dialog", () => complaints.push("a script ran"));
     await signedIn(page, server, "/collections/kb/papers");
     const large = await file("large.pdf", "");
@@ -106,8 +93,7 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
   });
 
   it("tells how much of a file is sent, and stops when it is told to", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/collections/kb/papers");
+    const { page, complaints, close } = await open("/collections/kb/papers");
     // A slow line: the file would take ten minutes.
     const line = await page.context().newCDPSession(page);
     await line.send("Network.emulateNetworkConditions", {
@@ -130,8 +116,7 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
   });
 
   it("keeps filters in the address, and deletes only what the reader has seen", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/collections/kb/papers");
+    const { page, complaints, close } = await open("/collections/kb/papers");
     await page.getByLabel("Name contains").fill("notes");
     await page.keyboard.press("Enter");
     await page.waitForURL(/name=notes/);
@@ -169,8 +154,7 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
     const { document_id } = await indexed("log.txt");
     const at = `/collections/kb/papers/documents/${document_id}`;
     const start = text.indexOf("Sentence 1400 ");
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, `${at}?start=${start}&end=${start + 13}`);
+    const { page, close } = await open(`${at}?start=${start}&end=${start + 13}`);
     const mark = page.getByRole("region", { name: "Document text" }).locator("mark");
     await eventually(async () => (await mark.allTextContents()).join("")).toBe("Sentence 1400");
     await expectAccessible(page);
@@ -204,8 +188,7 @@ describe.skipIf(browserPath === undefined)("console: documents", () => {
   });
 
   it("a file that met a lost connection goes on by itself when the server is back", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/collections/kb/papers");
+    const { page, complaints, close } = await open("/collections/kb/papers");
     await page.getByRole("table", { name: "Documents" }).waitFor();
     await server.stop();
     await choose(page, [await file("patient.txt", "It waits for the tide.")]);

@@ -1,20 +1,18 @@
 import type { Core } from "cytoscape";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
 import {
-  browserPath,
   eventually,
   expectAccessible,
   expectNoSidewaysScroll,
-  launchBrowser,
-  openPage,
   phone,
   screenshot,
   scrollUntil,
   signedIn,
 } from "./support/browser.ts";
 import { addDocuments } from "./support/documents.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import type { ConsoleServer } from "./support/server.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 const people = "/v1/repositories/kb/collections/people";
 const hostile = '<img src=x onerror=alert(1)> "quoted" \\ back';
@@ -34,34 +32,27 @@ async function placeOfNode(page: Page, label: string): Promise<{ readonly x: num
   }, label);
 }
 
-describe.skipIf(browserPath === undefined)("console: the graph", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
-    await server.api("POST", "/v1/repositories/kb/collections", {
-      collection_id: "people",
-      name: "People",
-      graph: { extract: "cooccurrence" },
-    });
-    await server.api("POST", `${people}/triples`, [
-      { s: ex("ada"), p: ex("name"), o: words("Ada") },
-      { s: ex("ada"), p: ex("knows"), o: ex("charles") },
-      { s: ex("charles"), p: ex("name"), o: words("Charles") },
-      { s: ex("charles"), p: ex("designed"), o: ex("engine") },
-      { s: ex("engine"), p: ex("remark"), o: words(hostile) },
-      ...Array.from({ length: leaves }, (_, i) => ({ s: ex("hub"), p: ex("linksTo"), o: ex(`leaf-${i}`) })),
-    ]);
-    await addDocuments(server, people, [{ name: "notes.txt", text: "Grace Hopper met Joan Clarke in London." }]);
+async function seed(server: ConsoleServer): Promise<void> {
+  await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+  await server.api("POST", "/v1/repositories/kb/collections", {
+    collection_id: "people",
+    name: "People",
+    graph: { extract: "cooccurrence" },
   });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  await server.api("POST", `${people}/triples`, [
+    { s: ex("ada"), p: ex("name"), o: words("Ada") },
+    { s: ex("ada"), p: ex("knows"), o: ex("charles") },
+    { s: ex("charles"), p: ex("name"), o: words("Charles") },
+    { s: ex("charles"), p: ex("designed"), o: ex("engine") },
+    { s: ex("engine"), p: ex("remark"), o: words(hostile) },
+    ...Array.from({ length: leaves }, (_, i) => ({ s: ex("hub"), p: ex("linksTo"), o: ex(`leaf-${i}`) })),
+  ]);
+  await addDocuments(server, people, [{ name: "notes.txt", text: "Grace Hopper met Joan Clarke in London." }]);
+}
 
+consoleSuite("the graph", { seed }, ({ server, open }) => {
   it("finds an entity, goes from neighbour to neighbour by the keyboard, and shows the same as a picture", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, complaints, close } = await open();
     page.on("dialog", () => complaints.push("a script ran"));
     await signedIn(page, server, "/graph");
     await page.getByRole("combobox", { name: "Collection" }).fill("Peo");
@@ -109,7 +100,7 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
   });
 
   it("says what it leaves out of a large picture, and the pattern shows all of it, in pages", async () => {
-    const { page, complaints, close } = await openPage(browser, { ...phone, colorScheme: "dark" });
+    const { page, complaints, close } = await open(undefined, { ...phone, colorScheme: "dark" });
     await signedIn(page, server, `/graph?in=${encodeURIComponent("kb/people")}&focus=${encodeURIComponent(ex("hub"))}`);
     await page.getByText("First 100 in each direction.").waitFor();
     await page.getByRole("img", { name: "Graph of 101 entities" }).waitFor();
@@ -140,8 +131,7 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
 
   it("takes triples that are pasted or of a file; a mistake is shown with its line, and nothing of it is stored", async () => {
     await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "empty", name: "Empty" });
-    const { page, complaints, close } = await openPage(browser, phone);
-    await signedIn(page, server, `/graph?in=${encodeURIComponent("kb/empty")}`);
+    const { page, complaints, close } = await open(`/graph?in=${encodeURIComponent("kb/empty")}`, phone);
     await page.getByText("No entities found").waitFor();
     await page.getByRole("button", { name: "Load triples" }).click();
     const dialog = page.getByRole("dialog", { name: "Load triples into this collection" });
@@ -175,7 +165,7 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
   });
 
   it("leads from a triple to the chunk that states it", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await open();
     const grace = "<urn:pinakes:kb:people:e/grace_hopper>";
     await signedIn(page, server, `/graph?in=${encodeURIComponent("kb/people")}&focus=${encodeURIComponent(grace)}`);
     await page.getByRole("button", { name: /^Sources of grace_hopper occurs_with joan_clarke/ }).click();
@@ -192,7 +182,7 @@ describe.skipIf(browserPath === undefined)("console: the graph", () => {
   });
 
   it("runs SPARQL by Ctrl Enter: rows, yes or no, triples, and the line of a mistake", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, complaints, close } = await open();
     const run = async (query: string) => {
       await page.getByRole("textbox", { name: "SPARQL query" }).click();
       await page.keyboard.press("Control+a");

@@ -1,32 +1,19 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
 import {
-  browserPath,
   eventually,
   expectAccessible,
   expectNoSidewaysScroll,
-  launchBrowser,
-  openPage,
   phone,
   screenshot,
   signedIn,
 } from "./support/browser.ts";
 import { addDocuments } from "./support/documents.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
-describe.skipIf(browserPath === undefined)("console: the start page", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
-
+consoleSuite("the start page", {}, ({ server, open }) => {
   it("leads a new user from the printed link to an answer that is marked in its document", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await open();
     await page.goto(server.link);
     await page.getByRole("heading", { level: 1, name: "Welcome to Pinakes" }).waitFor();
     await expectAccessible(page);
@@ -61,7 +48,7 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
   });
 
   it("takes a dropped file into a new collection, on a phone and in the dark, and finds it", async () => {
-    const { page, close } = await openPage(browser, { ...phone, colorScheme: "dark" });
+    const { page, close } = await open(undefined, { ...phone, colorScheme: "dark" });
     await signedIn(page, server);
     await page.getByLabel("Collection", { exact: true }).selectOption({ label: "New collection" });
     await page.getByLabel("New collection name").fill("Dropped here");
@@ -89,8 +76,7 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
     await addDocuments(server, "/v1/repositories/kb/collections/parts", [
       { name: "parts.csv", text: ["part,kind,price", ...rows].join("\n") },
     ]);
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, `/?q=${encodeURIComponent("price of part P-118")}`);
+    const { page, close } = await open(`/?q=${encodeURIComponent("price of part P-118")}`);
     const best = page.getByRole("link", { name: /parts\.csv/ }).first();
     await best.locator("mark", { hasText: /^P-118$/ }).waitFor();
     await eventually(() => best.textContent()).toContain("P-118,spare part of steel,18.50");
@@ -111,7 +97,7 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
   });
 
   it("names the file that failed, and where a type is taken that a personal collection does not take", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, complaints, close } = await open();
     await signedIn(page, server);
     await page.getByLabel("Collection", { exact: true }).selectOption({ label: "New collection" });
     await page.getByLabel("New collection name").fill("Mixed files");
@@ -137,7 +123,7 @@ describe.skipIf(browserPath === undefined)("console: the start page", () => {
   });
 
   it("shows why a collection could not be made, and what hostile questions say as plain text", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, complaints, close } = await open();
     page.on("dialog", () => complaints.push("a script ran"));
     await signedIn(page, server, `/?q=${encodeURIComponent('<img src=x onerror="alert(1)"> zebra')}`);
     await page

@@ -1,7 +1,8 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { browserPath, eventually, launchBrowser, openPage, scrollUntil, signedIn } from "./support/browser.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { eventually, scrollUntil, signedIn } from "./support/browser.ts";
+import type { ConsoleServer } from "./support/server.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 /** Three pages, the last one short. */
 const many = 205;
@@ -13,28 +14,22 @@ interface Row {
   readonly name: string;
 }
 
-describe.skipIf(browserPath === undefined)("console: a long list while its collection is indexed", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
-    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "many", name: "Many" });
-    for (let from = 0; from < many; from += atOnce) await add(from, from + atOnce);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+async function add(server: ConsoleServer, from: number, to: number): Promise<void> {
+  const form = new FormData();
+  for (let number = from; number < to; number += 1)
+    form.append("file", new Blob([`Note ${number}.`]), `note-${number}.txt`);
+  const headers = { authorization: `Bearer ${server.key}` };
+  const { status } = await fetch(`${server.url}${collection}/documents`, { method: "POST", headers, body: form });
+  expect(status).toBe(202);
+}
 
-  async function add(from: number, to: number): Promise<void> {
-    const form = new FormData();
-    for (let number = from; number < to; number += 1)
-      form.append("file", new Blob([`Note ${number}.`]), `note-${number}.txt`);
-    const headers = { authorization: `Bearer ${server.key}` };
-    const { status } = await fetch(`${server.url}${collection}/documents`, { method: "POST", headers, body: form });
-    expect(status).toBe(202);
-  }
+async function seed(server: ConsoleServer): Promise<void> {
+  await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+  await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "many", name: "Many" });
+  for (let from = 0; from < many; from += atOnce) await add(server, from, from + atOnce);
+}
+
+consoleSuite("a long list while its collection is indexed", { seed }, ({ server, open }) => {
   const indexed = async () =>
     (await server.api<{ documents_by_status: Record<string, number> }>("GET", collection)).documents_by_status[
       "indexed"
@@ -59,7 +54,7 @@ describe.skipIf(browserPath === undefined)("console: a long list while its colle
   }
 
   it("its end is reached; then a new document reads the first and the last page, and a changed one its own", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await open();
     const asked = cursorsOf(page);
     await signedIn(page, server, "/collections/kb/many");
     const table = page.getByRole("table", { name: "Documents" });
@@ -76,7 +71,7 @@ describe.skipIf(browserPath === undefined)("console: a long list while its colle
     const changed = (await pageAfter(middle))[50];
     expect(changed).toBeDefined();
     asked.length = 0;
-    await add(many, many + 1);
+    await add(server, many, many + 1);
     await table.evaluate((element) => element.scrollTo(0, 0));
     await row(`note-${many}.txt`)
       .getByText(/^indexed$/i)

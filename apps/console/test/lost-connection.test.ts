@@ -1,37 +1,22 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  browserPath,
-  eventually,
-  expectAccessible,
-  launchBrowser,
-  openPage,
-  screenshot,
-  signedIn,
-} from "./support/browser.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { eventually, expectAccessible, screenshot, signedIn } from "./support/browser.ts";
+import type { ConsoleServer } from "./support/server.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 /** The browser itself notes each call that had no answer. */
 const otherThanLost = (text: string) => !text.includes("net::ERR");
 
-describe.skipIf(browserPath === undefined)("console: without a server, or with a newer one", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+async function seed(server: ConsoleServer): Promise<void> {
+  await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+}
 
+consoleSuite("without a server, or with a newer one", { seed }, ({ server, open }) => {
   const lost = (page: Page) => page.getByText("Connection lost");
   const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name });
 
   it("a page that was not visited yet says that there is no answer, inside the frame, and comes by itself", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/overview");
+    const { page, complaints, close } = await open("/overview");
     const tile = page
       .getByRole("list", { name: "Current metrics" })
       .getByRole("listitem")
@@ -55,8 +40,7 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
   });
 
   it("a change without an answer says so, can be sent again, and is sent once", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/collections?new=true");
+    const { page, complaints, close } = await open("/collections?new=true");
     const wizard = page.getByRole("dialog");
     await wizard.getByLabel("Name", { exact: true }).first().fill("Late");
     await server.stop();
@@ -77,8 +61,7 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
   });
 
   it("a part that a newer build does not have leads to one reload, then to a reason; a link that is pointed at to neither", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/collections");
+    const { page, complaints, close } = await open("/collections");
     await heading(page, "Collections").waitFor();
     let loads = 0;
     page.on("load", () => void (loads += 1));
@@ -102,7 +85,7 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
   });
 
   it("a first visit says nothing of a session, and where the key is wherever the data are", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, complaints, close } = await open();
     await page.goto(`${server.url}/jobs`);
     await page.getByText("or PINAKES_DATA").waitFor();
     expect(await page.getByText("Your session has expired").count()).toBe(0);
@@ -113,7 +96,7 @@ describe.skipIf(browserPath === undefined)("console: without a server, or with a
   });
 
   it("a file dropped beside the place for files does not take the page's place", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await open();
     await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "drops", name: "Drops" });
     await signedIn(page, server, "/collections/kb/drops");
     const caught = (on: string) =>

@@ -1,54 +1,42 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
-  browserPath,
   eventually,
   expectAccessible,
   expectNoSidewaysScroll,
-  launchBrowser,
-  openPage,
   phone,
   screenshot,
   scrollUntil,
-  signedIn,
 } from "./support/browser.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import type { ConsoleServer } from "./support/server.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 const hostile = "<b>bold</b><img src=x onerror='document.title=1'>";
 const messages = 400;
 
-describe.skipIf(browserPath === undefined)("console: memories", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-    const say = (session_id: string, index: number) => ({
-      id: `${session_id}-${index}`,
-      session_id,
-      message_type: index % 2 === 0 ? "user" : "assistant",
-      content: index === 1 ? hostile : `Message ${index} about clause ${index}`,
-      token_count: 10,
-      parent_message_id: index === 0 ? null : `${session_id}-${index - 1}`,
-      timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, index)).toISOString(),
-    });
-    for (let start = 0; start < messages; start += 20) {
-      await server.api("POST", "/v1/agents/support/memories", {
-        messages: Array.from({ length: 20 }, (_, index) => say("long", start + index)),
-      });
-    }
-    await server.api("POST", "/v1/agents/support/memories", { messages: [say("short", 0), say("short", 1)] });
-    await server.api("POST", "/v1/agents/billing/memories", {
-      messages: [{ session_id: "one", message_type: "user", content: "Where is my refund?" }],
-    });
+async function seed(server: ConsoleServer): Promise<void> {
+  const say = (session_id: string, index: number) => ({
+    id: `${session_id}-${index}`,
+    session_id,
+    message_type: index % 2 === 0 ? "user" : "assistant",
+    content: index === 1 ? hostile : `Message ${index} about clause ${index}`,
+    token_count: 10,
+    parent_message_id: index === 0 ? null : `${session_id}-${index - 1}`,
+    timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, index)).toISOString(),
   });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
+  for (let start = 0; start < messages; start += 20) {
+    await server.api("POST", "/v1/agents/support/memories", {
+      messages: Array.from({ length: 20 }, (_, index) => say("long", start + index)),
+    });
+  }
+  await server.api("POST", "/v1/agents/support/memories", { messages: [say("short", 0), say("short", 1)] });
+  await server.api("POST", "/v1/agents/billing/memories", {
+    messages: [{ session_id: "one", message_type: "user", content: "Where is my refund?" }],
   });
+}
 
+consoleSuite("memories", { seed }, ({ server, open }) => {
   it("from agents to a long conversation: token counts, and which messages fit into a context", async () => {
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/memories");
+    const { page, close } = await open("/memories");
     await page.getByRole("cell", { name: "billing" }).waitFor();
     await expectAccessible(page);
     await page.getByRole("cell", { name: "support" }).click();
@@ -71,8 +59,7 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
   });
 
   it("a found message opens with its thread", async () => {
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/memories");
+    const { page, close } = await open("/memories");
     await page.getByLabel("Search messages").fill("refund");
     await page.getByLabel("Mode", { exact: true }).selectOption({ label: "Keyword" });
     await page.getByRole("button", { name: "Search" }).click();
@@ -85,8 +72,7 @@ describe.skipIf(browserPath === undefined)("console: memories", () => {
   });
 
   it("a session is forked up to a message, and deleted only when its name is typed; on a phone", async () => {
-    const { page, close } = await openPage(browser, phone);
-    await signedIn(page, server, "/memories?agent=support&session=short");
+    const { page, close } = await open("/memories?agent=support&session=short", phone);
     const first = page.getByRole("article").filter({ hasText: "Message 0" });
     await first.getByRole("button", { name: "Fork here" }).click();
     const fork = page.getByRole("dialog", { name: "Fork this session" });

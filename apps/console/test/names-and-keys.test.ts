@@ -1,51 +1,40 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
-  browserPath,
   eventually,
   expectAccessible,
   expectNoSidewaysScroll,
-  launchBrowser,
-  openPage,
   phone,
   screenshot,
   signedIn,
 } from "./support/browser.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import type { ConsoleServer } from "./support/server.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 /** Looks like "invoicetxt.pdf" where the sign is obeyed. */
 const trick = "invoice\u202Efdp.txt";
 const rows = 300;
 
-describe.skipIf(browserPath === undefined)("console: names, titles and keys", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
-    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "papers", name: "Papers" });
-    await server.api("POST", "/v1/repositories/kb/collections/papers/documents", { name: trick, text: "An invoice." });
-    await server.api("POST", "/v1/workflows", {
-      workflow_id: "long",
-      name: "n".repeat(10_000),
-      type: "sequential",
-      total_steps: 1,
-    });
-    await server.api("PUT", "/v1/containers/orders", { partition_key: "/customer" });
-    const operations = Array.from({ length: rows }, (_, index) => ({
-      op: "create",
-      document: { id: `order-${String(index).padStart(3, "0")}`, customer: "c1" },
-    }));
-    await server.api("POST", "/v1/containers/orders/bulk", { operations });
+async function seed(server: ConsoleServer): Promise<void> {
+  await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+  await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "papers", name: "Papers" });
+  await server.api("POST", "/v1/repositories/kb/collections/papers/documents", { name: trick, text: "An invoice." });
+  await server.api("POST", "/v1/workflows", {
+    workflow_id: "long",
+    name: "n".repeat(10_000),
+    type: "sequential",
+    total_steps: 1,
   });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  await server.api("PUT", "/v1/containers/orders", { partition_key: "/customer" });
+  const operations = Array.from({ length: rows }, (_, index) => ({
+    op: "create",
+    document: { id: `order-${String(index).padStart(3, "0")}`, customer: "c1" },
+  }));
+  await server.api("POST", "/v1/containers/orders/bulk", { operations });
+}
 
+consoleSuite("names, titles and keys", { seed }, ({ server, open }) => {
   it("a sign that turns the direction of a name is shown, in the list, the heading, the title of the window and that of a dialog", async () => {
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/collections/kb/papers?tab=documents");
+    const { page, close } = await open("/collections/kb/papers?tab=documents");
     await page.getByRole("cell", { name: "invoiceU+202Efdp.txt" }).waitFor();
     await screenshot(page, "names-direction");
     await page.getByRole("cell", { name: "invoiceU+202Efdp.txt" }).click();
@@ -62,8 +51,7 @@ describe.skipIf(browserPath === undefined)("console: names, titles and keys", ()
   });
 
   it("a name of ten thousand letters stays a heading of three lines, also on a phone", async () => {
-    const { page, close } = await openPage(browser, phone);
-    await signedIn(page, server, "/workflows/long");
+    const { page, close } = await open("/workflows/long", phone);
     const heading = page.getByRole("heading", { level: 1, name: "nnnn" });
     await heading.waitFor();
     await page.getByRole("tab", { name: "Timeline" }).waitFor();
@@ -83,7 +71,7 @@ describe.skipIf(browserPath === undefined)("console: names, titles and keys", ()
   });
 
   it("each page has its title, and whoever goes there by a menu or by the palette is at its heading", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, complaints, close } = await open();
     const frame = page.waitForRequest(/\/v1\/events/);
     await signedIn(page, server);
     await frame;
@@ -106,8 +94,7 @@ describe.skipIf(browserPath === undefined)("console: names, titles and keys", ()
   });
 
   it("the rows of a table are one stop: arrows, Home and End go between them, Tab leaves them, Enter opens", async () => {
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/containers/orders");
+    const { page, close } = await open("/containers/orders");
     const table = page.getByRole("table", { name: "Items of orders" });
     await table.getByRole("cell", { name: "order-000" }).waitFor();
     const row = () => page.evaluate(() => document.activeElement?.closest("[role=row]")?.getAttribute("aria-rowindex"));

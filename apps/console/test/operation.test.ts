@@ -1,38 +1,23 @@
 /** What went wrong is seen, understood, and tried again or thrown away. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
-  browserPath,
   closeByEscape,
   eventually,
   expectAccessible,
   expectNoSidewaysScroll,
-  launchBrowser,
-  openPage,
   phone,
   screenshot,
-  signedIn,
 } from "./support/browser.ts";
-import { startOperationServer, type OperationServer } from "./support/operation.ts";
+import { startOperationServer } from "./support/operation.ts";
 import { sendPoison } from "./support/poison.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 const hostile = "<img src=x onerror=alert(1)>";
 
-describe.skipIf(browserPath === undefined)("console: overview, jobs and queues", () => {
-  let server: OperationServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startOperationServer(), launchBrowser()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
-
+consoleSuite("overview, jobs and queues", { start: startOperationServer }, ({ server, open }) => {
   it("what was given up is an alarm; its message is shown as text, tried again, and discarded all at once", async () => {
     await sendPoison(server.folder, 4, hostile);
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/overview");
+    const { page, close } = await open("/overview");
     await page.getByRole("link", { name: /Details: 4 dead letters/ }).click();
     await page.waitForURL(/queue=vector-storage-management/);
     const letters = page.getByRole("table", { name: "Dead letters" });
@@ -67,8 +52,7 @@ describe.skipIf(browserPath === undefined)("console: overview, jobs and queues",
   it("jobs: a failed upload is found by its filters, says why, and is tried again; a new one appears by itself", async () => {
     await server.make("papers");
     await server.upload("papers", `${hostile}.pdf`, "%PDF-1.7 broken");
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/jobs?status=failed&kind=ingest");
+    const { page, close } = await open("/jobs?status=failed&kind=ingest");
     const jobs = page.getByRole("table", { name: "Jobs, newest first" });
     await jobs.getByRole("row").nth(1).getByRole("cell").first().click();
     const sheet = page.getByRole("dialog", { name: "Job: Upload" });
@@ -109,8 +93,7 @@ describe.skipIf(browserPath === undefined)("console: overview, jobs and queues",
     await server.make("library");
     await server.upload("library", "a.txt", "The queue waits.");
     await server.api("POST", "/v1/repositories/kb/collections/library/search", { query: "queue" });
-    const { page, close } = await openPage(browser, { ...phone, colorScheme: "dark" });
-    await signedIn(page, server, "/overview?range=7d");
+    const { page, close } = await open("/overview?range=7d", { ...phone, colorScheme: "dark" });
     expect(await page.getByLabel("Time", { exact: true }).inputValue()).toBe("7d");
     await page.getByLabel("Time", { exact: true }).selectOption("1h");
     await page.waitForURL(/range=1h/);

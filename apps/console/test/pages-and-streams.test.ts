@@ -1,18 +1,16 @@
-import type { Browser, Page, Route } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Page, Route } from "playwright-core";
+import { expect, it } from "vitest";
 import {
-  browserPath,
   eventually,
   expectAccessible,
   expectNoSidewaysScroll,
-  launchBrowser,
-  openPage,
   phone,
   screenshot,
   scrollUntil,
   signedIn,
 } from "./support/browser.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import type { ConsoleServer } from "./support/server.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 const many = 105;
 const refusal = {
@@ -23,24 +21,17 @@ const refusal = {
 /** The browser notes each refusal itself; whatever else it notes is a fault. */
 const otherThan = (status: number) => (text: string) => !text.includes(`status of ${status}`);
 
-describe.skipIf(browserPath === undefined)("console: what comes in pages or as a stream, and breaks off", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-    await server.api("POST", "/v1/repositories", { repository_id: "library", name: "Library" });
-    for (let i = 0; i < many; i += 1)
-      await server.api("POST", "/v1/repositories/library/collections", {
-        collection_id: `c-${i}`,
-        name: `Number ${i}`,
-      });
-    await server.api("PUT", "/v1/containers/orders", { partition_key: "/customer" });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+async function seed(server: ConsoleServer): Promise<void> {
+  await server.api("POST", "/v1/repositories", { repository_id: "library", name: "Library" });
+  for (let i = 0; i < many; i += 1)
+    await server.api("POST", "/v1/repositories/library/collections", {
+      collection_id: `c-${i}`,
+      name: `Number ${i}`,
+    });
+  await server.api("PUT", "/v1/containers/orders", { partition_key: "/customer" });
+}
 
+consoleSuite("what comes in pages or as a stream, and breaks off", { seed }, ({ server, open }) => {
   const nextPage = (url: URL) => url.pathname === "/v1/collections" && url.searchParams.has("cursor");
   const refuseNextPage = async (page: Page) => {
     const asked: string[] = [];
@@ -53,7 +44,7 @@ describe.skipIf(browserPath === undefined)("console: what comes in pages or as a
   };
 
   it("a next page that is refused is told below the rows and asked for once; the reader asks again", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, complaints, close } = await open();
     const { asked, allow } = await refuseNextPage(page);
     await signedIn(page, server, "/collections");
     const table = page.getByRole("table", { name: "Collections" });
@@ -82,7 +73,7 @@ describe.skipIf(browserPath === undefined)("console: what comes in pages or as a
   });
 
   it("on a phone the refusal fits below the rows", async () => {
-    const { page, complaints, close } = await openPage(browser, phone);
+    const { page, complaints, close } = await open(undefined, phone);
     await refuseNextPage(page);
     await signedIn(page, server, "/collections");
     const told = page.getByRole("alert").filter({ hasText: "No second page for you." });
@@ -95,7 +86,7 @@ describe.skipIf(browserPath === undefined)("console: what comes in pages or as a
   });
 
   it("a stream is closed while nobody looks and goes on where it was; one that was refused is opened again by itself", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, complaints, close } = await open();
     const stream = (url: URL) => url.pathname === "/v1/containers/orders/changes";
     const put = (id: string) => server.api("POST", "/v1/containers/orders/items", { id, customer: "ann" });
     const hide = (hidden: boolean) =>
@@ -123,7 +114,7 @@ describe.skipIf(browserPath === undefined)("console: what comes in pages or as a
   });
 
   it("a stream that was left before its answer is not under way in the list of calls", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await open();
     let asked = 0;
     // No answer at all.
     await page.route(

@@ -1,59 +1,49 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
-  browserPath,
   eventually,
   expectAccessible,
   expectNoSidewaysScroll,
-  launchBrowser,
-  openPage,
   phone,
   screenshot,
   signedIn,
 } from "./support/browser.ts";
 import { addDocuments } from "./support/documents.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import type { ConsoleServer } from "./support/server.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 const hostileName = "<img src=x onerror=alert(1)>.txt";
 const question = "Who worked with Charles Babbage on the engine?";
 const inPapers = `q=${encodeURIComponent(question)}&in=${encodeURIComponent('["kb/papers"]')}`;
 
-describe.skipIf(browserPath === undefined)("console: the search lab", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
-    await server.api("POST", "/v1/repositories/kb/collections", {
-      collection_id: "papers",
-      name: "Papers",
-      graph: { extract: "cooccurrence" },
-    });
-    await addDocuments(server, "/v1/repositories/kb/collections/papers", [
-      {
-        name: "ada.txt",
-        text: "Ada Lovelace worked with Charles Babbage on the Analytical Engine.",
-        metadata: { year: 1843 },
-      },
-      {
-        name: "hopper.txt",
-        text: "Grace Hopper wrote the first compiler for an engine of the navy.",
-        metadata: { year: 1952 },
-      },
-      {
-        name: hostileName,
-        text: "The <script>alert('engine')</script> engine of nobody. <b>Bold</b>",
-        metadata: { year: 2020, topic: "<b>x</b>" },
-      },
-    ]);
+async function seed(server: ConsoleServer): Promise<void> {
+  await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+  await server.api("POST", "/v1/repositories/kb/collections", {
+    collection_id: "papers",
+    name: "Papers",
+    graph: { extract: "cooccurrence" },
   });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  await addDocuments(server, "/v1/repositories/kb/collections/papers", [
+    {
+      name: "ada.txt",
+      text: "Ada Lovelace worked with Charles Babbage on the Analytical Engine.",
+      metadata: { year: 1843 },
+    },
+    {
+      name: "hopper.txt",
+      text: "Grace Hopper wrote the first compiler for an engine of the navy.",
+      metadata: { year: 1952 },
+    },
+    {
+      name: hostileName,
+      text: "The <script>alert('engine')</script> engine of nobody. <b>Bold</b>",
+      metadata: { year: 2020, topic: "<b>x</b>" },
+    },
+  ]);
+}
 
+consoleSuite("the search lab", { seed }, ({ server, open }) => {
   it("asks, shows found words and the parts of each score, filters by a condition, and leads to the chunk", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, complaints, close } = await open();
     page.on("dialog", () => complaints.push("a script ran"));
     await signedIn(page, server, "/search");
     await page.getByLabel("Question").fill(question);
@@ -93,8 +83,7 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
   });
 
   it("compares two settings, keeps what is right as an evaluation, and runs it", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, `/search?${inPapers}`);
+    const { page, complaints, close } = await open(`/search?${inPapers}`);
     await page.getByRole("button", { name: "Compare two settings" }).click();
     const [a, b] = ["Answer A", "Answer B"].map((name) => page.getByRole("region", { name })) as [
       ReturnType<typeof page.getByRole>,
@@ -147,8 +136,7 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
         { query: "<b>wholly</b> unanswerable", relevant: [{ document_id: "never-was" }] },
       ],
     });
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, `/search?tab=evaluations&evaluation=${evaluation_id}`);
+    const { page, close } = await open(`/search?tab=evaluations&evaluation=${evaluation_id}`);
     await page.getByLabel("Mode").selectOption("Keyword");
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByRole("table", { name: "Runs" }).getByRole("row").nth(1).click();
@@ -189,7 +177,7 @@ describe.skipIf(browserPath === undefined)("console: the search lab", () => {
     await addDocuments(server, "/v1/repositories/kb/collections/secret", [
       { name: "plan.txt", text: "The secret engine of Charles Babbage." },
     ]);
-    const { page, complaints, close } = await openPage(browser, phone);
+    const { page, complaints, close } = await open(undefined, phone);
     const of = (more: string) =>
       signedIn(
         page,

@@ -1,79 +1,68 @@
 import { readFile } from "node:fs/promises";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
-  browserPath,
   eventually,
   closeByEscape,
   expectAccessible,
   expectNoSidewaysScroll,
-  launchBrowser,
-  openPage,
   phone,
   screenshot,
-  signedIn,
 } from "./support/browser.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import type { ConsoleServer } from "./support/server.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 const hourMs = 3_600_000;
 const hostile = "<svg onload='document.title=1'>";
 
-describe.skipIf(browserPath === undefined)("console: metrics and the tool log", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  const now = Date.now();
-  const at = (index: number) => new Date(now - (index % 48) * hourMs - 1_000).toISOString();
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-    const items = Array.from({ length: 600 }, (_, index) => ({
-      agent_id: `agent-${index % 7}`,
-      metric_type: index % 3 === 0 ? "cost" : "latency",
-      value: index % 3 === 0 ? 0.5 : 100 + (index % 10),
-      timestamp: at(index),
-      dimensions: { model: index % 2 === 0 ? "gpt-x" : hostile },
-    }));
-    const scores = Array.from({ length: 60 }, (_, index) => ({
-      agent_id: "judge",
-      metric_type: "custom.faithfulness",
-      value: index % 2 === 0 ? 0.5 : 0.9,
-      timestamp: at(index),
-      dimensions: index % 3 === 0 ? {} : { region: index % 3 === 1 ? "eu" : hostile },
-    }));
-    await server.api("POST", "/v1/metrics:ingest", { items: [...items, ...scores] });
-    await server.api("PUT", "/v1/tool-redactions/login", { mask: ["input_args.password"] });
-    const unchained = {
-      tool_name: "search",
-      agent_id: "a",
-      session_id: "s",
-      status: "success",
-      duration_ms: 1,
-      timestamp: "2026-01-02T03:00:00Z",
-    };
-    await server.api("POST", "/v1/tool-invocations:ingest", { items: [unchained] });
-    await server.api("PUT", "/v1/tool-log/settings", { hash_chain: true });
-    const calls = Array.from({ length: 300 }, (_, index) => ({
-      tool_name: index % 3 === 0 ? "login" : "search",
-      agent_id: `agent-${index % 2}`,
-      session_id: "s",
-      status: index % 10 === 0 ? "error" : "success",
-      duration_ms: 10 + index,
-      timestamp: at(index),
-      input_args: { password: "secret", q: hostile },
-      error_details:
-        index % 10 === 0
-          ? { error_type: "HttpError", error_message: "502 from upstream", stack_trace: "at fetch" }
-          : null,
-    }));
-    await server.api("POST", "/v1/tool-invocations:ingest", { items: calls });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+const now = Date.now();
+const at = (index: number) => new Date(now - (index % 48) * hourMs - 1_000).toISOString();
 
+async function seed(server: ConsoleServer): Promise<void> {
+  const items = Array.from({ length: 600 }, (_, index) => ({
+    agent_id: `agent-${index % 7}`,
+    metric_type: index % 3 === 0 ? "cost" : "latency",
+    value: index % 3 === 0 ? 0.5 : 100 + (index % 10),
+    timestamp: at(index),
+    dimensions: { model: index % 2 === 0 ? "gpt-x" : hostile },
+  }));
+  const scores = Array.from({ length: 60 }, (_, index) => ({
+    agent_id: "judge",
+    metric_type: "custom.faithfulness",
+    value: index % 2 === 0 ? 0.5 : 0.9,
+    timestamp: at(index),
+    dimensions: index % 3 === 0 ? {} : { region: index % 3 === 1 ? "eu" : hostile },
+  }));
+  await server.api("POST", "/v1/metrics:ingest", { items: [...items, ...scores] });
+  await server.api("PUT", "/v1/tool-redactions/login", { mask: ["input_args.password"] });
+  const unchained = {
+    tool_name: "search",
+    agent_id: "a",
+    session_id: "s",
+    status: "success",
+    duration_ms: 1,
+    timestamp: "2026-01-02T03:00:00Z",
+  };
+  await server.api("POST", "/v1/tool-invocations:ingest", { items: [unchained] });
+  await server.api("PUT", "/v1/tool-log/settings", { hash_chain: true });
+  const calls = Array.from({ length: 300 }, (_, index) => ({
+    tool_name: index % 3 === 0 ? "login" : "search",
+    agent_id: `agent-${index % 2}`,
+    session_id: "s",
+    status: index % 10 === 0 ? "error" : "success",
+    duration_ms: 10 + index,
+    timestamp: at(index),
+    input_args: { password: "secret", q: hostile },
+    error_details:
+      index % 10 === 0
+        ? { error_type: "HttpError", error_message: "502 from upstream", stack_trace: "at fetch" }
+        : null,
+  }));
+  await server.api("POST", "/v1/tool-invocations:ingest", { items: calls });
+}
+
+consoleSuite("metrics and the tool log", { seed }, ({ open }) => {
   it("metrics: a chart by group, its figures as a table, the measurements themselves; the choice stands in the address", async () => {
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/agent-metrics");
+    const { page, close } = await open("/agent-metrics");
     await page.locator("figure svg").first().waitFor();
     await page.getByText("Showing the 5 largest of 7 groups").waitFor();
     await page.getByLabel("Metric", { exact: true }).selectOption({ label: "Cost" });
@@ -104,8 +93,7 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
   });
 
   it("metrics: a custom type by a custom dimension; one that nobody uses any more stays chosen", async () => {
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/agent-metrics");
+    const { page, close } = await open("/agent-metrics");
     await page.getByLabel("Metric", { exact: true }).selectOption({ label: "faithfulness (custom)" });
     await page.getByLabel("Group by").selectOption({ label: "region (custom)" });
     await page.waitForURL(
@@ -132,8 +120,7 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
   });
 
   it("the tool log: filtered, a call with what was redacted, the figures, the export and the proof", async () => {
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/tools");
+    const { page, close } = await open("/tools");
     await page.getByLabel("Status").selectOption({ label: "error" });
     await page.getByLabel("Tool", { exact: true }).selectOption({ label: "login" });
     await page.getByText("10 rows", { exact: true }).waitFor();
@@ -171,8 +158,7 @@ describe.skipIf(browserPath === undefined)("console: metrics and the tool log", 
   });
 
   it("figures of tools on a phone", async () => {
-    const { page, close } = await openPage(browser, phone);
-    await signedIn(page, server, "/tools?tab=figures&group=tool_name");
+    const { page, close } = await open("/tools?tab=figures&group=tool_name", phone);
     await page.locator("figure svg").first().waitFor();
     await page.getByRole("table", { name: "Values by group" }).getByRole("cell", { name: "search" }).waitFor();
     await expectNoSidewaysScroll(page);

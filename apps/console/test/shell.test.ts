@@ -1,33 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Browser, Response } from "playwright-core";
+import { expect, it } from "vitest";
+import type { Response } from "playwright-core";
 import { gzipSync } from "node:zlib";
-import {
-  browserPath,
-  expectAccessible,
-  expectNoSidewaysScroll,
-  launchBrowser,
-  openPage,
-  phone,
-  screenshot,
-  signedIn,
-} from "./support/browser.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import { expectAccessible, expectNoSidewaysScroll, phone, screenshot, signedIn } from "./support/browser.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 const firstScreenBytesMax = 250_000;
 
-describe.skipIf(browserPath === undefined)("console: the frame of every page", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
-
+consoleSuite("the frame of every page", {}, ({ server, open }) => {
   it("the printed link signs in once, and leaves no token in the address", async () => {
-    const first = await openPage(browser);
+    const first = await open();
     await first.page.goto(server.link);
     await first.page.getByRole("navigation", { name: "Pages" }).waitFor();
     await first.page.waitForURL(`${server.url}/`);
@@ -37,7 +18,7 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
     await first.page.reload();
     await first.page.getByRole("navigation", { name: "Pages" }).waitFor();
     await first.close();
-    const second = await openPage(browser);
+    const second = await open();
     await second.page.goto(server.link);
     await second.page.getByRole("alert").getByText("unknown, already used").waitFor();
     await expectAccessible(second.page);
@@ -46,7 +27,7 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
   });
 
   it("whoever is not signed in is asked to, and comes back to the same page; an address from elsewhere is not followed", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, complaints, close } = await open();
     await page.goto(`${server.url}/trash`);
     await page.waitForURL(/sign-in/);
     await page.getByLabel("Key or one-time token").fill(server.key);
@@ -63,7 +44,7 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
   });
 
   it("a session that ended leads to the sign-in page, and from there back to the page one was on", async () => {
-    const { page, complaints, close } = await openPage(browser);
+    const { page, complaints, close } = await open();
     const streams = page.waitForResponse(/\/v1\/events/);
     await signedIn(page, server, "/collections?q=old");
     // All is there: what is asked next is what the click asks.
@@ -83,7 +64,7 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
   });
 
   it("the scripts of the first screen are 250 KB at most, compressed", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await open();
     const scripts = new Map<string, Response>();
     page.on("response", (response) => {
       if (response.url().endsWith(".js")) scripts.set(response.url(), response);
@@ -100,8 +81,7 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
   });
 
   it("a lost connection is shown, and heals", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/collections");
+    const { page, complaints, close } = await open("/collections");
     await page.getByRole("heading", { level: 1 }).waitFor();
     await server.stop();
     await page.getByText("Connection lost").waitFor();
@@ -115,7 +95,7 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
   });
 
   it("dark and light, kept over a reload; a phone has the list of pages behind a button", async () => {
-    const { page, close } = await openPage(browser, { ...phone, colorScheme: "light" });
+    const { page, close } = await open(undefined, { ...phone, colorScheme: "light" });
     await signedIn(page, server);
     await page.getByRole("button", { name: "Account" }).click();
     await page.getByRole("menuitem", { name: "Dark" }).click();
@@ -133,7 +113,7 @@ describe.skipIf(browserPath === undefined)("console: the frame of every page", (
   });
 
   it("the command palette goes to a page by the keyboard alone", async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await open();
     // Asked for by the frame of the page when it is there for good, and hears keys.
     const frame = page.waitForRequest(/\/v1\/events/);
     await signedIn(page, server);

@@ -1,31 +1,12 @@
 /** A store fails, a file is gone: each is seen with its reason, and mended. */
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  browserPath,
-  closeByEscape,
-  eventually,
-  expectAccessible,
-  launchBrowser,
-  openPage,
-  screenshot,
-  signedIn,
-} from "./support/browser.ts";
-import { startOperationServer, type OperationServer } from "./support/operation.ts";
+import { expect, it } from "vitest";
+import { closeByEscape, eventually, expectAccessible, screenshot } from "./support/browser.ts";
+import { startOperationServer } from "./support/operation.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
-describe.skipIf(browserPath === undefined)("console: deletions and audits", () => {
-  let server: OperationServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startOperationServer(), launchBrowser()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
-
+consoleSuite("deletions and audits", { start: startOperationServer }, ({ server, open }) => {
   it("a store that cannot delete: the lag warns, the report says which store and why, and a retry after mending ends it", async () => {
     await server.make("stuck");
     await server.upload("stuck", "a.txt", "words");
@@ -34,8 +15,7 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
     await mkdir(file);
     await writeFile(join(file, "in-the-way"), "");
     await server.api("DELETE", "/v1/repositories/kb/collections/stuck?purge=true&confirm=stuck");
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/deletions");
+    const { page, close } = await open("/deletions");
     await page.getByText(/A delete is not done after/).waitFor();
     await page.getByRole("button", { name: "Open oldest" }).click();
     const report = page.getByRole("dialog", { name: "Purge: stuck" });
@@ -76,8 +56,7 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
     };
     await eventually(async () => (await objects())?.error ?? null).not.toBeNull();
     expect(await objects()).toMatchObject({ remaining: null });
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/deletions");
+    const { page, close } = await open("/deletions");
     const row = page.getByRole("row").filter({ hasText: "Knowledge / blocked" });
     await row.getByTitle("not counted yet").waitFor();
     await row.getByRole("cell").first().click();
@@ -96,8 +75,7 @@ describe.skipIf(browserPath === undefined)("console: deletions and audits", () =
     await server.make("notes");
     await server.upload("notes", "a.txt", "words");
     await rm(await server.contentOf("notes"));
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/audit");
+    const { page, close } = await open("/audit");
     await page.getByText("No checks yet").waitFor();
     await page.getByLabel("Scope").selectOption({ label: "Knowledge" });
     await page.getByLabel("Collection").selectOption({ label: "notes" });

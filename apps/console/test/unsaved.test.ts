@@ -1,32 +1,17 @@
-import type { Browser, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  browserPath,
-  closeByEscape,
-  eventually,
-  expectAccessible,
-  launchBrowser,
-  openPage,
-  screenshot,
-  signedIn,
-} from "./support/browser.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import type { Locator, Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { closeByEscape, eventually, expectAccessible, screenshot } from "./support/browser.ts";
+import type { ConsoleServer } from "./support/server.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
-describe.skipIf(browserPath === undefined)("console: what was typed and not saved", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-    await server.api("PUT", "/v1/containers/orders", { partition_key: "/customer" });
-    await server.api("POST", "/v1/containers/orders/items", { id: "one", customer: "c1", status: "open" });
-    await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
-    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "papers", name: "Papers" });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+async function seed(server: ConsoleServer): Promise<void> {
+  await server.api("PUT", "/v1/containers/orders", { partition_key: "/customer" });
+  await server.api("POST", "/v1/containers/orders/items", { id: "one", customer: "c1", status: "open" });
+  await server.api("POST", "/v1/repositories", { repository_id: "kb", name: "Knowledge" });
+  await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "papers", name: "Papers" });
+}
 
+consoleSuite("what was typed and not saved", { seed }, ({ server, open }) => {
   const question = (page: Page) => page.getByRole("alertdialog", { name: "Leave without saving?" });
   const stay = async (page: Page) => {
     await question(page).getByRole("button", { name: "Keep editing" }).click();
@@ -38,8 +23,7 @@ describe.skipIf(browserPath === undefined)("console: what was typed and not save
   };
 
   it("an item that was edited: Escape, the cross and a click beside it ask first; what was typed stays until one leaves", async () => {
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/containers/orders?item=one&itemPk=c1");
+    const { page, close } = await open("/containers/orders?item=one&itemPk=c1");
     const sheet = page.getByRole("dialog", { name: "Item one" });
     const editor = page.getByRole("textbox", { name: "Document as JSON" });
     await eventually(() => editor.innerText()).toContain('"open"');
@@ -63,8 +47,7 @@ describe.skipIf(browserPath === undefined)("console: what was typed and not save
   });
 
   it("nothing is asked where nothing would be lost: nothing typed, typed and taken back, saved", async () => {
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/containers/orders?item=one&itemPk=c1");
+    const { page, close } = await open("/containers/orders?item=one&itemPk=c1");
     const sheet = page.getByRole("dialog", { name: "Item one" });
     const editor = page.getByRole("textbox", { name: "Document as JSON" });
     await eventually(() => editor.innerText()).toContain('"open"');
@@ -80,8 +63,7 @@ describe.skipIf(browserPath === undefined)("console: what was typed and not save
   });
 
   it("a new collection and one that is edited: the question, and the fields as they were", async () => {
-    const { page, close } = await openPage(browser);
-    await signedIn(page, server, "/collections?new=true");
+    const { page, close } = await open("/collections?new=true");
     const wizard = page.getByRole("dialog", { name: "New collection" });
     await wizard.getByLabel("Name", { exact: true }).waitFor();
     await closeByEscape(wizard);

@@ -1,56 +1,38 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  browserPath,
-  eventually,
-  expectAccessible,
-  expectNoSidewaysScroll,
-  launchBrowser,
-  openPage,
-  phone,
-  screenshot,
-  signedIn,
-} from "./support/browser.ts";
-import { startServer, type ConsoleServer } from "./support/server.ts";
+import { expect, it } from "vitest";
+import { eventually, expectAccessible, expectNoSidewaysScroll, phone, screenshot } from "./support/browser.ts";
+import type { ConsoleServer } from "./support/server.ts";
+import { consoleSuite } from "./support/console-suite.ts";
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
 const hostile = "<script>document.title=1</script> review";
 
-describe.skipIf(browserPath === undefined)("console: workflows", () => {
-  let server: ConsoleServer;
-  let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
-    const agents = [
-      {
-        agent_id: "planner",
-        agent_name: "Planner",
-        status: "completed",
-        started_at: ago(400),
-        completed_at: ago(100),
-        duration_ms: 300_000,
-      },
-    ];
-    for (const [id, name] of [
-      ["run", hostile],
-      ["stale", "Stale"],
-      ["leased", "Leased"],
-      ["other", "Other"],
-    ] as const) {
-      await server.api("POST", "/v1/workflows", { workflow_id: id, type: "sequential", name, total_steps: 4, agents });
-      if (id !== "other") await server.api("POST", `/v1/workflows/${id}:start`);
-    }
-    await server.api("POST", "/v1/workflows/run/checkpoints", { step: 1, state: { phase: "plan", found: 1 } });
-    await server.api("POST", "/v1/workflows/run/checkpoints", { step: 2, state: { phase: "draft", found: 1 } });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+async function seed(server: ConsoleServer): Promise<void> {
+  const agents = [
+    {
+      agent_id: "planner",
+      agent_name: "Planner",
+      status: "completed",
+      started_at: ago(400),
+      completed_at: ago(100),
+      duration_ms: 300_000,
+    },
+  ];
+  for (const [id, name] of [
+    ["run", hostile],
+    ["stale", "Stale"],
+    ["leased", "Leased"],
+    ["other", "Other"],
+  ] as const) {
+    await server.api("POST", "/v1/workflows", { workflow_id: id, type: "sequential", name, total_steps: 4, agents });
+    if (id !== "other") await server.api("POST", `/v1/workflows/${id}:start`);
+  }
+  await server.api("POST", "/v1/workflows/run/checkpoints", { step: 1, state: { phase: "plan", found: 1 } });
+  await server.api("POST", "/v1/workflows/run/checkpoints", { step: 2, state: { phase: "draft", found: 1 } });
+}
 
+consoleSuite("workflows", { seed }, ({ server, open }) => {
   it("from the filtered list to the timeline and a checkpoint with what differs from the one before", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/workflows");
+    const { page, complaints, close } = await open("/workflows");
     await page.getByRole("button", { name: "in progress (3)" }).click();
     await page.waitForURL(/status=in_progress/);
     await page.getByRole("cell", { name: "Other" }).waitFor({ state: "detached" });
@@ -80,8 +62,7 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
   });
 
   it("paused, resumed with a lease, failed and retried; what happens elsewhere is seen at once", async () => {
-    const { page, complaints, close } = await openPage(browser, phone);
-    await signedIn(page, server, "/workflows/run?tab=events");
+    const { page, complaints, close } = await open("/workflows/run?tab=events", phone);
     await page.getByText("live", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByRole("dialog", { name: "Pause" }).getByRole("button", { name: "Pause" }).click();
@@ -117,8 +98,7 @@ describe.skipIf(browserPath === undefined)("console: workflows", () => {
   });
 
   it("a workflow that changed meanwhile is not moved on unseen; one that a worker holds asks for its token", async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await signedIn(page, server, "/workflows/stale");
+    const { page, complaints, close } = await open("/workflows/stale");
     await page.getByRole("button", { name: "Pause" }).click();
     const dialog = page.getByRole("dialog", { name: "Pause" });
     await dialog.getByRole("button", { name: "Pause" }).waitFor();

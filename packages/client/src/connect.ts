@@ -11,7 +11,7 @@ export interface PinakesClient extends StateClient, KnowledgeClient {}
 
 export interface ConnectOptions extends Omit<HttpOptions, "apiKey"> {
   /** An API key or a token of an identity provider; a function is asked before each request. It says which workspace it is. */
-  readonly key?: HttpOptions["apiKey"];
+  readonly key?: HttpOptions["apiKey"] | undefined;
 }
 
 /**

@@ -58,6 +58,7 @@ export type { ContainerClient, FollowChanges, FollowedChange } from "./sugar/con
 export { citedMetadata, type CitedMetadata } from "./sugar/cited-metadata.ts";
 export { decodeId, encodeId } from "./sugar/document-id.ts";
 export { inBatches, threadMessagesMax } from "./sugar/in-batches.ts";
+export { isSameJson } from "./sugar/is-same-json.ts";
 export type { Listing } from "./sugar/listing.ts";
 export type { Recorder, RecorderOptions } from "./sugar/recorder.ts";
 export { addRows, removeRows, type AddRows, type RowStore } from "./sugar/rows.ts";

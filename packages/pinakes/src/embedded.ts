@@ -6,7 +6,7 @@ import { open, type OpenOptions, type Pinakes } from "./open.ts";
 export interface EmbeddedOptions extends OpenOptions {
   readonly workspace: string;
   /** Who the program acts for; `embedded` when absent. */
-  readonly userId?: string;
+  readonly userId?: string | undefined;
 }
 
 export interface EmbeddedClient extends PinakesClient, AsyncDisposable {

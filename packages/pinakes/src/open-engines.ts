@@ -310,11 +310,11 @@ export async function openParsers(): Promise<Parser> {
 /** What pipelines may read, as an operator writes it. Each bucket, and the queue, is connected to on first use. */
 export interface PipelineOptions {
   /** Folders, each open to every workspace unless it names some. */
-  readonly pipelineFolders?: readonly (string | AllowedFolder)[];
+  readonly pipelineFolders?: readonly (string | AllowedFolder)[] | undefined;
   /** `s3://bucket/prefix?region=…`, or the same in parts. */
-  readonly pipelineBuckets?: readonly (string | (BucketSettings & Pick<AllowedBucket, "tenants">))[];
+  readonly pipelineBuckets?: readonly (string | (BucketSettings & Pick<AllowedBucket, "tenants">))[] | undefined;
   /** `sqs://region/queue`: the queue to which the buckets send their events. */
-  readonly pipelineQueue?: string | EventQueueSettings;
+  readonly pipelineQueue?: string | EventQueueSettings | undefined;
 }
 
 export async function openPipelinePlaces({

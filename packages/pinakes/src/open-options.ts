@@ -9,50 +9,50 @@ import type { OpenVectorsOptions } from "./vectors/index.ts";
 
 export interface OpenOptions extends PipelineOptions {
   /** Where embedded stores keep their files; `./data` when absent. */
-  readonly dir?: string;
+  readonly dir?: string | undefined;
   /** `sqlite:./folder`, `postgres://…`, `dynamodb://region/prefix` or `memory:`; SQLite in `dir` when absent. */
-  readonly items?: string;
+  readonly items?: string | undefined;
   /** `file:./folder`, `s3://bucket/prefix` or `memory:`; the folder `objects` in `dir` when absent. */
-  readonly objects?: string;
+  readonly objects?: string | undefined;
   /** `items` (in the item store, the default) or `sqs://region/prefix`. */
-  readonly queue?: string;
+  readonly queue?: string | undefined;
   /** `pinakes` when absent; a store under `project-ascension-db`, the default of earlier versions, is found, too. */
-  readonly database?: string;
-  readonly clock?: Clock;
+  readonly database?: string | undefined;
+  readonly clock?: Clock | undefined;
   /** Gets a line, with its level, for each relevant event: a new system scope, a failure of background work or of a document. */
-  readonly log?: Log;
+  readonly log?: Log | undefined;
   /** Gets the lines about system scopes instead of `log`: they are the same at every start. */
   readonly logScope?: (line: string) => void;
   /** How often expired items are purged. */
-  readonly sweepMs?: number;
+  readonly sweepMs?: number | undefined;
   /** Memory, threads and retention of the vector store. */
-  readonly vectors?: Pick<OpenVectorsOptions, "memoryBytesMax" | "diskBytesMax" | "threads" | "policy">;
+  readonly vectors?: Pick<OpenVectorsOptions, "memoryBytesMax" | "diskBytesMax" | "threads" | "policy"> | undefined;
   /** Tenants whose producers drop deltas into the bucket and announce them on the queue `vector-deltas`, each with a default collection. */
-  readonly dropBoxes?: readonly { readonly tenant: string; readonly collection?: string }[];
+  readonly dropBoxes?: readonly { readonly tenant: string; readonly collection?: string }[] | undefined;
   /** Embedding models that collections may name; the first is the default. Default: only the local one. See docs/reference.md. */
-  readonly models?: unknown;
+  readonly models?: unknown | undefined;
   /** Chat models that may read a collection's documents; none when absent. See docs/reference.md. */
-  readonly chatModels?: unknown;
+  readonly chatModels?: unknown | undefined;
   /** Limits of the knowledge side that differ from the defaults. */
-  readonly quotas?: Partial<Quotas>;
+  readonly quotas?: Partial<Quotas> | undefined;
   /** How many days a deleted collection can be restored; 90 when absent, 0: every delete is final. */
-  readonly trashDays?: number;
+  readonly trashDays?: number | undefined;
   /** How many days what a repair of fsck removed can be restored; 30 when absent. */
-  readonly quarantineDays?: number;
+  readonly quarantineDays?: number | undefined;
   /** Deletes that take longer than this cause a warning; 300 when absent. */
-  readonly deletionLagSeconds?: number;
+  readonly deletionLagSeconds?: number | undefined;
   /** Prefix of the lifecycle's queue names, if several deployments share them. */
-  readonly topicPrefix?: string;
+  readonly topicPrefix?: string | undefined;
   /** The key of the workspace `default`'s admin, which may create keys for any workspace. */
-  readonly rootToken?: string;
+  readonly rootToken?: string | undefined;
   /** Issuers whose tokens are accepted besides keys. */
-  readonly oidc?: readonly OidcSettings[];
+  readonly oidc?: readonly OidcSettings[] | undefined;
   /** Folders and addresses that migrations may read; none when absent. "any" where every admin of a workspace operates the machine, too. */
-  readonly migrationSources?: readonly string[] | "any";
+  readonly migrationSources?: readonly string[] | "any" | undefined;
   /** Documents that are ingested at the same time; two more than there are cores when absent. */
-  readonly ingestPlaces?: number;
+  readonly ingestPlaces?: number | undefined;
   /** False: no background work in this process (compaction, garbage, expiry). For tools that look at stores in use by others. */
-  readonly background?: boolean;
+  readonly background?: boolean | undefined;
 }
 
 export function deletionLagOf(seconds: number = 300): number {

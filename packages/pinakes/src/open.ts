@@ -122,10 +122,10 @@ export async function openStores(
 }
 
 export interface StoreIdOptions {
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   readonly log?: (line: string) => void;
   /** Give objects and triples the id of the items, whatever they had. */
-  readonly bind?: boolean;
+  readonly bind?: boolean | undefined;
 }
 
 /** The ids of the stores of a configuration, without rejecting those that do not belong together. */
@@ -154,11 +154,11 @@ export async function storeIds(
 }
 
 export interface MoveEngineOptions {
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   readonly log?: (line: string) => void;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Compare only. */
-  readonly verifyOnly?: boolean;
+  readonly verifyOnly?: boolean | undefined;
   readonly onProgress?: (progress: { readonly what: string; readonly done: number }) => void;
 }
 

@@ -10,9 +10,9 @@ export interface NewMigration {
 }
 
 export interface StepOptions {
-  readonly remove_old?: boolean;
-  readonly now?: boolean;
-  readonly force?: boolean;
+  readonly remove_old?: boolean | undefined;
+  readonly now?: boolean | undefined;
+  readonly force?: boolean | undefined;
 }
 
 export const migrationsKey = ["migrations"] as const;

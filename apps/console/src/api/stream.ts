@@ -16,7 +16,7 @@ interface StreamOptions<Event> {
   readonly types: readonly string[];
   readonly onEvent: (event: Event) => void;
   /** The query parameter for the id of the last event. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
   /** It was closed for some time, and events were missed. */
   readonly onMissed?: () => void;
 }

@@ -3,10 +3,10 @@ import { Tooltip } from "@base-ui/react/tooltip";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { Toasts } from "../ui/toast.tsx";
+import { Toasts, toast } from "../ui/toast.tsx";
 import { queryClient } from "./query-client.ts";
 import { router } from "./router.tsx";
-import { catchStrayDrops } from "./stray-drops.ts";
+import { shellStrings } from "../strings/shell.ts";
 
 export function App() {
   useEffect(() => catchStrayDrops(), []);
@@ -21,4 +21,37 @@ export function App() {
       </QueryClientProvider>
     </CSPProvider>
   );
+}
+
+const s = shellStrings.drops;
+
+/**
+ * A file dropped outside a drop zone: the browser would leave the page and open it. The drop is prevented, with a notification. Drop
+ * zones handle their own drops and mark them as handled.
+ */
+function catchStrayDrops(): () => void {
+  const dragged = (event: DragEvent) => {
+    // An editor accepts files as text unless the default is prevented.
+    if (
+      isHandled(event) ||
+      (event.target instanceof Element && event.target.closest("[contenteditable=true]") !== null)
+    )
+      return;
+    event.preventDefault();
+  };
+  const dropped = (event: DragEvent) => {
+    if (isHandled(event)) return;
+    event.preventDefault();
+    toast(document.querySelector("[data-drop-zone]") === null ? s.noTarget : s.outside);
+  };
+  document.addEventListener("dragover", dragged);
+  document.addEventListener("drop", dropped);
+  return () => {
+    document.removeEventListener("dragover", dragged);
+    document.removeEventListener("drop", dropped);
+  };
+}
+
+function isHandled({ defaultPrevented, dataTransfer }: DragEvent): boolean {
+  return defaultPrevented || dataTransfer?.types.includes("Files") !== true;
 }

@@ -15,46 +15,20 @@ interface FieldProps {
   readonly className?: string;
 }
 
-export function TextField({
-  label,
-  hint,
-  error,
-  labelHidden,
-  className,
-  ...props
-}: FieldProps & Omit<ComponentProps<"input">, "className">) {
-  const id = useId();
+export function TextField(props: FieldProps & Omit<ComponentProps<"input">, "className">) {
+  const { field, own } = useField(props);
   return (
-    <Field {...{ id, label, hint, error, labelHidden, className }}>
-      <input
-        {...props}
-        id={id}
-        className={inputClass}
-        aria-invalid={error !== undefined}
-        aria-describedby={`${id}-more`}
-      />
+    <Field {...field}>
+      <input {...own} className={inputClass} />
     </Field>
   );
 }
 
-export function TextArea({
-  label,
-  hint,
-  error,
-  labelHidden,
-  className,
-  ...props
-}: FieldProps & Omit<ComponentProps<"textarea">, "className">) {
-  const id = useId();
+export function TextArea(props: FieldProps & Omit<ComponentProps<"textarea">, "className">) {
+  const { field, own } = useField(props);
   return (
-    <Field {...{ id, label, hint, error, labelHidden, className }}>
-      <textarea
-        {...props}
-        id={id}
-        className={cx(inputClass, "h-auto py-2")}
-        aria-invalid={error !== undefined}
-        aria-describedby={`${id}-more`}
-      />
+    <Field {...field}>
+      <textarea {...own} className={cx(inputClass, "h-auto py-2")} />
     </Field>
   );
 }
@@ -72,25 +46,15 @@ interface SelectProps<Value extends string> extends FieldProps {
 }
 
 /** The native select: works with keyboard, screen reader and touch. */
-export function Select<Value extends string>({
-  label,
-  hint,
-  error,
-  labelHidden,
-  className,
-  value,
-  choices,
-  onChoose,
-  disabled,
-}: SelectProps<Value>) {
-  const id = useId();
+export function Select<Value extends string>({ choices, onChoose, ...props }: SelectProps<Value>) {
+  const { field, own } = useField(props);
   return (
-    <Field {...{ id, label, hint, error, labelHidden, className }}>
+    <Field {...field}>
       <select
-        id={id}
+        id={own.id}
         className={cx(inputClass, "pr-2")}
-        value={value}
-        disabled={disabled}
+        value={own.value}
+        disabled={own.disabled}
         onChange={({ target }) => onChoose(target.value as Value)}
       >
         {choices.map((choice) => (
@@ -123,6 +87,15 @@ export function Check({ label, checked, onCheck, disabled }: CheckProps) {
       {label}
     </label>
   );
+}
+
+/** The frame's properties, and those of the input itself. */
+function useField<Props extends FieldProps>({ label, hint, error, labelHidden, className, ...rest }: Props) {
+  const id = useId();
+  return {
+    field: { id, label, hint, error, labelHidden, className },
+    own: { ...rest, id, "aria-invalid": error !== undefined, "aria-describedby": `${id}-more` },
+  };
 }
 
 function Field({

@@ -14,6 +14,18 @@ export function Loading({ what }: { readonly what?: string }) {
   );
 }
 
+/** What a query shows before it has data. */
+export function Pending({
+  of: { error, refetch },
+  what,
+}: {
+  readonly of: { readonly error: unknown; readonly refetch: () => Promise<unknown> };
+  readonly what?: string;
+}) {
+  if (error === null) return <Loading {...(what === undefined ? {} : { what })} />;
+  return <ErrorBox error={error} onRetry={() => void refetch()} />;
+}
+
 export function Empty({
   title,
   children,

@@ -1,9 +1,9 @@
 /** A UI message as a message of a thread, and back. */
 import {
   encodeId,
+  isSameJson,
   PinakesClientError,
   type JsonObject,
-  type JsonValue,
   type Stored,
   type ThreadMessage,
 } from "@pinakes/client";
@@ -34,25 +34,6 @@ export function fromDocument<Message extends UIMessage>(document: Stored<ThreadM
   return document["kind"] === messageKind ? (document["message"] as unknown as Message) : undefined;
 }
 
+/** The order of properties is not kept by every engine, so it does not count. */
 export const isSameMessage = (stored: JsonObject, given: JsonObject): boolean =>
   isSameJson(stored["message"], given["message"]);
-
-/** The order of properties is not kept by every engine, so it does not count. */
-function isSameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  if (a === b) return true;
-  if (
-    typeof a !== "object" ||
-    typeof b !== "object" ||
-    a === null ||
-    b === null ||
-    Array.isArray(a) !== Array.isArray(b)
-  )
-    return false;
-  const left = a as JsonObject;
-  const right = b as JsonObject;
-  const keys = Object.keys(left);
-  return (
-    keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && isSameJson(left[key], right[key]))
-  );
-}

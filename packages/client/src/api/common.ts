@@ -11,7 +11,7 @@ export interface CreateOptions {
 
 export interface IngestOptions {
   /** Store nothing unless every line is good. */
-  readonly allOrNothing?: boolean;
+  readonly allOrNothing?: boolean | undefined;
   /** Report every line, not only those that failed. */
-  readonly report?: "failed" | "all";
+  readonly report?: "failed" | "all" | undefined;
 }

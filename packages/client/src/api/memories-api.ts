@@ -46,9 +46,9 @@ export interface MemorySearch {
 
 export interface AppendOptions extends CreateOptions {
   /** Take a message whose parent is not there. */
-  readonly allowDangling?: boolean;
+  readonly allowDangling?: boolean | undefined;
   /** For the first message of a session. */
-  readonly ttlUnit?: TtlUnit;
+  readonly ttlUnit?: TtlUnit | undefined;
 }
 
 export interface MemoriesApi {

@@ -18,6 +18,11 @@ export const migrationStates = [
 ] as const;
 export type MigrationState = (typeof migrationStates)[number];
 
+/** From which a migration can be rolled back; repeatable, because a concurrent copy may have held rows in the meantime. */
+export const rollbackStates: readonly MigrationState[] = migrationStates.filter(
+  (state) => state !== "planning" && state !== "rolling_back",
+);
+
 export const migrationSteps = ["plan", "copy", "validate", "cutover", "finish", "rollback"] as const;
 export type MigrationStep = (typeof migrationSteps)[number];
 

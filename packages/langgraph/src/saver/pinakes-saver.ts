@@ -38,11 +38,11 @@ import { ThreadStore } from "./thread-store.ts";
 
 export interface PinakesSaverOptions {
   /** Instead of LangGraph's own. */
-  readonly serde?: SerializerProtocol;
+  readonly serde?: SerializerProtocol | undefined;
   /** `langgraph-checkpoints` when absent. */
-  readonly container?: string;
+  readonly container?: string | undefined;
   /** How much of the threads used last is kept in memory. 16,777,216 when absent. */
-  readonly cacheCharsMax?: number;
+  readonly cacheCharsMax?: number | undefined;
 }
 
 interface Entry {

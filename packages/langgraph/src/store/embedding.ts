@@ -6,7 +6,7 @@ export interface EmbedOptions {
   /** Makes a vector of each text. */
   readonly embed: (texts: string[]) => Promise<number[][]>;
   /** What of a value is embedded; all of it (`$`) when absent. */
-  readonly fields?: readonly string[];
+  readonly fields?: readonly string[] | undefined;
 }
 
 export class Embedding {

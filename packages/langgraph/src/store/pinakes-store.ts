@@ -25,9 +25,9 @@ import { StoreItems, storeSpec, toItem, type StoredItem } from "./store-items.ts
 
 export interface PinakesStoreOptions {
   /** Makes searches with a query rank by meaning; without it they list. */
-  readonly index?: EmbedOptions | IndexConfig;
+  readonly index?: EmbedOptions | IndexConfig | undefined;
   /** `langgraph-store` when absent. */
-  readonly container?: string;
+  readonly container?: string | undefined;
 }
 
 const containerDefault = "langgraph-store";

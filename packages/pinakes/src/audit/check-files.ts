@@ -41,10 +41,7 @@ async function checkRecords({ deps, scope, findings, signal }: AuditRun): Promis
 async function checkObjects({ deps, scope, findings, signal, repair }: AuditRun): Promise<void> {
   for (let after: string | undefined; ;) {
     signal.throwIfAborted();
-    const page = await deps.objects.list(scope, filesRoot, {
-      limit: auditLimits.pageKeysMax,
-      ...(after === undefined ? {} : { after }),
-    });
+    const page = await deps.objects.list(scope, filesRoot, { limit: auditLimits.pageKeysMax, after });
     for (const { key, bytes, modifiedAt } of page.keys) {
       findings.checked.objects += 1;
       const [owner, id] = key.slice(filesRoot.length).split("/") as [string, string];

@@ -144,10 +144,7 @@ async function checkBack(run: IncarnationRun, documentId: string): Promise<void>
 
 async function* listed({ deps, scope, partition }: IncarnationRun): AsyncGenerator<Listed> {
   for (let after: string | undefined; ;) {
-    const page = await deps.objects.list(scope, partition.prefix, {
-      limit: auditLimits.pageKeysMax,
-      ...(after === undefined ? {} : { after }),
-    });
+    const page = await deps.objects.list(scope, partition.prefix, { limit: auditLimits.pageKeysMax, after });
     yield* page.keys;
     after = page.next;
     if (after === undefined) return;

@@ -1,13 +1,16 @@
 /** Compares the chunks of an incarnation with its documents, in both directions, in the generation that searches read. */
 import { hasCode } from "../domain/errors.ts";
-import { ifMissing, tolerate } from "../runtime/expected-errors.ts";
+import { ifMissing, tolerate, isConflict } from "../runtime/expected-errors.ts";
 import { appendRows, chunkId } from "../knowledge/documents/passages.ts";
-import { shownIn, type DocumentRecord, type FenceRecord } from "../knowledge/records/records.ts";
+import { shownIn, type DocumentRecord, type FenceRecord, itemIds } from "../knowledge/records/records.ts";
 import { keepGeneration, keepRows } from "./quarantine/index.ts";
 import { found, keeping, mayRepair, type IncarnationRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 import { isMarked, isUnderWay, readNamed, readRowName, rowsNamed, walkDocuments } from "./named.ts";
-import { repairPassages } from "./repair-passages.ts";
+import { toIndexAnew } from "../knowledge/documents/index-anew.ts";
+import { contentKey } from "../knowledge/documents/upload.ts";
+import type { Stored } from "../knowledge/records/catalog-records.ts";
+import { markMissing, type RepairOutcome } from "./repair-object.ts";
 
 /** The rows of one run of one document. */
 interface Group {
@@ -194,4 +197,31 @@ async function present(
 
 function indexes(documentId: string, run: number, from: number, to: number): readonly string[] {
   return Array.from({ length: Math.max(0, to - from) }, (_, i) => chunkId(documentId, run, from + i));
+}
+
+/** Re-indexes a document with missing chunks; if its bytes are missing too, marks it. */
+async function repairPassages(run: IncarnationRun, stored: Stored<DocumentRecord>): Promise<RepairOutcome> {
+  const { deps, partition, scope, queue } = run;
+  if ((await partition.fence())?.record.status !== "ACTIVE")
+    return { repaired: false, detail: "The collection is archived; unarchive it first." };
+  const { record } = stored;
+  const [newest] = record.versions;
+  if (newest === undefined)
+    return { repaired: false, detail: "None of its versions has bytes. Upload it again, with replace=true." };
+  const bytes = await deps.objects.head(scope, contentKey(partition, record.document_id, newest.version));
+  // The chunks cannot be rebuilt: the record keeps everything, so that it is as before when the bytes are back.
+  if (bytes === undefined) return markMissing(run, stored, [newest.version]);
+  await queue.watch(partition);
+  try {
+    const next = toIndexAnew(record, deps.clock.now());
+    await partition.write([
+      { op: "replace", document: partition.document(itemIds.document(record.document_id), next), ifMatch: stored.etag },
+      partition.move({ from: record.status, to: "pending" }),
+    ]);
+    await queue.send(partition, next);
+    return { repaired: true, detail: "It is being indexed again." };
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    return { repaired: false, detail: "It changed concurrently; audit again." };
+  }
 }

@@ -2,13 +2,20 @@
  * What a command asks, through the client's interface: a server by its address (--url), the server that runs on the data folder, or the
  * stores themselves. A command is written once and cannot tell which of them answers.
  */
-import { httpApi, httpKnowledge, type HttpOptions, type KnowledgeApi, type StateApi } from "@pinakes/client";
+import {
+  httpApi,
+  httpKnowledge,
+  type HttpOptions,
+  type KnowledgeApi,
+  type StateApi,
+  PinakesClientError,
+} from "@pinakes/client";
 import { readConfig } from "../config.ts";
 import { embeddedKnowledge } from "../embedded-knowledge.ts";
 import type { LocalActor } from "../identity/index.ts";
 import { UsageError, type Call } from "./terminal/command.ts";
 import { notFoundIn, placeOf, type StoreLocation } from "./store-location.ts";
-import { engineErrors } from "./server-errors.ts";
+import { errorCodes, PinakesError, type ErrorCode } from "../domain/errors.ts";
 import { findServer } from "./server-file.ts";
 import {
   actorOf,
@@ -94,4 +101,56 @@ function refuseActor({ given }: Call<ActorOption>, { root }: SessionOptions): vo
   const said = (Object.keys(actorOptions) as ActorOption[]).find((name) => given.text(name) !== undefined);
   if (said !== undefined)
     throw new UsageError(`--${said}: goes only with the stores of this machine; at a server the key says who acts.`);
+}
+
+/**
+ * The errors of a server as those that the stores throw, so that a command handles one kind. An API over HTTP whose calls throw
+ * PinakesError.
+ */
+function engineErrors<Api extends object>(api: Api): Api {
+  return Object.fromEntries(
+    Object.entries(api).map(([name, group]) => [name, guardedGroup(group as Group)]),
+  ) as unknown as Api;
+}
+
+type Group = Readonly<Record<string, (...args: unknown[]) => unknown>>;
+
+function guardedGroup(group: Group): Group {
+  return Object.fromEntries(
+    Object.entries(group).map(([name, method]) => [
+      name,
+      (...args: unknown[]) => {
+        const result = method(...args);
+        if (result instanceof Promise) return result.catch((error: unknown) => Promise.reject(engineError(error)));
+        return isStream(result) ? guardedStream(result) : result;
+      },
+    ]),
+  );
+}
+
+async function* guardedStream(stream: AsyncIterable<unknown>): AsyncGenerator<unknown, void> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw engineError(error);
+  }
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}
+
+function engineError(error: unknown): Error {
+  if (!PinakesClientError.isInstance(error)) return error instanceof Error ? error : new Error(String(error));
+  const { code, detail, retryable, currentEtag, batch } = error;
+  return new PinakesError(isCode(code) ? code : "UNAVAILABLE", detail, {
+    cause: error,
+    retryable,
+    ...(currentEtag === undefined ? {} : { currentEtag }),
+    ...(batch === undefined ? {} : { batch }),
+  });
+}
+
+function isCode(code: string): code is ErrorCode {
+  return (errorCodes as readonly string[]).includes(code);
 }

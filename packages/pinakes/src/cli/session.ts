@@ -31,13 +31,13 @@ export type ActorOption = keyof typeof actorOptions;
 
 export interface SessionOptions {
   /** Documents are ingested, and what others left behind is carried on, in this process. */
-  readonly background?: boolean;
+  readonly background?: boolean | undefined;
   /** The command ends by itself soon after Ctrl-C; otherwise it is left where it is. */
-  readonly endsItself?: boolean;
+  readonly endsItself?: boolean | undefined;
   /** Acts with the root token, which is made when there is none yet: to make keys. The options of keys say whose they are, not who acts. */
-  readonly root?: boolean;
+  readonly root?: boolean | undefined;
   /** It makes something from nothing, so it may be the first to use the data folder; others refuse one that has no data. */
-  readonly creates?: boolean;
+  readonly creates?: boolean | undefined;
 }
 
 export async function withStores<T>(
@@ -50,19 +50,9 @@ export async function withStores<T>(
   if (options.creates !== true) await requireData(config);
   await using pinakes = await openStores(config.stores, {
     background: options.background ?? false,
-    vectors: config.vectors,
-    models: config.models,
-    chatModels: config.chatModels,
-    quotas: readQuotas(config.quotas),
-    trashDays: config.trashDays,
-    quarantineDays: config.quarantineDays,
-    deletionLagSeconds: config.deletionLagSeconds,
-    ...(config.topicPrefix === undefined ? {} : { topicPrefix: config.topicPrefix }),
+    ...knowledgeOptions(config),
     // Who runs commands operates the machine.
     migrationSources: "any",
-    pipelineFolders: config.pipelineFolders,
-    pipelineBuckets: config.pipelineBuckets,
-    ...(config.pipelineQueue === undefined ? {} : { pipelineQueue: config.pipelineQueue }),
     ...(options.root === true ? { rootToken: rootTokenOf(config) } : {}),
     log: logOf(call),
   });
@@ -77,6 +67,23 @@ export async function withStores<T>(
     throw options.root === true ? error : notFoundIn(session.place, error);
   });
   return options.endsItself === true ? await done : await untilInterrupted(done, call.terminal.signal);
+}
+
+/** The settings of the stores' features, as the server and commands open them. */
+export function knowledgeOptions(config: Config) {
+  return {
+    vectors: config.vectors,
+    models: config.models,
+    chatModels: config.chatModels,
+    quotas: readQuotas(config.quotas),
+    trashDays: config.trashDays,
+    quarantineDays: config.quarantineDays,
+    deletionLagSeconds: config.deletionLagSeconds,
+    pipelineFolders: config.pipelineFolders,
+    pipelineBuckets: config.pipelineBuckets,
+    ...(config.topicPrefix === undefined ? {} : { topicPrefix: config.topicPrefix }),
+    ...(config.pipelineQueue === undefined ? {} : { pipelineQueue: config.pipelineQueue }),
+  };
 }
 
 export function actorOf({ given }: Call<ActorOption>): CallerInput {

@@ -61,8 +61,8 @@ export interface DocumentChanges<Document> {
 
 export interface FollowOptions {
   readonly cursor?: string | undefined;
-  readonly from?: "oldest" | "now";
+  readonly from?: "oldest" | "now" | undefined;
   readonly signal?: AbortSignal | undefined;
   /** How long to wait at the end of the feed before polling again. */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
 }

@@ -43,7 +43,7 @@ export interface WorkRegistryOptions {
   /** `pinakes.…`: a name that no caller can have. */
   readonly tenant: string;
   /** The same as for `workContainer`. */
-  readonly fields?: WorkFields;
+  readonly fields?: WorkFields | undefined;
 }
 
 export class WorkRegistry<Kind extends string = string, Data extends JsonObject = JsonObject> {

@@ -30,8 +30,8 @@ export interface ErrorContext {
 }
 
 export interface PinakesErrorOptions extends ErrorContext {
-  readonly cause?: unknown;
-  readonly retryable?: boolean;
+  readonly cause?: unknown | undefined;
+  readonly retryable?: boolean | undefined;
 }
 
 const marker = Symbol.for("pinakes.error");

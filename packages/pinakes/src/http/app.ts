@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { connectionDefaults, type ConnectionLimits } from "../config-connections.ts";
 import type { Pinakes } from "../open.ts";
-import { apiInfo } from "./api-info.ts";
+import type { ApiInfo } from "./framework/docs/openapi.ts";
 import {
   createLogger,
   EventStreams,
@@ -53,20 +53,20 @@ import { workflowRoutes } from "./api/workflows.ts";
 
 export interface AppOptions {
   /** Structured log lines; none when absent. */
-  readonly log?: Logger;
+  readonly log?: Logger | undefined;
   /** Aborted when the server begins to close, so that event streams end. */
-  readonly closing?: AbortSignal;
-  readonly allowedOrigins?: readonly string[];
+  readonly closing?: AbortSignal | undefined;
+  readonly allowedOrigins?: readonly string[] | undefined;
   /** Requests of one user in a second; twice as many at once. 1,000 when absent. */
-  readonly requestsPerSecond?: number;
+  readonly requestsPerSecond?: number | undefined;
   /** How many event streams there may be; the defaults when absent. */
-  readonly connections?: Pick<ConnectionLimits, "eventStreamsMax" | "eventStreamsPerUserMax">;
+  readonly connections?: Pick<ConnectionLimits, "eventStreamsMax" | "eventStreamsPerUserMax"> | undefined;
   /** Another one than that makes, failed attempts to sign in included; for tests. */
-  readonly limiter?: RateLimiter;
+  readonly limiter?: RateLimiter | undefined;
   /** Where the web page was built; none at `/` when absent. */
-  readonly console?: string;
+  readonly console?: string | undefined;
   /** Checks each answer against what its route declares; for tests. */
-  readonly checkAnswers?: boolean;
+  readonly checkAnswers?: boolean | undefined;
   /** The address under which clients reach the server, such as https://pinakes.example.com; from each request when absent. */
   readonly publicUrl?: string | undefined;
   /** More MCP tools, prompts and resources; for tests. */
@@ -90,10 +90,10 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
     idempotency: await openIdempotencyStore(pinakes.items),
     checkAnswers,
     facades: [{ prefix: openAiPrefix, errorBody }],
-    ...(around === undefined ? {} : { around }),
-    ...(log === undefined ? {} : { log }),
-    ...(closing === undefined ? {} : { closing }),
-    ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
+    around,
+    log,
+    closing,
+    allowedOrigins,
   });
   const { version } = pinakes.info();
   mountReference(app, routes, apiInfo(version));
@@ -147,4 +147,48 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...openAiRoutes(pinakes),
     ...systemRoutes(pinakes),
   ];
+}
+
+/** In the order in which the reference shows them. */
+const tags: NonNullable<ApiInfo["tags"]> = [
+  { name: "repositories", description: "Groups of collections that share a model, settings and access." },
+  {
+    name: "collections",
+    description: "Documents, vectors and triples under one access decision, one retention and one deletion.",
+  },
+  {
+    name: "catalogs",
+    description: "A user's own catalogs as the knowledge-base agent has them; the same tools as over MCP.",
+  },
+  { name: "documents", description: "Upload, read, re-index and delete files; their text, chunks and versions." },
+  { name: "search", description: "Hybrid, vector, keyword and graph search with citations that can be verified." },
+  { name: "vectors", description: "Vectors of callers that embed texts themselves." },
+  { name: "graph", description: "Triples of RDF and SPARQL 1.1." },
+  { name: "pipelines", description: "Folders and buckets whose files are ingested on a schedule or on events." },
+  { name: "transfer", description: "Single-use upload grants and expiring download links." },
+  { name: "quality", description: "Evaluation of retrieval on judged questions." },
+  { name: "jobs", description: "Long-running work, operations on all stores, and events." },
+  { name: "access", description: "Who may do what, and why." },
+  { name: "identity", description: "API keys, browser sessions and the caller." },
+  { name: "workflows", description: "Runs of agents with checkpoints, leases and fencing tokens." },
+  { name: "memories", description: "Messages of sessions, context windows and semantic search over them." },
+  { name: "threads", description: "Conversation threads and agent entities." },
+  { name: "metrics", description: "Metrics of agents with exact aggregates." },
+  { name: "tools", description: "The log of tool invocations, redacted and hash-chained." },
+  { name: "telemetry", description: "OpenTelemetry traces, metrics and logs (OTLP)." },
+  { name: "containers", description: "Containers of your own: items, batches, SQL queries and change feeds." },
+  { name: "migrations", description: "Move data in from other systems and between engines." },
+  { name: "openai", description: "Files, vector stores, embeddings and conversations for clients of the OpenAI API." },
+  { name: "operation", description: "Queues, consistency checks and figures for operators." },
+  { name: "system", description: "Health, readiness and information about the server." },
+];
+
+/** What the OpenAPI document and the reference page say about the interface as a whole. */
+function apiInfo(version: string): ApiInfo {
+  return {
+    title: "Pinakes",
+    version,
+    description: "The data plane of AI agents: what they know and what they did.",
+    tags,
+  };
 }

@@ -21,7 +21,7 @@ export interface ServeOptions {
   readonly host: string;
   readonly port: number;
   /** The defaults when absent. */
-  readonly connections?: ConnectionLimits;
+  readonly connections?: ConnectionLimits | undefined;
 }
 
 /** How often Node looks for requests that are late. */

@@ -11,8 +11,8 @@ import { uploadBytesMaxDefault } from "./framework/route.ts";
 
 export interface UnreadOptions {
   /** A longer body than any route takes is not waited for. */
-  readonly droppedBytesMax?: number;
-  readonly silentMsMax?: number;
+  readonly droppedBytesMax?: number | undefined;
+  readonly silentMsMax?: number | undefined;
 }
 
 const silentMsMaxDefault = 10_000;

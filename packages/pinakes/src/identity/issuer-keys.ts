@@ -15,7 +15,7 @@ import {
 } from "jose";
 import { PinakesError } from "../domain/errors.ts";
 import type { Clock } from "../ports/clock.ts";
-import { fetchJson } from "./fetch-json.ts";
+import { fetchFrom } from "../outgoing/fetch-from.ts";
 import { identityLimits } from "./limits.ts";
 import { isSafeUrl, type OidcSettings } from "./oidc-settings.ts";
 
@@ -112,4 +112,15 @@ export class IssuerKeys {
       throw new Error("its openid-configuration has no https:// jwks_uri; set jwksUri");
     return document.jwks_uri;
   }
+}
+
+/** A JSON document from an issuer, within bounds of time and size, and from nowhere else: a redirect is refused. */
+async function fetchJson(url: string): Promise<unknown> {
+  const { status, text } = await fetchFrom(url, {
+    headers: { accept: "application/json, application/jwk-set+json" },
+    signal: AbortSignal.timeout(identityLimits.issuerAnswerMsMax),
+    answerBytesMax: identityLimits.issuerAnswerBytesMax,
+  });
+  if (status !== 200) throw new Error(`${url} answered ${status}`);
+  return JSON.parse(text) as unknown;
 }

@@ -72,7 +72,7 @@ export class WorkspaceBook implements Workspaces {
   async list(auth: Authenticated, { limit, cursor }: PageOptions = {}): Promise<PageOf<WorkspaceInfo>> {
     if (requireAuthenticated(auth).via !== "root")
       throw new PinakesError("FORBIDDEN", "Only the root token lists workspaces; GET /v1/me tells your own.");
-    const page = await this.#records.list(this.#scope, { kind }, { cursor, ...(limit === undefined ? {} : { limit }) });
+    const page = await this.#records.list(this.#scope, { kind }, { cursor, limit });
     const items = page.items.map(({ id, created_at, created_by }) => ({ workspace_id: id, created_at, created_by }));
     return { items, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
   }

@@ -23,7 +23,7 @@ import { planQuery } from "./query-plan.ts";
 import { Tokens } from "./tokens.ts";
 
 export interface ItemStoreOptions {
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 export async function createItemStore(engine: ItemEngine, options: ItemStoreOptions = {}): Promise<port.ItemStore> {

@@ -90,6 +90,13 @@ export interface StoredRawItem {
   readonly bytes: Uint8Array;
 }
 
+/** For engines that hold the document as text. */
+export function asRawItem(stored: StoredItem | undefined): StoredRawItem | undefined {
+  if (stored === undefined) return undefined;
+  const { etag, modifiedAt, ttl, json } = stored;
+  return { etag, modifiedAt, ttl, bytes: Buffer.from(json, "utf8") };
+}
+
 export type CommitOutcome =
   | { readonly ok: true; readonly results: readonly CommittedOperation[] }
   | { readonly ok: false; readonly failure: OperationFailure };

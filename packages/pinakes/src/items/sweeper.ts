@@ -14,7 +14,7 @@ export interface SweepOptions {
   readonly items: Pick<ItemStore, "purgeExpired">;
   readonly scope: SystemScope;
   readonly containers: Iterable<string>;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export async function sweepExpired({ items, scope, containers, signal }: SweepOptions): Promise<number> {

@@ -5,30 +5,30 @@ import { differencesOf, type Differences, type Entry } from "./differences.ts";
 import { reporting } from "./progress.ts";
 import type { Held, Inventory, Problem, Progress, Reading, UnitName } from "./source.ts";
 
-export interface EntrySides {
+export abstract class EntrySource {
   /** The distinct rows of a unit in their target form. Invalid rows are reported and skipped. */
-  entries(unit: UnitName, reading: Reading): AsyncIterable<Entry>;
+  abstract entries(unit: UnitName, reading: Reading): AsyncIterable<Entry>;
   /** The rows of the target. */
-  held(unit: UnitName, held: Held): AsyncIterable<Entry>;
+  abstract held(unit: UnitName, held: Held): AsyncIterable<Entry>;
   /** Stored rows, including duplicates, if known. */
   rows?(unit: UnitName): Promise<number>;
-}
 
-export async function measureEntries(sides: EntrySides, unit: UnitName, reading: Reading): Promise<Inventory> {
-  const { count, hash } = await measured(sides.entries(unit, reading), reading.progress);
-  return { rows: (await sides.rows?.(unit)) ?? count, count, hash };
-}
+  async measure(unit: UnitName, reading: Reading): Promise<Inventory> {
+    const { count, hash } = await measured(this.entries(unit, reading), reading.progress);
+    return { rows: (await this.rows?.(unit)) ?? count, count, hash };
+  }
 
-export async function measureHeldEntries(sides: EntrySides, unit: UnitName, held: Held): Promise<Measured> {
-  return measured(sides.held(unit, held), held.progress);
-}
+  async measureHeld(unit: UnitName, held: Held): Promise<Measured> {
+    return measured(this.held(unit, held), held.progress);
+  }
 
-export async function differingEntries(sides: EntrySides, unit: UnitName, held: Held): Promise<Differences> {
-  const { signal, progress } = held;
-  return differencesOf(
-    reporting(sides.entries(unit, strictly(signal, progress)), progress),
-    reporting(sides.held(unit, held), progress),
-  );
+  async differences(unit: UnitName, held: Held): Promise<Differences> {
+    const { signal, progress } = held;
+    return differencesOf(
+      reporting(this.entries(unit, strictly(signal, progress)), progress),
+      reporting(this.held(unit, held), progress),
+    );
+  }
 }
 
 /** For reading validated rows again: a problem now means that the source has changed. */

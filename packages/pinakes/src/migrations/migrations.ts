@@ -55,7 +55,7 @@ interface BeginOptions {
   /** Whether the request differs from the work in progress, or follows a failure. */
   readonly again?: (record: MigrationRecord) => boolean;
   /** It removes data permanently, which needs its own permission. */
-  readonly purge?: boolean;
+  readonly purge?: boolean | undefined;
 }
 
 export class Migrations {

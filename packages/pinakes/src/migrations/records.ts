@@ -1,5 +1,12 @@
 /** The stored form of a migration (RFC 0009): one record, and one per unit, in a partition of their own. */
-import { migrationStates, migrationUnitStatuses, oldForms, roles, type MigrationState } from "@pinakes/client";
+import {
+  migrationStates,
+  migrationUnitStatuses,
+  oldForms,
+  roles,
+  rollbackStates,
+  type MigrationState,
+} from "@pinakes/client";
 import { z } from "zod";
 import { workContainer } from "../containers/index.ts";
 import { invalid } from "../domain/errors.ts";
@@ -120,19 +127,7 @@ const steps = {
   cutover: { from: ["ready"], work: "switching", done: ["switched", "finished"] },
   finish: { from: ["switched"], work: "finishing", done: ["finished"] },
   rollback: {
-    // Again: an overtaken copy may have held something since.
-    from: [
-      "planned",
-      "copying",
-      "copied",
-      "verifying",
-      "ready",
-      "switching",
-      "switched",
-      "finishing",
-      "finished",
-      "rolled_back",
-    ],
+    from: rollbackStates,
     work: "rolling_back",
     done: [],
   },

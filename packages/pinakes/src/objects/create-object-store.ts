@@ -9,6 +9,7 @@ import type * as port from "../ports/object-store.ts";
 import { checkedBody } from "./body.ts";
 import type { ObjectDriver } from "./object-driver.ts";
 import { keySpaceOf, storedAfter, storedKey, storedPrefix } from "./object-key.ts";
+import { RunningCalls } from "../runtime/running-calls.ts";
 
 export function createObjectStore(driver: ObjectDriver): port.ObjectStore {
   return new DriverObjectStore(driver);
@@ -17,7 +18,7 @@ export function createObjectStore(driver: ObjectDriver): port.ObjectStore {
 class DriverObjectStore implements port.ObjectStore {
   readonly capabilities: port.ObjectStoreCapabilities;
   readonly #driver: ObjectDriver;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #running = new RunningCalls();
   #closing: Promise<void> | undefined;
 
   constructor(driver: ObjectDriver) {
@@ -100,7 +101,7 @@ class DriverObjectStore implements port.ObjectStore {
   }
 
   async close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#underWay).then(() => this.#driver.close());
+    this.#closing ??= this.#running.settled().then(() => this.#driver.close());
     await this.#closing;
   }
 
@@ -112,13 +113,7 @@ class DriverObjectStore implements port.ObjectStore {
     if (this.#closing !== undefined)
       throw new PinakesError("UNAVAILABLE", "The object store is closed.", { retryable: false });
     signal?.throwIfAborted();
-    const promise = call();
-    this.#underWay.add(promise);
-    try {
-      return await promise;
-    } finally {
-      this.#underWay.delete(promise);
-    }
+    return this.#running.run(call);
   }
 }
 

@@ -24,14 +24,14 @@ export interface ObjectDriver {
 
 export interface DriverPutOptions {
   readonly ifAbsent: boolean;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface DriverListRequest {
   readonly prefix: string;
   readonly after: string | undefined;
   readonly limit: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export function objectTooLarge(bytes: number, bytesMax: number): PinakesError {

@@ -8,9 +8,9 @@ import { PinakesError } from "../domain/errors.ts";
 import { guardedLookup } from "./guarded-lookup.ts";
 
 export interface OutgoingRequest {
-  readonly method?: "GET" | "POST";
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly method?: "GET" | "POST" | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | undefined;
   readonly signal: AbortSignal;
   readonly answerBytesMax: number;
 }

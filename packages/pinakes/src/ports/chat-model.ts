@@ -41,7 +41,7 @@ export interface ChatTextRequest {
   /** 0 when absent: the same prompt, the same answer, as far as a model can. */
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** `stop`: the model was done; `length`: it reached `tokensMax`; `other`: it ended without saying why, or was stopped. */

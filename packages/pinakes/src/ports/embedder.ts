@@ -32,8 +32,8 @@ export interface EmbeddingModel {
 }
 
 export interface EmbedOptions {
-  readonly kind?: "document" | "query";
-  readonly signal?: AbortSignal;
+  readonly kind?: "document" | "query" | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -102,7 +102,7 @@ export interface ContainerDefinition {
 
 export interface OpenContainerOptions {
   /** Also remove indexes that the stored container has and this declaration lacks (kept by default, for rolling deploys). */
-  readonly dropUndeclaredIndexes?: boolean;
+  readonly dropUndeclaredIndexes?: boolean | undefined;
 }
 
 export interface IndexDefinition {
@@ -148,9 +148,9 @@ export interface RawItem {
 
 interface Conditions {
   /** Only if the item has this etag now. */
-  readonly ifMatch?: string;
+  readonly ifMatch?: string | undefined;
   /** Only if the stored document matches. */
-  readonly where?: Filter;
+  readonly where?: Filter | undefined;
 }
 
 export type Operation =
@@ -191,22 +191,22 @@ export type SessionTokens = string | readonly string[];
 
 export interface Query {
   /** The index to read; absent: the items of one partition in the order of their ids. */
-  readonly index?: string;
+  readonly index?: string | undefined;
   /** With `index`: its partition paths and a prefix of its sort paths. Without: the partition key's paths. */
   readonly equals: Readonly<Record<string, JsonScalar>>;
   /** Bounds on the next sort path after those in `equals` (`id` without an index). */
-  readonly range?: Range;
-  readonly order?: "asc" | "desc";
+  readonly range?: Range | undefined;
+  readonly order?: "asc" | "desc" | undefined;
   /** Evaluated on each document after the index; a page may then be short and still have a cursor. */
-  readonly filter?: Filter;
+  readonly filter?: Filter | undefined;
   /**
    * A hint, for callers that filter the documents themselves: documents for which it is certainly false may be left out; the others may
    * match or not (domain/prefilter.ts). A cursor is not bound to it.
    */
   readonly prefilter?: Prefilter | undefined;
   /** The page then reports its cost and where each of its items ends: `Page.examined`, `Page.after`. */
-  readonly resumable?: boolean;
-  readonly limit?: number;
+  readonly resumable?: boolean | undefined;
+  readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
   readonly session?: SessionTokens | undefined;
 }
@@ -231,9 +231,9 @@ export interface Page {
 
 export interface ChangesOptions {
   readonly cursor?: string | undefined;
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Where to begin without a cursor. */
-  readonly from?: "oldest" | "now";
+  readonly from?: "oldest" | "now" | undefined;
 }
 
 export interface Change {

@@ -57,12 +57,12 @@ export interface ObjectStoreCapabilities {
 export type ObjectBody = Uint8Array | AsyncIterable<Uint8Array>;
 
 export interface CallOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface PutOptions extends CallOptions {
   /** Only if there is no such object; CONFLICT otherwise. */
-  readonly ifAbsent?: boolean;
+  readonly ifAbsent?: boolean | undefined;
 }
 
 export interface PutResult {
@@ -71,7 +71,7 @@ export interface PutResult {
 }
 
 export interface GetOptions extends CallOptions {
-  readonly range?: ByteRange;
+  readonly range?: ByteRange | undefined;
 }
 
 /** Half open, as in Uint8Array.slice: the bytes start ≤ i < end. It may reach or lie beyond the object's end. */
@@ -89,8 +89,8 @@ export interface ObjectHead {
 
 export interface ListOptions extends CallOptions {
   /** Only keys after this one, in byte order; it need not exist. */
-  readonly after?: string;
-  readonly limit?: number;
+  readonly after?: string | undefined;
+  readonly limit?: number | undefined;
 }
 
 export interface ObjectPage {

@@ -16,9 +16,9 @@ export interface Parser {
 }
 
 export interface ParseOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Whose file it is, usually a workspace's id: owners are served round-robin. */
-  readonly share?: string;
+  readonly share?: string | undefined;
 }
 
 export { fileTypes, type FileType } from "../domain/file-type.ts";

@@ -54,7 +54,11 @@ export interface Queue {
 
 export interface DeadLetters {
   /** Oldest first, without bodies. May be as late as the engine's indexes are. */
-  list(scope: Scope, queue: string, options?: { readonly limit?: number; readonly cursor?: string }): Promise<DeadPage>;
+  list(
+    scope: Scope,
+    queue: string,
+    options?: { readonly limit?: number; readonly cursor?: string | undefined },
+  ): Promise<DeadPage>;
   inspect(scope: Scope, queue: string, key: DeadKey): Promise<DeadLetter | undefined>;
   /** Moves it to the end of its group, with a new id and order and no failures. Exactly once: a repeat returns the same id (for 7 days). */
   redrive(scope: Scope, queue: string, key: DeadKey): Promise<SendResult>;
@@ -105,12 +109,12 @@ export interface SendResult {
 }
 
 export interface ReceiveOptions {
-  readonly max?: number;
-  readonly leaseMs?: number;
+  readonly max?: number | undefined;
+  readonly leaseMs?: number | undefined;
   /** The worker: recorded in the lease, and checked with it. */
   readonly owner: string;
-  readonly waitMs?: number;
-  readonly signal?: AbortSignal;
+  readonly waitMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ReceivedMessage {

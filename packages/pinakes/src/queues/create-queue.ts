@@ -18,10 +18,11 @@ import {
 import type { DeadDriver, PollRequest, QueueDriver } from "./queue-driver.ts";
 import { queueLimits } from "./queue-limits.ts";
 import { WakeUps } from "./wake-ups.ts";
+import { RunningCalls } from "../runtime/running-calls.ts";
 
 export interface WaitingOptions {
   /** The longest pause between two polls for work of other processes (default 5 s, at most 30 s). */
-  readonly pollMsMax?: number;
+  readonly pollMsMax?: number | undefined;
 }
 
 export function createQueue(driver: QueueDriver, options: WaitingOptions = {}): port.Queue {
@@ -38,7 +39,7 @@ class DriverQueue implements port.Queue {
   readonly #pollMsMax: number;
   readonly #wakeUps = new WakeUps();
   readonly #stopping = new AbortController();
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #running = new RunningCalls();
   #closing: Promise<void> | undefined;
 
   constructor(driver: QueueDriver, pollMsMax: number) {
@@ -133,7 +134,7 @@ class DriverQueue implements port.Queue {
 
   async close(): Promise<void> {
     this.#stopping.abort();
-    this.#closing ??= Promise.allSettled(this.#underWay).then(() => this.#driver.close());
+    this.#closing ??= this.#running.settled().then(() => this.#driver.close());
     await this.#closing;
   }
 
@@ -175,7 +176,7 @@ class DriverQueue implements port.Queue {
   async #listDead(
     scope: Scope,
     queue: string,
-    page: { readonly limit?: number; readonly cursor?: string } = {},
+    page: { readonly limit?: number; readonly cursor?: string | undefined } = {},
   ): Promise<port.DeadPage> {
     requireScope(scope);
     checkQueueName(queue);
@@ -214,13 +215,7 @@ class DriverQueue implements port.Queue {
   async #run<T>(call: () => Promise<T>): Promise<T> {
     if (this.#closing !== undefined)
       throw new PinakesError("UNAVAILABLE", "The queue is closed.", { retryable: false });
-    const promise = call();
-    this.#underWay.add(promise);
-    try {
-      return await promise;
-    } finally {
-      this.#underWay.delete(promise);
-    }
+    return this.#running.run(call);
   }
 }
 

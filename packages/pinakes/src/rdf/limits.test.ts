@@ -5,7 +5,7 @@ import { decodeUtf8 } from "./read/decode-utf8.ts";
 import { rdfLimits } from "./limits.ts";
 import { parseJsonld } from "./read/parse-jsonld.ts";
 import { QuadSink } from "./read/quad-sink.ts";
-import { RdfIds } from "./read/rdf-ids.ts";
+import { RdfIds } from "./read/read-xml.ts";
 import { readRdf } from "./read/read-rdf.ts";
 import { termFactory } from "./read/term-factory.ts";
 import { bytesOf, problem, read } from "./test-rdf.ts";

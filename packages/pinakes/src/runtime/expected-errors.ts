@@ -57,7 +57,7 @@ export interface RetryOptions {
   /** Whether an error means a lost race. */
   readonly isConflict?: (error: unknown) => boolean;
   /** Waits a random time before each retry; its upper bound doubles up to this. */
-  readonly pauseMsMax?: number;
+  readonly pauseMsMax?: number | undefined;
 }
 
 /**

@@ -1,7 +1,6 @@
 /** From the algebra to nodes that give rows. What is not known here is refused by name: a wrong answer is worse than none. */
 import { invalid, PinakesError } from "../domain/errors.ts";
 import type { Expression, Operation, RdfTerm } from "./algebra.ts";
-import { checkGrouping } from "./check-grouping.ts";
 import { compileExpression, type ExpressionScope } from "./expressions/compile.ts";
 import type { CompiledExpression } from "./expression-context.ts";
 import type { RequestFacts } from "./expressions/functions.ts";
@@ -216,4 +215,41 @@ function fixedBy(condition: Expression): { readonly variable: RdfTerm; readonly 
     (one) => one?.termType === "NamedNode" || (one?.termType === "Literal" && condition.operator === "sameterm"),
   );
   return variable === undefined || term === undefined ? undefined : { variable, term };
+}
+
+/**
+ * A query with groups has one row for each group: what it selects must be the same in all rows of a group (19.8, note 12).
+ */
+function checkGrouping(input: Operation, selected: readonly RdfTerm[]): void {
+  const assigned: { readonly variable: RdfTerm; readonly expression: Expression }[] = [];
+  let inner = input;
+  for (;;) {
+    if (inner.type === "extend") assigned.unshift(inner);
+    if (inner.type === "group") break;
+    if (inner.type === "extend" || inner.type === "orderby" || inner.type === "filter") inner = inner.input;
+    // VALUES after the query stands between the groups and what is selected.
+    else if (inner.type === "join" && inner.input.at(-1)?.type === "values") inner = inner.input[0] as Operation;
+    else return;
+  }
+  const allowed = new Set(
+    [...inner.variables, ...inner.aggregates.map(({ variable }) => variable)].map(({ value }) => value),
+  );
+  const check = (name: string): void => {
+    if (!allowed.has(name))
+      throw invalid(
+        `SPARQL: ?${name} is selected, but it is neither in GROUP BY nor inside an aggregate; use SAMPLE(?${name}) to take any of its values.`,
+      );
+  };
+  for (const { variable, expression } of assigned) {
+    for (const name of variablesOf(expression)) check(name);
+    allowed.add(variable.value);
+  }
+  for (const { value } of selected) check(value);
+}
+
+function variablesOf(expression: Expression): readonly string[] {
+  if (expression.subType === "term") return expression.term.termType === "Variable" ? [expression.term.value] : [];
+  return expression.subType === "operator" || expression.subType === "named"
+    ? expression.args.flatMap(variablesOf)
+    : [];
 }

@@ -4,7 +4,6 @@ import type { Operation, RdfTerm, TriplePattern, UpdateOperation } from "./algeb
 import { loadGrammar, withoutCodepointEscapes, type Ast, type AstUpdate, type Grammar } from "./grammar.ts";
 import { resolveIri } from "./iri.ts";
 import { sparqlLimits, type SparqlLimits } from "./limits.ts";
-import { inOrderOfText } from "./wildcard.ts";
 import { thrownError } from "./parse-errors.ts";
 
 /** What a text says, and the IRI that its relative ones are relative to: of the expressions, too, which are evaluated later. */
@@ -213,4 +212,33 @@ function checkDepth(operation: unknown): unknown {
     for (const part of Object.values(value)) open.push({ value: part, depth: deeper });
   }
   return operation;
+}
+
+/** Strings, IRIs, comments and escapes in names are passed over; what stands alone is a variable. */
+const variableOrText =
+  /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|<[^<>"{}|^`\\\s]*>|#[^\n\r]*|\\.|[?$]([\p{L}\p{N}\p{M}_\u00B7\u203F\u2040]+)/gu;
+
+/**
+ * `SELECT *`: its columns stand in the order in which the query names the variables first, which is how its reader thinks of them.
+ */
+function inOrderOfText(operation: Operation, text: string): Operation {
+  switch (operation.type) {
+    case "from":
+    case "slice":
+    case "distinct":
+    case "reduced":
+      return { ...operation, input: inOrderOfText(operation.input, text) };
+    case "project":
+      return { ...operation, variables: variablesInOrder(operation.variables, text) };
+    default:
+      return operation;
+  }
+}
+
+function variablesInOrder(variables: readonly RdfTerm[], text: string): readonly RdfTerm[] {
+  const places = new Map<string, number>();
+  for (const { 1: name, index } of text.matchAll(variableOrText))
+    if (name !== undefined && !places.has(name)) places.set(name, index);
+  const placeOf = ({ value }: RdfTerm) => places.get(value) ?? text.length;
+  return variables.toSorted((a, b) => placeOf(a) - placeOf(b));
 }

@@ -33,7 +33,7 @@ export interface QueryOptions {
   /** Only this partition. */
   readonly partition?: Partition | undefined;
   /** Refuse, as Cosmos DB does, what no index serves; else it is answered, with advice. */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /** Rows that a sort or an aggregate may look at. */
   readonly rowsMax?: number | undefined;
   readonly session?: SessionTokens | undefined;

@@ -13,9 +13,9 @@ import { listing } from "./object-store/listing.ts";
 import { tenancy } from "./object-store/tenancy.ts";
 
 export interface ObjectStoreSuiteOptions {
-  readonly skip?: readonly ObjectSkip[];
+  readonly skip?: readonly ObjectSkip[] | undefined;
   /** Durable stores: reopens the same data after the store was closed. */
-  readonly reopen?: OpenObjects;
+  readonly reopen?: OpenObjects | undefined;
 }
 
 /** `open` returns a fresh, empty store; the suite closes it. */

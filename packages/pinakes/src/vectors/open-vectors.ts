@@ -23,15 +23,15 @@ export interface OpenVectorsOptions {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly system: SystemScope;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   readonly log?: (line: string) => void;
   /** A cache folder for files of a remote bucket; none when absent. */
   readonly cacheDir?: string | undefined;
-  readonly diskBytesMax?: number;
-  readonly memoryBytesMax?: number;
+  readonly diskBytesMax?: number | undefined;
+  readonly memoryBytesMax?: number | undefined;
   /** Search threads; by default as many as processors. */
-  readonly threads?: number;
-  readonly policy?: Partial<VectorPolicy>;
+  readonly threads?: number | undefined;
+  readonly policy?: Partial<VectorPolicy> | undefined;
 }
 
 export interface OpenedVectors {

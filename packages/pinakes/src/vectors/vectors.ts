@@ -180,10 +180,7 @@ export class Vectors {
     options: { all?: boolean; signal?: AbortSignal } = {},
   ): Promise<CompactionResult> {
     const { signal } = options;
-    return this.#pieces.compactor.run(this.#site(scope, collection), {
-      mergeAll: options.all ?? false,
-      ...(signal === undefined ? {} : { signal }),
-    });
+    return this.#pieces.compactor.run(this.#site(scope, collection), { mergeAll: options.all ?? false, signal });
   }
 
   async collect(scope: Scope, collection: string, options: { dryRun?: boolean } = {}): Promise<CollectResult> {

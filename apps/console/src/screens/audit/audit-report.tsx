@@ -7,7 +7,7 @@ import { auditStrings } from "../../strings/audit.ts";
 import { Status } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
-import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { Pending } from "../../ui/states.tsx";
 import { JobProgress } from "../jobs/job-progress.tsx";
 import { useJobAction } from "../jobs/use-job-action.ts";
 import { Findings } from "./findings.tsx";
@@ -39,15 +39,7 @@ export function AuditReportPanel({ id, kind, onKind }: Props) {
         )
       }
     >
-      {job === undefined ? (
-        error === null ? (
-          <Loading />
-        ) : (
-          <ErrorBox error={error} onRetry={() => void refetch()} />
-        )
-      ) : (
-        <Report job={job} kind={kind} onKind={onKind} />
-      )}
+      {job === undefined ? <Pending of={{ error, refetch }} /> : <Report job={job} kind={kind} onKind={onKind} />}
     </Panel>
   );
 }

@@ -4,19 +4,18 @@ import { Link } from "@tanstack/react-router";
 import { Archive, ArchiveRestore, FileX, Pencil, RefreshCw, Search, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { refreshWork } from "../../api/refresh-work.ts";
-import { archiveCollection } from "../../api/collection-changes.ts";
+import { archiveCollection, deleteAllDocuments, reindexCollection } from "../../api/collection-changes.ts";
+import { formatNumber } from "../../lib/format.ts";
 import { collectionStrings } from "../../strings/collection.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Menu, type MenuEntry } from "../../ui/menu.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { DeleteDialog } from "./delete-dialog.tsx";
-import { DeleteDocumentsDialog } from "./delete-documents-dialog.tsx";
 import { labSearch } from "./lab-search.ts";
-import { ReindexDialog } from "./reindex-dialog.tsx";
 import type { CollectionSearch } from "./routes.ts";
 
-const s = collectionStrings.actions;
+const { actions: s, counts } = collectionStrings;
 
 interface Props {
   readonly collection: Collection;
@@ -73,10 +72,57 @@ export function CollectionActions({ collection, onChange }: Props) {
       </Button>
       <Menu label={s.more} entries={entries} />
       {asked === "archive" && <ArchiveDialog collection={collection} onClose={close} />}
-      {asked === "reindex" && <ReindexDialog collection={collection} onClose={close} onStarted={follow} />}
-      {asked === "documents" && <DeleteDocumentsDialog collection={collection} onClose={close} onStarted={follow} />}
+      {asked === "reindex" && (
+        <JobDialog work={reindexing} collection={collection} onClose={close} onStarted={follow} />
+      )}
+      {asked === "documents" && (
+        <JobDialog work={deletingDocuments} collection={collection} onClose={close} onStarted={follow} />
+      )}
       {asked === "delete" && <DeleteDialog collection={collection} onClose={close} onStarted={follow} />}
     </>
+  );
+}
+
+const reindexing = { start: reindexCollection, title: s.reindexTitle, action: s.reindex, about: s.reindexAbout };
+const deletingDocuments = {
+  start: deleteAllDocuments,
+  title: s.deleteDocumentsTitle,
+  action: s.deleteDocuments,
+  about: s.deleteDocumentsAbout,
+  typeName: true,
+};
+
+interface JobDialogProps {
+  readonly work: Omit<typeof reindexing, "action"> & { readonly action: string; readonly typeName?: boolean };
+  readonly collection: Collection;
+  readonly onClose: () => void;
+  readonly onStarted: (jobId: string) => void;
+}
+
+/** Asks before work on all documents of a collection, which a job then does. */
+function JobDialog({ work, collection, onClose, onStarted }: JobDialogProps) {
+  const { repository_id: rid, collection_id: cid, name, document_count } = collection;
+  const client = useQueryClient();
+  const starting = useMutation({
+    mutationFn: () => work.start({ rid, cid }),
+    onSuccess: ({ job_id }) => {
+      void refreshWork(client);
+      onStarted(job_id);
+    },
+  });
+  return (
+    <Confirm
+      open
+      onClose={onClose}
+      title={work.title(name)}
+      action={work.action}
+      {...(work.typeName === true ? { typeName: name } : {})}
+      onConfirm={() => starting.mutate()}
+      pending={starting.isPending}
+      error={starting.error}
+    >
+      {work.about(counts.documents(document_count, formatNumber(document_count)))}
+    </Confirm>
   );
 }
 

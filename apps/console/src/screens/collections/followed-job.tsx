@@ -11,7 +11,7 @@ import { Status } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Progress } from "../../ui/progress.tsx";
-import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { Pending } from "../../ui/states.tsx";
 import { InTrash } from "./in-trash.tsx";
 import { PurgeReport } from "./purge-report.tsx";
 
@@ -40,11 +40,7 @@ export function FollowedJob({ jobId, collection, onHide }: Props) {
       }
     >
       {job === undefined ? (
-        error === null ? (
-          <Loading />
-        ) : (
-          <ErrorBox error={error} onRetry={() => void refetch()} />
-        )
+        <Pending of={{ error, refetch }} />
       ) : (
         <JobState job={job} collection={collection} onHide={onHide} />
       )}

@@ -9,7 +9,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Page } from "../../ui/panel.tsx";
-import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { Pending } from "../../ui/states.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { ChangesTab } from "./changes-tab.tsx";
@@ -27,11 +27,7 @@ export function ContainerPage() {
   if (container.data === undefined) {
     return (
       <Page title={c}>
-        {container.error === null ? (
-          <Loading />
-        ) : (
-          <ErrorBox error={container.error} onRetry={() => void container.refetch()} />
-        )}
+        <Pending of={container} />
       </Page>
     );
   }

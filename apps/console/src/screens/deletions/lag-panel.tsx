@@ -5,7 +5,7 @@ import { formatNumber, formatSeconds } from "../../lib/format.ts";
 import { deletionStrings } from "../../strings/deletions.ts";
 import { Button } from "../../ui/button.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
-import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { Pending } from "../../ui/states.tsx";
 
 const s = deletionStrings.lag;
 
@@ -27,11 +27,7 @@ export function LagPanel({ onOpen }: { readonly onOpen: (operationId: string) =>
       }
     >
       {data === undefined ? (
-        error === null ? (
-          <Loading />
-        ) : (
-          <ErrorBox error={error} onRetry={() => void refetch()} />
-        )
+        <Pending of={{ error, refetch }} />
       ) : (
         <div className="flex flex-col gap-3">
           <Facts

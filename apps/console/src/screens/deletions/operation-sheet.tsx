@@ -8,7 +8,7 @@ import { Status } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/panel.tsx";
-import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { ErrorBox, Pending } from "../../ui/states.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { actionOf } from "./operation-columns.tsx";
 import { StoreTable } from "./store-table.tsx";
@@ -20,15 +20,7 @@ export function OperationSheet({ id, onClose }: { readonly id: string; readonly 
   const title = data === undefined ? "…" : s.title(actionOf(data.action), data.collection_id);
   return (
     <Dialog open onClose={onClose} title={title} place="side">
-      {data === undefined ? (
-        error === null ? (
-          <Loading />
-        ) : (
-          <ErrorBox error={error} onRetry={() => void refetch()} />
-        )
-      ) : (
-        <Report operation={data} />
-      )}
+      {data === undefined ? <Pending of={{ error, refetch }} /> : <Report operation={data} />}
     </Dialog>
   );
 }

@@ -10,7 +10,7 @@ import { Status } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ShownName } from "../../ui/name.tsx";
 import { Page } from "../../ui/panel.tsx";
-import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { Pending } from "../../ui/states.tsx";
 import { DocumentState } from "./document-state.tsx";
 import { DocumentTabs } from "./document-tabs.tsx";
 import { useDocumentActions } from "./use-document-actions.tsx";
@@ -24,11 +24,7 @@ export function DocumentPage() {
   if (document.data !== undefined) return <Loaded id={id} document={document.data} />;
   return (
     <Page title={documentStrings.list.label} about={<CollectionLink id={id} />}>
-      {document.error === null ? (
-        <Loading />
-      ) : (
-        <ErrorBox error={document.error} onRetry={() => void document.refetch()} />
-      )}
+      <Pending of={document} />
     </Page>
   );
 }

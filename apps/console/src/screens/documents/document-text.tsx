@@ -10,7 +10,7 @@ import { formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/field.tsx";
-import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
+import { Empty, ErrorBox, Pending } from "../../ui/states.tsx";
 import { bestPlaceOf } from "../search/excerpt.ts";
 import { partsOf } from "../search/found-words.ts";
 import { piecesOf, type Piece, type Span } from "./text-marks.ts";
@@ -42,12 +42,7 @@ export function DocumentText({ id, document, selection }: DocumentTextProps) {
   useEffect(() => {
     if (cutOff && !isFetching) void fetchNextPage();
   }, [cutOff, isFetching, fetchNextPage]);
-  if (windows === undefined)
-    return text.error === null ? (
-      <Loading what={s.loading} />
-    ) : (
-      <ErrorBox error={text.error} onRetry={() => void text.refetch()} />
-    );
+  if (windows === undefined) return <Pending of={text} what={s.loading} />;
   return (
     <>
       {windows.flatMap(({ warnings }) => warnings).length > 0 && <Warnings windows={windows} />}

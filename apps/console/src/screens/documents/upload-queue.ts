@@ -2,13 +2,26 @@
 import type { CollectionId } from "../../api/collections.ts";
 import { onHealed } from "../../api/connection.ts";
 import { reindexDocument } from "../../api/document-parts.ts";
-import { isProblem as isAnswer, UnreachableError } from "../../api/problem.ts";
+import { isProblem, UnreachableError } from "../../api/problem.ts";
 import { askWhetherTaken, uploadFile } from "../../api/upload.ts";
 import { refetchSoon } from "../../app/query-client.ts";
 import { messageOf } from "../../ui/states.tsx";
-import { followUploads } from "./upload-follow.ts";
+import type { Document } from "@pinakes/client";
+import { documentPath } from "../../api/documents.ts";
+import { onEvent } from "../../api/events.ts";
+import { get } from "../../api/request.ts";
+import { renewCounts } from "../collections/use-fresh-counts.ts";
 import { sizeProblem } from "./upload-limits.ts";
-import { changeUpload, dropUploads, isOver, keepUploads, ownUploads, uploadOf, type Upload } from "./upload-store.ts";
+import {
+  changeUpload,
+  dropUploads,
+  isOver,
+  keepUploads,
+  ownUploads,
+  uploadOf,
+  type Upload,
+  allUploads,
+} from "./upload-store.ts";
 
 const atOnceMax = 3;
 /** Files of this size are checked by name first. */
@@ -88,9 +101,9 @@ async function send({ id, rid, cid, file, replace }: Upload): Promise<void> {
 
 function failureOf(error: unknown, signal: AbortSignal): Partial<Upload> {
   if (signal.aborted) return { state: "cancelled" };
-  if (isAnswer(error, 409) && error.message.includes("replace=true")) return { state: "exists" };
+  if (isProblem(error, 409) && error.message.includes("replace=true")) return { state: "exists" };
   // A client error would repeat: not retried.
-  if (isAnswer(error, 400)) return { state: "refused", reason: error.message };
+  if (isProblem(error, 400)) return { state: "refused", reason: error.message };
   return { state: "failed", reason: messageOf(error), lost: error instanceof UnreachableError };
 }
 
@@ -102,4 +115,53 @@ async function indexAgain({ id, rid, cid }: Upload, did: string): Promise<void> 
   } catch (error) {
     changeUpload(id, { state: "failed", reason: messageOf(error) });
   }
+}
+
+const askMs = 2_500;
+/** Polls the longest waiting ones; events cover the others. */
+const askedAtOnceMax = 5;
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+onEvent(({ type, resource, data }) => {
+  if (type !== "document.status") return;
+  const upload = allUploads().find(
+    ({ state, documentId }) => state === "indexing" && documentId === resource.document_id,
+  );
+  if (upload !== undefined) told(upload, data as unknown as Told);
+});
+
+/**
+ * Follows uploaded files: by events, and by polling in case an event was missed. Starts polling, and stops when nothing is left.
+ */
+function followUploads(): void {
+  timer ??= setTimeout(() => void ask(), askMs);
+}
+
+async function ask(): Promise<void> {
+  const asked = ownUploads().filter(({ state }) => state === "indexing");
+  await Promise.all(asked.slice(0, askedAtOnceMax).map(askOne));
+  timer = undefined;
+  if (ownUploads().some(({ state }) => state === "indexing")) followUploads();
+}
+
+async function askOne(upload: Upload): Promise<void> {
+  const { rid, cid, documentId = "" } = upload;
+  try {
+    told(upload, await get<Document>(documentPath({ rid, cid, did: documentId })));
+  } catch (error) {
+    // Deleted or no longer accessible. Other errors are transient, and polled again.
+    if (isProblem(error, 404) || isProblem(error, 403))
+      changeUpload(upload.id, { state: "failed", reason: messageOf(error), documentId: undefined });
+  }
+}
+
+type Told = Pick<Document, "status" | "error" | "progress">;
+
+function told({ id, rid, cid }: Upload, { status, error, progress }: Told): void {
+  if (status === "indexed") changeUpload(id, { state: "indexed", progress: null });
+  else if (status === "failed") changeUpload(id, { state: "failed", reason: error ?? undefined });
+  else changeUpload(id, { progress, started: status === "indexing" });
+  // In case the event was missed, refreshes the collection's counts.
+  if (status === "indexed" || status === "failed") renewCounts({ repository_id: rid, collection_id: cid });
 }

@@ -19,7 +19,7 @@ const shownCharsMax = 200_000;
 
 interface Chosen {
   readonly text: string;
-  readonly filename?: string;
+  readonly filename?: string | undefined;
 }
 
 export function LoadTriples({ id, onClose }: { readonly id: CollectionId; readonly onClose: () => void }) {
@@ -116,7 +116,7 @@ function Body({
       spellCheck={false}
       placeholder={s.example}
       value={text}
-      onChange={({ target }) => onChange({ text: target.value, ...(filename === undefined ? {} : { filename }) })}
+      onChange={({ target }) => onChange({ text: target.value, filename })}
     />
   );
 }

@@ -8,7 +8,7 @@ import { formatMs } from "../../lib/format.ts";
 import { homeStrings } from "../../strings/home.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { ShownName } from "../../ui/name.tsx";
-import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { Pending } from "../../ui/states.tsx";
 import { documentLink } from "../documents/links.ts";
 import { useUploads } from "../documents/upload-store.ts";
 import { excerptOf } from "../search/excerpt.ts";
@@ -38,12 +38,7 @@ function AnswersTo({ q }: { readonly q: string }) {
     if (type === "document.status" && data["status"] === "indexed")
       void client.invalidateQueries({ queryKey: ["home-answers"] });
   });
-  if (answer.data === undefined)
-    return answer.error === null ? (
-      <Loading what={s.asking} />
-    ) : (
-      <ErrorBox error={answer.error} onRetry={() => void answer.refetch()} />
-    );
+  if (answer.data === undefined) return <Pending of={answer} what={s.asking} />;
   const { hits, timings } = answer.data;
   if (hits.length === 0) return <NothingFound answer={answer.data} />;
   const words = wordsOf(q);

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { collectionsOptions } from "../../api/collections.ts";
 import { homeStrings as s } from "../../strings/home.ts";
 import { Page, Panel } from "../../ui/panel.tsx";
-import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { Pending } from "../../ui/states.tsx";
 import { useFreshCounts } from "../collections/use-fresh-counts.ts";
 import { UploadList } from "../documents/upload-list.tsx";
 import { AddDocuments } from "./add-documents.tsx";
@@ -28,11 +28,7 @@ export function HomePage() {
   if (items === undefined)
     return (
       <Page title={s.title} about={s.about}>
-        {collections.error === null ? (
-          <Loading />
-        ) : (
-          <ErrorBox error={collections.error} onRetry={() => void collections.refetch()} />
-        )}
+        <Pending of={collections} />
       </Page>
     );
   return (

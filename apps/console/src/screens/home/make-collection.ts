@@ -25,7 +25,7 @@ export async function makeOwn(name: string): Promise<CollectionId> {
     query: { limit: listedMax },
   });
   const id = freeSlug(name, new Set(items.map(({ collection_id }) => collection_id)));
-  return made(await createCollection(own, { name, ...(id === undefined ? {} : { collection_id: id }) }));
+  return made(await createCollection(own, { name, collection_id: id }));
 }
 
 /** Sample texts are loaded on the first click. */

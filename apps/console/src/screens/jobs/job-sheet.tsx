@@ -9,7 +9,7 @@ import { Status } from "../../ui/badge.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Facts } from "../../ui/panel.tsx";
-import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { Pending } from "../../ui/states.tsx";
 import { kindOf, labelOf } from "./job-columns.tsx";
 import { JobProgress } from "./job-progress.tsx";
 import { JobResult } from "./job-result.tsx";
@@ -21,15 +21,7 @@ export function JobSheet({ id, onClose }: { readonly id: string; readonly onClos
   const { data: job, error, refetch } = useQuery(jobDetailOptions(id));
   return (
     <Dialog open onClose={onClose} title={s.title(job === undefined ? "…" : kindOf(job.kind))} place="side">
-      {job === undefined ? (
-        error === null ? (
-          <Loading />
-        ) : (
-          <ErrorBox error={error} onRetry={() => void refetch()} />
-        )
-      ) : (
-        <Detail job={job} />
-      )}
+      {job === undefined ? <Pending of={{ error, refetch }} /> : <Detail job={job} />}
     </Dialog>
   );
 }

@@ -7,7 +7,7 @@ import { migrationStrings } from "../../strings/migrations.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Facts, Page, Panel } from "../../ui/panel.tsx";
 import { Progress } from "../../ui/progress.tsx";
-import { ErrorBox, Loading } from "../../ui/states.tsx";
+import { Pending } from "../../ui/states.tsx";
 import { Problems } from "./problems.tsx";
 import { kindName, StateBadge } from "./state-badge.tsx";
 import { StepButtons } from "./step-buttons.tsx";
@@ -31,15 +31,7 @@ export function MigrationPage() {
       about={<code className="font-mono text-xs">{mid}</code>}
       actions={back}
     >
-      {data === undefined ? (
-        error === null ? (
-          <Loading />
-        ) : (
-          <ErrorBox error={error} onRetry={() => void refetch()} />
-        )
-      ) : (
-        <Detail migration={data} />
-      )}
+      {data === undefined ? <Pending of={{ error, refetch }} /> : <Detail migration={data} />}
     </Page>
   );
 }

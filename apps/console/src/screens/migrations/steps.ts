@@ -1,5 +1,5 @@
 /** Allowed steps per state, as on the server (RFC 0009). */
-import type { Migration, MigrationState, MigrationStep } from "@pinakes/client";
+import { rollbackStates, type Migration, type MigrationState, type MigrationStep } from "@pinakes/client";
 import { isWork } from "../../api/migrations.ts";
 
 const from: Readonly<Record<MigrationStep, readonly MigrationState[]>> = {
@@ -8,19 +8,7 @@ const from: Readonly<Record<MigrationStep, readonly MigrationState[]>> = {
   validate: ["copied", "ready"],
   cutover: ["ready"],
   finish: ["switched"],
-  // Repeatable: a concurrent copy may have held rows in the meantime.
-  rollback: [
-    "planned",
-    "copying",
-    "copied",
-    "verifying",
-    "ready",
-    "switching",
-    "switched",
-    "finishing",
-    "finished",
-    "rolled_back",
-  ],
+  rollback: rollbackStates,
 };
 
 export function mayStep(

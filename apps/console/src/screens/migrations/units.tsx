@@ -12,7 +12,6 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { ShownName } from "../../ui/name.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
-import { sameness, targetOf } from "./unit-words.ts";
 
 const s = migrationStrings.units;
 const route = getRouteApi("/shell/migrations/$mid");
@@ -110,4 +109,14 @@ function UnitSheet({ unit, onClose }: { readonly unit: MigrationUnit; readonly o
       </div>
     </Dialog>
   );
+}
+
+function targetOf({ repository, user, collection }: MigrationUnit["target"]): string {
+  return `${user === undefined ? (repository ?? "") : migrationStrings.units.own(user)} / ${collection}`;
+}
+
+/** Equal if both sides have the same number of rows with the same content. */
+function sameness({ count, hash, held_count, held_hash }: MigrationUnit): "same" | "differs" | "notCompared" {
+  if (held_count === null || held_hash === null) return "notCompared";
+  return held_count === count && held_hash === hash ? "same" : "differs";
 }

@@ -7,7 +7,7 @@ import { overviewStrings } from "../../strings/overview.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ShownName } from "../../ui/name.tsx";
 import { Panel } from "../../ui/panel.tsx";
-import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
+import { Empty, Pending } from "../../ui/states.tsx";
 
 const s = overviewStrings.storage;
 
@@ -17,11 +17,7 @@ export function StorageBars() {
     <Panel title={s.title} actions={<Badge>{overviewStrings.scopes.workspace}</Badge>}>
       <p className="mb-3 text-xs text-soft">{s.about}</p>
       {data === undefined ? (
-        error === null ? (
-          <Loading />
-        ) : (
-          <ErrorBox error={error} onRetry={() => void refetch()} />
-        )
+        <Pending of={{ error, refetch }} />
       ) : data.length === 0 ? (
         <Empty title={s.empty} />
       ) : (

@@ -12,7 +12,9 @@ import { Check } from "../../ui/field.tsx";
 import { ShownName } from "../../ui/name.tsx";
 import { documentLink } from "../documents/links.ts";
 import type { RankChange } from "./compare.ts";
-import { HitText } from "./hit-text.tsx";
+import { useEffect, useRef } from "react";
+import { bestPlaceOf } from "./excerpt.ts";
+import { partsOf, wordsOf } from "./found-words.ts";
 import { numberText, ScoreBars } from "./score-bars.tsx";
 
 const s = searchStrings.hit;
@@ -134,5 +136,52 @@ function Change({ change: { by, otherRank }, other }: { readonly change: RankCha
       <Arrow className="size-3" aria-hidden />
       {by > 0 ? s.up(by, otherRank, other) : s.down(-by, otherRank, other)}
     </Badge>
+  );
+}
+
+/** Characters that are visible without scrolling. */
+const seenChars = 400;
+
+/** The whole chunk, scrolled to the words of the question. */
+function HitText({
+  text,
+  question,
+  label,
+}: {
+  readonly text: string;
+  readonly question: string;
+  readonly label: string;
+}) {
+  const box = useRef<HTMLParagraphElement>(null);
+  const best = useRef<HTMLElement>(null);
+  const words = wordsOf(question);
+  const place = bestPlaceOf(text, words, seenChars);
+  useEffect(() => {
+    if (box.current === null || best.current === null) return;
+    const down = best.current.getBoundingClientRect().top - box.current.getBoundingClientRect().top;
+    // Does not scroll if it is already visible.
+    if (down > box.current.clientHeight * (3 / 4)) box.current.scrollTop += down - box.current.clientHeight / 4;
+  }, [text, place]);
+  let at = 0;
+  return (
+    <p
+      ref={box}
+      className="max-h-60 overflow-auto text-sm break-words whitespace-pre-wrap"
+      tabIndex={0}
+      role="group"
+      aria-label={label}
+    >
+      {partsOf(text, words).map((part) => {
+        const from = at;
+        at += part.text.length;
+        return part.found ? (
+          <mark key={from} {...(from === place ? { ref: best } : {})}>
+            {part.text}
+          </mark>
+        ) : (
+          <span key={from}>{part.text}</span>
+        );
+      })}
+    </p>
   );
 }

@@ -1,16 +1,17 @@
-import type { Stored, Workflow } from "@pinakes/client";
-import { useQuery } from "@tanstack/react-query";
+import { type Stored, type Workflow, type WorkflowEvent, workflowEventTypes } from "@pinakes/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { workflowOptions } from "../../api/workflows.ts";
+import { workflowOptions, leaseOptions, workflowPath, type Lease } from "../../api/workflows.ts";
 import { workflowStrings as s } from "../../strings/workflows.ts";
 import { Badge, Status } from "../../ui/badge.tsx";
 import { Page } from "../../ui/panel.tsx";
-import { Empty, ErrorBox, Loading } from "../../ui/states.tsx";
+import { Empty, Pending } from "../../ui/states.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { CheckpointsTab } from "./checkpoints-tab.tsx";
 import { EventsTab } from "./events-tab.tsx";
 import { TimelineTab } from "./timeline-tab.tsx";
-import { useWorkflowEvents, type WorkflowEvents } from "./use-workflow-events.ts";
+import { useState } from "react";
+import { useStream, type StreamState } from "../../api/stream.ts";
 import { WorkflowActions } from "./workflow-actions.tsx";
 import { WorkflowFacts, WorkflowFailure } from "./workflow-facts.tsx";
 
@@ -22,11 +23,7 @@ export function WorkflowPage() {
   if (workflow.data === undefined) {
     return (
       <Page title={wid}>
-        {workflow.error === null ? (
-          <Loading />
-        ) : (
-          <ErrorBox error={workflow.error} onRetry={() => void workflow.refetch()} />
-        )}
+        <Pending of={workflow} />
       </Page>
     );
   }
@@ -77,4 +74,43 @@ function Parts({ workflow, live }: { readonly workflow: Stored<Workflow>; readon
       ]}
     />
   );
+}
+
+/** Limits the events of a long-running workflow. */
+const keptMax = 1_000;
+
+/** Live events of a workflow: the events, the lease holder, and refetches after each. */
+interface WorkflowEvents {
+  readonly state: StreamState;
+  /** Newest first. */
+  readonly events: readonly WorkflowEvent[];
+  /** Undefined while loading, or if loading failed. */
+  readonly lease: Lease | undefined;
+  readonly deleted: boolean;
+}
+
+function useWorkflowEvents(wid: string): WorkflowEvents {
+  const client = useQueryClient();
+  const [events, setEvents] = useState<readonly WorkflowEvent[]>([]);
+  const [told, setTold] = useState<Lease>();
+  const state = useStream<WorkflowEvent>({
+    at: `${workflowPath(wid)}/events`,
+    types: workflowEventTypes,
+    onEvent: (event) => {
+      setEvents((old) => [event, ...old].slice(0, keptMax));
+      if (event.type === "workflow.deleted") return;
+      if (event.type === "lease.changed") setTold(event.data as unknown as Lease);
+      else void client.invalidateQueries({ queryKey: ["workflows", "one", wid] });
+      if (event.type === "checkpoint.added")
+        void client.invalidateQueries({ queryKey: ["workflows", "checkpoints", wid] });
+    },
+    onMissed: () => {
+      setTold(undefined);
+      for (const what of ["one", "checkpoints", "lease"])
+        void client.invalidateQueries({ queryKey: ["workflows", what, wid] });
+    },
+  });
+  const asked = useQuery(leaseOptions(wid)).data;
+  const lease = told ?? asked;
+  return { state, events, lease, deleted: events[0]?.type === "workflow.deleted" };
 }

@@ -66,10 +66,7 @@ export class Quarantine {
     const items: QuarantineEntry[] = [];
     for (let after = cursor; ;) {
       // Two keys per entry.
-      const page = await this.#services.deps.objects.list(scope, prefix, {
-        limit: limit * 2,
-        ...(after === undefined ? {} : { after }),
-      });
+      const page = await this.#services.deps.objects.list(scope, prefix, { limit: limit * 2, after });
       for (const { key } of page.keys) {
         const entry = await this.#listed(scope, key);
         if (entry !== undefined) items.push(entryView(entry));
@@ -120,10 +117,7 @@ export class Quarantine {
     const { objects, clock } = this.#services.deps;
     const now = clock.now();
     if (after?.startsWith(heldMark) === true) return this.#sweepHeld(scope, after.slice(heldMark.length));
-    const page = await objects.list(scope, prefixOf(), {
-      limit: quarantineLimits.sweepKeysMax,
-      ...(after === undefined ? {} : { after }),
-    });
+    const page = await objects.list(scope, prefixOf(), { limit: quarantineLimits.sweepKeysMax, after });
     for (const { key, modifiedAt } of page.keys) {
       const name = readKey(key);
       if (name === undefined) continue;

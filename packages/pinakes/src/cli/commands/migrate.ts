@@ -112,31 +112,22 @@ const run = defineCommand({
     }),
 });
 
-const verify = defineCommand({
-  usage: "<migration>",
-  words: [1, 1],
-  summary: "compare counts and content hashes of both sides again",
-  options: actorOptions,
-  examples: ["pinakes migrate verify 01936f4e-…"],
-  localOnly: "a migration reads its source from this machine",
-  run: (call) =>
-    withStores(call, async (session) =>
-      told(call, session, await asked(call, session, call.words[0] as string, "validate")),
-    ),
-});
+const stepCommand = (word: string, step: Step, summary: string) =>
+  defineCommand({
+    usage: "<migration>",
+    words: [1, 1],
+    summary,
+    options: actorOptions,
+    examples: [`pinakes migrate ${word} 01936f4e-…`],
+    localOnly: "a migration reads its source from this machine",
+    run: (call) =>
+      withStores(call, async (session) =>
+        told(call, session, await asked(call, session, call.words[0] as string, step)),
+      ),
+  });
 
-const switching = defineCommand({
-  usage: "<migration>",
-  words: [1, 1],
-  summary: "compare once more, and open the collections for writers",
-  options: actorOptions,
-  examples: ["pinakes migrate switch 01936f4e-…"],
-  localOnly: "a migration reads its source from this machine",
-  run: (call) =>
-    withStores(call, async (session) =>
-      told(call, session, await asked(call, session, call.words[0] as string, "cutover")),
-    ),
-});
+const verify = stepCommand("verify", "validate", "compare counts and content hashes of both sides again");
+const switching = stepCommand("switch", "cutover", "compare once more, and open the collections for writers");
 
 const finish = defineCommand({
   usage: "<migration>",

@@ -9,8 +9,8 @@ import { hasConsole } from "../../http/console.ts";
 import { createLogger } from "../../http/framework/index.ts";
 import { serve, type RunningServer } from "../../http/serve.ts";
 import { readOidcSettings } from "../../identity/index.ts";
-import { readQuotas } from "../../knowledge/index.ts";
 import { openStores, type Pinakes } from "../../open.ts";
+import { knowledgeOptions } from "../session.ts";
 import { newServerSecret, writeServerFile } from "../server-file.ts";
 import { rootToken, watchRootToken, type RootToken } from "../root-token.ts";
 
@@ -28,20 +28,10 @@ async function start(): Promise<void> {
   const pinakes = await openStores(config.stores, {
     log,
     logScope: (line) => logger.debug(line),
-    vectors: config.vectors,
+    ...knowledgeOptions(config),
     dropBoxes: config.dropBoxes,
     rootToken: root.token,
-    models: config.models,
-    chatModels: config.chatModels,
-    quotas: readQuotas(config.quotas),
-    trashDays: config.trashDays,
-    quarantineDays: config.quarantineDays,
-    deletionLagSeconds: config.deletionLagSeconds,
-    ...(config.topicPrefix === undefined ? {} : { topicPrefix: config.topicPrefix }),
     migrationSources: config.migrationSources,
-    pipelineFolders: config.pipelineFolders,
-    pipelineBuckets: config.pipelineBuckets,
-    ...(config.pipelineQueue === undefined ? {} : { pipelineQueue: config.pipelineQueue }),
     ...(config.oidc === undefined ? {} : { oidc: readOidcSettings(config.oidc) }),
   });
   const closing = new AbortController();

@@ -10,9 +10,9 @@ const cellColumnsMin = 10;
 
 export interface GridOptions {
   /** Columns that are never cut: what somebody copies. */
-  readonly whole?: readonly string[];
+  readonly whole?: readonly string[] | undefined;
   /** Columns that are left out, the last first, where there is not enough room for all. */
-  readonly optional?: readonly string[];
+  readonly optional?: readonly string[] | undefined;
 }
 
 /** Columns by the names of the first row's fields, without those that are empty; numbers to the right. Where it is too wide, the widest are cut. */

@@ -12,6 +12,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import { classify, wrapError } from "./errors.ts";
 import { serviceLimits } from "./service-limits.ts";
 import { backoffMs, mapLimited, sleep } from "./waiting.ts";
+import { requestHandler, type ConnectionOptions } from "../../runtime/aws-connection.ts";
 
 export type Attributes = Record<string, AttributeValue>;
 
@@ -20,21 +21,8 @@ export interface TableKey {
   readonly sk: string;
 }
 
-export interface ConnectionOptions {
-  readonly region: string;
-  /** An address other than the region's own, for a local server. */
-  readonly endpoint?: string;
-  readonly credentials?: {
-    readonly accessKeyId: string;
-    readonly secretAccessKey: string;
-    readonly sessionToken?: string;
-  };
-}
-
 /** After this the client aborts a request; it may still be carried out later. */
 export const requestMsMax = 5_000;
-const connectMsMax = 2_000;
-const socketsMax = 200;
 const readAttemptsMax = 8;
 const batchesInParallel = 4;
 
@@ -45,13 +33,7 @@ export async function connect({ region, endpoint, credentials }: ConnectionOptio
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(credentials === undefined ? {} : { credentials: { ...credentials } }),
     maxAttempts: 1,
-    requestHandler: {
-      requestTimeout: requestMsMax,
-      connectionTimeout: connectMsMax,
-      throwOnRequestTimeout: true,
-      httpAgent: { maxSockets: socketsMax },
-      httpsAgent: { maxSockets: socketsMax },
-    },
+    requestHandler: requestHandler(requestMsMax),
   });
   return new Dynamo(api);
 }

@@ -25,6 +25,7 @@ import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import { serviceLimits } from "./service-limits.ts";
 import type { Documents } from "./spill.ts";
 import { backoffMs, monotonicMs, sleep } from "./waiting.ts";
+import { RunningCalls } from "../../runtime/running-calls.ts";
 
 const commitMsMax = 10_000;
 /** The feed's counter, entry and registration. */
@@ -45,7 +46,7 @@ export class Committer {
   readonly #documents: Documents;
   readonly #planner: CommitPlanner;
   readonly #queue = new KeyedQueue();
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #running = new RunningCalls();
   #closed = false;
 
   constructor(dynamo: Dynamo, definitions: Definitions, documents: Documents) {
@@ -58,13 +59,7 @@ export class Committer {
   async commit(name: string, request: CommitRequest): Promise<CommitOutcome> {
     if (this.#closed)
       throw new PinakesError("UNAVAILABLE", "This store was closed; open it again.", { retryable: false });
-    const committing = this.#commit(name, request);
-    this.#underWay.add(committing);
-    try {
-      return await committing;
-    } finally {
-      this.#underWay.delete(committing);
-    }
+    return this.#running.run(() => this.#commit(name, request));
   }
 
   async #commit(name: string, request: CommitRequest): Promise<CommitOutcome> {
@@ -103,7 +98,7 @@ export class Committer {
   /** Accepts no more commits, and waits for running ones, also for their work after they left the queue. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.allSettled(this.#underWay);
+    await this.#running.settled();
     // Their callers get the error first.
     await sleep(0);
   }

@@ -34,6 +34,7 @@ import { Scanner } from "./scan.ts";
 import { closing, createMetaTable, metaTable } from "./schema.ts";
 import { Documents, type SpillOptions, type SweepResult } from "./spill.ts";
 import { idle, mapLimited } from "./waiting.ts";
+import { asRawItem } from "../../items/item-engine.ts";
 
 export interface DynamoEngineOptions {
   readonly dynamo: Dynamo;
@@ -165,10 +166,7 @@ export class DynamoItemEngine implements ItemEngine {
   }
 
   async readRaw(container: CompiledContainer, key: StoredKey): Promise<StoredRawItem | undefined> {
-    const stored = await this.read(container, key);
-    return stored === undefined
-      ? undefined
-      : { etag: stored.etag, modifiedAt: stored.modifiedAt, ttl: stored.ttl, bytes: Buffer.from(stored.json, "utf8") };
+    return asRawItem(await this.read(container, key));
   }
 
   async readMany(

@@ -2,28 +2,29 @@ import { invalid } from "../../domain/errors.ts";
 import { createItemStore } from "../../items/create-item-store.ts";
 import { systemClock, type Clock } from "../../ports/clock.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
-import { connect, requestMsMax, type ConnectionOptions } from "./client.ts";
+import { connect, requestMsMax } from "./client.ts";
 import { DynamoItemEngine } from "./engine.ts";
 import { checkPrefix, describeTable, metaTable } from "./schema.ts";
 import type { SpillOptions } from "./spill.ts";
+import type { ConnectionOptions } from "../../runtime/aws-connection.ts";
 
 export interface DynamoItemsOptions extends ConnectionOptions {
   /** Tables are named `<prefix>.<container>`. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /** Where documents are stored that are too large for an item (400 KB), and their scope. Without it they are rejected. */
-  readonly objects?: SpillOptions;
-  readonly clock?: Clock;
+  readonly objects?: SpillOptions | undefined;
+  readonly clock?: Clock | undefined;
   /**
    * Maximum age of a process's cached definition. A new index, and a feed that is switched on, wait that long plus `inFlightMsMax`, or
    * twice that long.
    */
-  readonly definitionMaxAgeMs?: number;
+  readonly definitionMaxAgeMs?: number | undefined;
   /** How long a query waits for its session token. */
-  readonly indexWaitMsMax?: number;
+  readonly indexWaitMsMax?: number | undefined;
   /**
    * How long after it was sent a request may still take effect. Only tests lower it, because their requests are never in flight for long.
    */
-  readonly inFlightMsMax?: number;
+  readonly inFlightMsMax?: number | undefined;
 }
 
 /**
@@ -56,11 +57,7 @@ export async function connectDynamoEngine(options: DynamoItemsOptions): Promise<
   if (!(definitionMaxAgeMs >= 1)) throw invalid(`definitionMaxAgeMs: must be at least 1, got ${definitionMaxAgeMs}.`);
   if (!(indexWaitMsMax >= 0)) throw invalid(`indexWaitMsMax: must be at least 0, got ${indexWaitMsMax}.`);
   if (!(inFlightMsMax >= 0)) throw invalid(`inFlightMsMax: must be at least 0, got ${inFlightMsMax}.`);
-  const dynamo = await connect({
-    region,
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(credentials === undefined ? {} : { credentials }),
-  });
+  const dynamo = await connect({ region, endpoint, credentials });
   return new DynamoItemEngine({
     dynamo,
     prefix: checkPrefix(prefix),
@@ -82,7 +79,7 @@ export async function hasDynamoItems({
   readonly endpoint?: string;
   readonly prefix: string;
 }): Promise<boolean> {
-  const dynamo = await connect({ region, ...(endpoint === undefined ? {} : { endpoint }) });
+  const dynamo = await connect({ region, endpoint });
   try {
     return (await describeTable(dynamo, metaTable(checkPrefix(prefix)))) !== undefined;
   } finally {

@@ -13,7 +13,7 @@ import { startDynamo, type DynamoServer } from "./test-server.ts";
 export interface LagProxyOptions {
   readonly lagMs: number;
   /** Indexes that are not late. */
-  readonly prompt?: readonly string[];
+  readonly prompt?: readonly string[] | undefined;
 }
 
 export interface LagProxy extends DynamoServer {

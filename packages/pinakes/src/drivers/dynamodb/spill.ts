@@ -124,7 +124,7 @@ export class Documents {
     const { store, scope } = this.#required();
     const oldest = this.#clock.now() - graceMs;
     const folder = await this.#ownFolder();
-    const page = await store.list(scope, folder, { limit: sweepKeysMax, ...(after === undefined ? {} : { after }) });
+    const page = await store.list(scope, folder, { limit: sweepKeysMax, after });
     let deleted = 0;
     for (const [examined, { key }] of page.keys.entries()) {
       if (Number(key.slice(folder.length).slice(0, 15)) > oldest) return { examined, deleted };

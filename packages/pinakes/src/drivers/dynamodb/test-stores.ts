@@ -56,7 +56,7 @@ export async function failure(promise: Promise<unknown>): Promise<PinakesError> 
 export async function wholeFeed(store: ItemStore, scope: Scope, limit: number): Promise<Change[]> {
   const changes: Change[] = [];
   for (let cursor: string | undefined; ;) {
-    const page = await store.changes(scope, "notes", { limit, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await store.changes(scope, "notes", { limit, cursor });
     changes.push(...page.changes);
     cursor = page.cursor;
     if (!page.more) return changes;

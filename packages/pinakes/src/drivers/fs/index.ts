@@ -9,7 +9,7 @@ import { sweepTempFiles } from "./temp-files.ts";
 export interface FileObjectsOptions {
   readonly dir: string;
   /** For tests that watch or break the file functions. */
-  readonly files?: Files;
+  readonly files?: Files | undefined;
 }
 
 /** Objects as files in a folder, which is created if absent. */

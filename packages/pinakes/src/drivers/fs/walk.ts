@@ -6,7 +6,7 @@ import { decodeName, fromByteString, toByteString, type DecodedName } from "./ob
 export interface WalkRequest {
   readonly prefix: string;
   readonly after: string | undefined;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface FoundObject {

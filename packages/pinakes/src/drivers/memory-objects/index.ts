@@ -5,9 +5,9 @@ import { MemoryObjectDriver } from "./driver.ts";
 import { withFaults, type ObjectFaults } from "./faults.ts";
 
 export interface MemoryObjectsOptions {
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Faults that a test injects before the store (faults.ts). */
-  readonly faults?: ObjectFaults;
+  readonly faults?: ObjectFaults | undefined;
 }
 
 /** Objects in memory, gone with the process. */

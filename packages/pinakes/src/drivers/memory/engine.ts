@@ -30,6 +30,7 @@ import { planBatch, touchedIds, type CommitRequest, type PlannedWrite } from "..
 import { prepareDocument, type IndexKey, type PreparedDocument } from "../../items/prepare.ts";
 import { settleClaims, uniqueClaims } from "../../items/unique-keys.ts";
 import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../../ports/item-store.ts";
+import { asRawItem } from "../../items/item-engine.ts";
 
 interface Row extends StoredItem {
   readonly keys: readonly (IndexKey | null)[];
@@ -93,10 +94,7 @@ export class MemoryItemEngine implements ItemEngine {
   }
 
   readRaw(container: CompiledContainer, key: StoredKey): StoredRawItem | undefined {
-    const row = this.read(container, key);
-    return row === undefined
-      ? undefined
-      : { etag: row.etag, modifiedAt: row.modifiedAt, ttl: row.ttl, bytes: Buffer.from(row.json, "utf8") };
+    return asRawItem(this.read(container, key));
   }
 
   async readMany(

@@ -14,8 +14,8 @@ const documentBytesDefault = 8 * 1024 ** 2;
 const entryBytes = 300;
 
 export interface CachedEmbedderOptions {
-  readonly queries?: EmbeddingCache;
-  readonly documents?: EmbeddingCache;
+  readonly queries?: EmbeddingCache | undefined;
+  readonly documents?: EmbeddingCache | undefined;
 }
 
 /** LRU cache of vectors by the hash of their text. */

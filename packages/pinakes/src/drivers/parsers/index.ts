@@ -11,10 +11,10 @@ export interface ParserOptions {
    * Files parsed at the same time; by default one less than the machine has cores, at least 2 and at most 4. If there are several, no owner
    * gets all of them.
    */
-  readonly threads?: number;
+  readonly threads?: number | undefined;
   /** Of the largest files; small ones have less time. */
-  readonly parseMsMax?: number;
-  readonly memoryMbMax?: number;
+  readonly parseMsMax?: number | undefined;
+  readonly memoryMbMax?: number | undefined;
 }
 
 /**

@@ -26,6 +26,7 @@ import {
   toPinakesError,
   wasNotSent,
 } from "./errors.ts";
+import { RunningCalls } from "../../runtime/running-calls.ts";
 
 const attemptsMaxDefault = 5;
 const backoffMsMin = 20;
@@ -48,17 +49,17 @@ export interface Session {
 
 export interface QueryOptions {
   /** False for a text that depends on a caller's filter: as prepared statements, the many variants would fill the connection's memory. */
-  readonly prepare?: boolean;
+  readonly prepare?: boolean | undefined;
 }
 
 type OnConnect = (connection: Transaction) => Promise<void>;
 
 export interface TransactionOptions {
-  readonly attemptsMax?: number;
+  readonly attemptsMax?: number | undefined;
   /** Also repeat if a lock was not granted in time. */
-  readonly retryLockTimeout?: boolean;
+  readonly retryLockTimeout?: boolean | undefined;
   /** Also repeat if the outcome is unknown: it is idempotent. */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
 }
 
 export class Database implements Session {
@@ -68,7 +69,7 @@ export class Database implements Session {
   readonly #bornAt = new WeakMap<PoolClient, number>();
   /** When a connection last timed out: older ones are probably dead, too. */
   #silentAt = -Infinity;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #running = new RunningCalls();
   #closed = false;
 
   private constructor(pool: Pool, connect: () => Client, hook: { onConnect?: OnConnect }) {
@@ -170,13 +171,7 @@ export class Database implements Session {
   async #tracked<T>(call: () => Promise<T>): Promise<T> {
     if (this.#closed)
       throw new PinakesError("UNAVAILABLE", "This store has been closed; open it again.", { retryable: false });
-    const promise = call();
-    this.#underWay.add(promise);
-    try {
-      return await promise;
-    } finally {
-      this.#underWay.delete(promise);
-    }
+    return this.#running.run(call);
   }
 
   async #attempt<T>(
@@ -215,7 +210,7 @@ export class Database implements Session {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.allSettled(this.#underWay);
+    await this.#running.settled();
     await this.#pool.end();
   }
 }

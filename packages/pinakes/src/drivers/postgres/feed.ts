@@ -9,11 +9,10 @@
  * number as low as that.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { PinakesError } from "../../domain/errors.ts";
+import { PinakesError, invalid } from "../../domain/errors.ts";
 import { feedTrimmed, type FeedChange, type FeedPage, type FeedRequest } from "../../items/item-engine.ts";
 import type { Loaded } from "./catalog.ts";
 import type { Database, Session, Transaction } from "./connection.ts";
-import { comparePositions, formatPosition, parsePosition, start, type Position } from "./feed-position.ts";
 import type { Names } from "./names.ts";
 
 /** How long a page waits for changes that are committed but held up: most transactions are over by then. */
@@ -191,4 +190,34 @@ export async function trimFeed(
     return (await deleted).length;
   };
   return database.transact(work, { idempotent: true });
+}
+
+/** Positions in the feed, as text that a cursor can carry: "epoch:xid:n", and perhaps "|" and a snapshot. */
+interface Position {
+  readonly epoch: number;
+  readonly xid: bigint;
+  readonly n: number;
+  /** A pg_snapshot: what it shows was committed before the reader asked for "now", whatever its number. */
+  readonly seen?: string | undefined;
+}
+
+const start: Position = { epoch: 0, xid: 0n, n: 0 };
+
+function comparePositions(a: Position, b: Position): number {
+  if (a.epoch !== b.epoch) return a.epoch - b.epoch;
+  if (a.xid !== b.xid) return a.xid < b.xid ? -1 : 1;
+  return a.n - b.n;
+}
+
+function formatPosition({ epoch, xid, n, seen }: Position): string {
+  // Beyond its xmax a snapshot shows nothing, so it need not be carried on.
+  const needed = seen !== undefined && xid + 1n < BigInt(seen.split(":")[1] as string);
+  return `${epoch}:${xid}:${n}${needed ? `|${seen}` : ""}`;
+}
+
+function parsePosition(text: string): Position {
+  const match = /^(\d+):(\d+):(\d+)(?:\|(\d+:\d+:[\d,]*))?$/.exec(text);
+  if (match === null) throw invalid("The feed cursor is not one of PostgreSQL's; start over without it.");
+  const [, epoch, xid, n, seen] = match;
+  return { epoch: Number(epoch), xid: BigInt(xid as string), n: Number(n), seen };
 }

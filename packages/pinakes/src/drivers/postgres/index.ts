@@ -10,10 +10,10 @@ export interface PostgresItemsOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   /** The PostgreSQL schema that holds everything; created if absent. */
-  readonly database?: string;
+  readonly database?: string | undefined;
   /** Maximum number of connections; an index build takes one more. */
-  readonly poolSize?: number;
-  readonly clock?: Clock;
+  readonly poolSize?: number | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 /**

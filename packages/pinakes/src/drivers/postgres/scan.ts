@@ -26,18 +26,11 @@ export async function scan(
   ttl: ContainerTtl,
   request: ScanRequest,
 ): Promise<ScanResult> {
-  const { range, reverse, limit, bytesMax, now } = request;
+  const { range, now } = request;
   const values = new Values();
   const kept = prefilterSql(request.prefilter, (value) => values.add(value));
   if (kept !== undefined) return scanFiltered(session, loaded, ttl, request, values, kept);
-  const key = keyOf(loaded, range);
-  const direction = reverse ? " DESC" : "";
-  const bytes = values.add(Math.max(1, bytesMax));
-  const wanted = values.add(limit);
-  const sortKey =
-    range.kind === "partition"
-      ? "NULL"
-      : `encode(substr(${key}, ${values.add(range.partition.length + 1)}::int), 'hex')`;
+  const { key, direction, bytes, wanted, sortKey } = placeholders(loaded, request, values);
   const rows = await session.query<FoundRow>(
     `SELECT pk, id, etag, modified_at, ttl, sort_key, CASE WHEN place <= ${wanted}::bigint AND through - bytes < ${bytes}::bigint THEN doc END
      FROM (
@@ -66,15 +59,8 @@ async function scanFiltered(
   values: Values,
   kept: string,
 ): Promise<ScanResult> {
-  const { range, reverse, limit, bytesMax, now } = request;
-  const key = keyOf(loaded, range);
-  const direction = reverse ? " DESC" : "";
-  const bytes = values.add(Math.max(1, bytesMax));
-  const wanted = values.add(limit);
-  const sortKey =
-    range.kind === "partition"
-      ? "NULL"
-      : `encode(substr(${key}, ${values.add(range.partition.length + 1)}::int), 'hex')`;
+  const { range, now } = request;
+  const { key, direction, bytes, wanted, sortKey } = placeholders(loaded, request, values);
   const rows = await session.query<FilteredRow>(
     `SELECT pk, id, etag, modified_at, ttl, sort_key, CASE WHEN hit AND NOT past THEN doc END, past, place
      FROM (
@@ -99,6 +85,19 @@ async function scanFiltered(
   const done = rows.every(([, , , , , , , past]) => !past);
   if (last === undefined) return { rows: found, done };
   return { rows: found, done, looked: { rows: last[8], position: last[5] ?? last[1] } };
+}
+
+/** The parts that both statements share; the values go in here. */
+function placeholders(loaded: Loaded, { range, reverse, limit, bytesMax }: ScanRequest, values: Values) {
+  const key = keyOf(loaded, range);
+  const direction = reverse ? " DESC" : "";
+  const bytes = values.add(Math.max(1, bytesMax));
+  const wanted = values.add(limit);
+  const sortKey =
+    range.kind === "partition"
+      ? "NULL"
+      : `encode(substr(${key}, ${values.add(range.partition.length + 1)}::int), 'hex')`;
+  return { key, direction, bytes, wanted, sortKey };
 }
 
 type FilteredRow = [...FoundRow, past: boolean, place: number];

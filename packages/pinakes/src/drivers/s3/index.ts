@@ -5,19 +5,19 @@ import { S3ObjectDriver } from "./driver.ts";
 export interface S3ObjectsOptions {
   readonly bucket: string;
   /** A folder in the bucket, such as `pinakes/`. */
-  readonly prefix?: string;
-  readonly region?: string;
+  readonly prefix?: string | undefined;
+  readonly region?: string | undefined;
   /** For S3-compatible stores other than Amazon's. */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
   /** The bucket in the path instead of the host name; most stores other than Amazon's require it. */
-  readonly pathStyle?: boolean;
+  readonly pathStyle?: boolean | undefined;
   /** Taken from the environment, the profile or the machine's role when absent. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
   /** Whether `If-None-Match: *` works. Amazon supports it; some others ignore it, which would break the promise of `ifAbsent`. */
-  readonly conditionalPut?: boolean;
-  readonly attemptsMax?: number;
+  readonly conditionalPut?: boolean | undefined;
+  readonly attemptsMax?: number | undefined;
   /** How long a connection may be silent before it counts as lost: 60 s. A transfer may take any time while bytes arrive. */
-  readonly idleMsMax?: number;
+  readonly idleMsMax?: number | undefined;
 }
 
 const attemptsMaxDefault = 5;

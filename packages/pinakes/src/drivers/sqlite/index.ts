@@ -10,7 +10,7 @@ import { SqliteTripleEngine } from "./triples/engine.ts";
 export interface OpenSqliteOptions extends ItemStoreOptions {
   /** The folder of the database file; created if absent. */
   readonly dir: string;
-  readonly database?: string;
+  readonly database?: string | undefined;
 }
 
 /**
@@ -46,7 +46,7 @@ export function hasSqliteItems({ dir, database }: { readonly dir: string; readon
 /** The folder of the file, created if absent, and the database, which prefixes the name of the file. */
 export interface OpenSqliteTriplesOptions {
   readonly dir: string;
-  readonly database?: string;
+  readonly database?: string | undefined;
 }
 
 /**

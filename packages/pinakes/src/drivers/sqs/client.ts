@@ -1,22 +1,10 @@
 /** The connection to SQS. The SDK is loaded only when a queue is opened; it retries failures, which is safe: sends carry a dedup id. */
 import type { SQS } from "@aws-sdk/client-sqs";
 import { invalid } from "../../domain/errors.ts";
-
-export interface ConnectionOptions {
-  readonly region: string;
-  /** An address other than the region's own, for a local server. */
-  readonly endpoint?: string;
-  readonly credentials?: {
-    readonly accessKeyId: string;
-    readonly secretAccessKey: string;
-    readonly sessionToken?: string;
-  };
-}
+import { requestHandler, type ConnectionOptions } from "../../runtime/aws-connection.ts";
 
 /** Longer than the longest poll (20 s). */
 const requestMsMax = 30_000;
-const connectMsMax = 2_000;
-const socketsMax = 200;
 
 export async function connect({ region, endpoint, credentials }: ConnectionOptions): Promise<SQS> {
   if (typeof region !== "string" || region === "") throw invalid("region: name the AWS region of the queues.");
@@ -26,12 +14,6 @@ export async function connect({ region, endpoint, credentials }: ConnectionOptio
     // A local server's queue URLs may name hosts that do not exist.
     ...(endpoint === undefined ? {} : { endpoint, useQueueUrlAsEndpoint: false }),
     ...(credentials === undefined ? {} : { credentials: { ...credentials } }),
-    requestHandler: {
-      requestTimeout: requestMsMax,
-      connectionTimeout: connectMsMax,
-      throwOnRequestTimeout: true,
-      httpAgent: { maxSockets: socketsMax },
-      httpsAgent: { maxSockets: socketsMax },
-    },
+    requestHandler: requestHandler(requestMsMax),
   });
 }

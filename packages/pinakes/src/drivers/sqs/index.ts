@@ -4,22 +4,23 @@ import { checkWhole } from "../../queues/check-input.ts";
 import { createQueue, type WaitingOptions } from "../../queues/create-queue.ts";
 import { queueLimits } from "../../queues/queue-limits.ts";
 import { AttemptRecords } from "./attempts.ts";
-import { connect, type ConnectionOptions } from "./client.ts";
+import { connect } from "./client.ts";
 import { SqsDriver, type PlainQueues } from "./driver.ts";
 import { checkPrefix } from "./names.ts";
 import { SqsQueues } from "./sqs-queues.ts";
+import type { ConnectionOptions } from "../../runtime/aws-connection.ts";
 
 export interface SqsQueueOptions extends ConnectionOptions, WaitingOptions {
   /** Stores the failure counts. Owned by the caller: closing the queue does not close it. */
   readonly items: ItemStore;
   /** Queues are named `<prefix>-<queue>-<hash>.fifo`. */
-  readonly prefix?: string;
-  readonly attemptsMax?: number;
-  readonly leaseLossesMax?: number;
+  readonly prefix?: string | undefined;
+  readonly attemptsMax?: number | undefined;
+  readonly leaseLossesMax?: number | undefined;
   /**
    * Queues that producers without Pinakes write to, too: there any JSON object is a message, not only what `send` wrote. None by default.
    */
-  readonly plainQueues?: PlainQueues;
+  readonly plainQueues?: PlainQueues | undefined;
 }
 
 /**

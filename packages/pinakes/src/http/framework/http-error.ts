@@ -7,10 +7,10 @@ import { toPinakesError, toProblem } from "../problem.ts";
 import { quoteEtag } from "./etag.ts";
 
 export interface HttpErrorOptions extends PinakesErrorOptions {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly status?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Further fields of the problem. */
-  readonly more?: Readonly<Record<string, unknown>>;
+  readonly more?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export class HttpError extends PinakesError {

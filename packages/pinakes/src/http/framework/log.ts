@@ -13,9 +13,9 @@ import type { KitEnv } from "./context.ts";
 export type { Logger };
 
 export interface LoggerOptions {
-  readonly level?: "debug" | "info" | "warn" | "error" | "silent";
+  readonly level?: "debug" | "info" | "warn" | "error" | "silent" | undefined;
   /** Standard output when absent. */
-  readonly destination?: { write(line: string): void };
+  readonly destination?: { write(line: string): void } | undefined;
 }
 
 const secretNames = [

@@ -21,25 +21,27 @@ import { securityHeaders } from "./security-headers.ts";
 export interface MountOptions {
   readonly authenticate: Authenticate;
   /** Silent when absent. */
-  readonly log?: Logger;
+  readonly log?: Logger | undefined;
   /** No limits when absent. */
-  readonly limiter?: RateLimiter;
+  readonly limiter?: RateLimiter | undefined;
   /** How many event streams are open; no limit when absent. */
-  readonly streams?: EventStreams;
+  readonly streams?: EventStreams | undefined;
   /** Needed as soon as a route is declared `idempotent`. */
-  readonly idempotency?: IdempotencyStore;
+  readonly idempotency?: IdempotencyStore | undefined;
   /** Aborted when the server begins to close. */
-  readonly closing?: AbortSignal;
-  readonly allowedOrigins?: readonly string[];
-  readonly sessionCookieName?: string;
+  readonly closing?: AbortSignal | undefined;
+  readonly allowedOrigins?: readonly string[] | undefined;
+  readonly sessionCookieName?: string | undefined;
   /** Who is at the other end; behind a proxy, from the header that it sets. */
   readonly clientAddress?: (c: Context) => string;
   /** Around every handler, inside of what replays answers. */
-  readonly around?: (run: () => Promise<Answer>) => Promise<Answer>;
+  readonly around?: ((run: () => Promise<Answer>) => Promise<Answer>) | undefined;
   /** Checks each answer against what its route declares; for tests. */
-  readonly checkAnswers?: boolean;
+  readonly checkAnswers?: boolean | undefined;
   /** Paths of facades, with the form that errors have where there is no route. */
-  readonly facades?: readonly { readonly prefix: string; readonly errorBody: NonNullable<Route["errorBody"]> }[];
+  readonly facades?:
+    | readonly { readonly prefix: string; readonly errorBody: NonNullable<Route["errorBody"]> }[]
+    | undefined;
 }
 
 /** Before any route of the app's own, so that these steps come first for all of them. */

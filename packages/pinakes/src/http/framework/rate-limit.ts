@@ -16,11 +16,11 @@ export interface BucketOptions {
 }
 
 export interface RateLimitOptions {
-  readonly caller?: BucketOptions;
-  readonly authFailures?: BucketOptions;
+  readonly caller?: BucketOptions | undefined;
+  readonly authFailures?: BucketOptions | undefined;
   /** Of each kind. */
-  readonly entriesMax?: number;
-  readonly clock?: Clock;
+  readonly entriesMax?: number | undefined;
+  readonly clock?: Clock | undefined;
 }
 
 export interface Taken {

@@ -5,7 +5,7 @@ import { isUnchanged, quoteEtag } from "./etag.ts";
 
 export interface RespondOptions {
   readonly request: Request;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** A stream that fails after the answer has begun can only be cut; this hears why. */
   readonly onStreamError: (error: unknown) => void;
 }

@@ -4,7 +4,7 @@ import { invariant } from "../../domain/invariant.ts";
 
 export interface SecurityHeadersOptions {
   /** Origins of other sites whose scripts may call the API, such as https://console.example; none by default. */
-  readonly allowedOrigins?: readonly string[];
+  readonly allowedOrigins?: readonly string[] | undefined;
 }
 
 const pagePolicy =

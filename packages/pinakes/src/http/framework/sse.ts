@@ -18,9 +18,9 @@ export interface ServerEvent {
 }
 
 export interface SseOptions {
-  readonly heartbeatMs?: number;
+  readonly heartbeatMs?: number | undefined;
   /** How long a client waits before it comes back. */
-  readonly retryMs?: number;
+  readonly retryMs?: number | undefined;
 }
 
 /** Makes the events after `lastEventId`; `signal` ends them. */

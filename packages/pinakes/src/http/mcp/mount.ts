@@ -10,9 +10,10 @@ import {
   type McpRequestContext,
   type McpServer,
   type ServerContext,
+  isJsonContentType,
 } from "@modelcontextprotocol/server";
 import type { Context, Hono } from "hono";
-import { PinakesError } from "../../domain/errors.ts";
+import { PinakesError, hasCode } from "../../domain/errors.ts";
 import { requireAuthenticated, type Authenticated } from "../../identity/index.ts";
 import { createMcpServer, type McpExtension, type McpSession } from "../../mcp/index.ts";
 import { embeddedKnowledge } from "../../embedded-knowledge.ts";
@@ -27,7 +28,7 @@ import { boundedStream } from "./bounded-stream.ts";
 import { refuseForeignPage } from "./guard.ts";
 import { methodOf, rpcCodes, rpcError, subscribedUris } from "./json-rpc.ts";
 import { LegacySessions, type LegacyRequest } from "./legacy-sessions.ts";
-import { readBody } from "./read-body.ts";
+import { readJson } from "../framework/body/body.ts";
 import { followResources, wantedFor } from "./resource-changes.ts";
 import { SessionStore, subscriptionsMax, tooManySubscriptions } from "./session-store.ts";
 
@@ -236,4 +237,24 @@ class McpEndpoint {
   readonly #onFailure = (error: unknown, what: string): void => {
     this.#options.log.error({ route: path, what, error: describeError(error, []) }, "an MCP call failed");
   };
+}
+
+/**
+ * The JSON body of a POST to `/mcp`, within its limits. A file of 10 MB is 14 MB of base64. Larger files are uploaded over `/v1`.
+ */
+const mcpBodyBytesMax = 16 * 1_048_576;
+
+/** The parsed body, or the answer that refuses it. */
+async function readBody(request: Request): Promise<unknown> {
+  if (!isJsonContentType(request.headers.get("content-type")))
+    return rpcError(415, rpcCodes.refused, "Unsupported Media Type: Content-Type must be application/json.");
+  try {
+    const { value } = await readJson(request, mcpBodyBytesMax);
+    return value === undefined ? rpcError(400, rpcCodes.parse, "Parse error: the body is empty.") : value;
+  } catch (error) {
+    if (hasCode(error, "LIMIT_EXCEEDED"))
+      return rpcError(413, rpcCodes.refused, `${error.detail} Upload files over /v1.`);
+    if (hasCode(error, "INVALID")) return rpcError(400, rpcCodes.parse, `Parse error: ${error.detail}`);
+    throw error;
+  }
 }

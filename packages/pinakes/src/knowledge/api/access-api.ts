@@ -1,8 +1,7 @@
 /** Explains access decisions. */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
-import { decideCollection, decideRepository, type Decision, type Level } from "../access/access.ts";
-import type { OpenCollection } from "../access/open-collection.ts";
+import { decideCollection, decideRepository, type Decision } from "../access/access.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Services } from "./services.ts";
 
@@ -25,7 +24,7 @@ export class AccessApi {
     const who = user === undefined ? caller : this.actAs(caller, user);
     const { record: repository } = await this.#of.repositories.get(caller, repositoryId);
     if (collectionId === undefined) return decideRepository(who, repository);
-    const { collection } = await this.#open(caller, repositoryId, collectionId);
+    const { collection } = await this.#of.collections.open(caller, repositoryId, collectionId);
     return decideCollection(who, repository, collection);
   }
 
@@ -35,15 +34,5 @@ export class AccessApi {
     if (caller.role !== "admin")
       throw new PinakesError("FORBIDDEN", "as_user: only admins can impersonate other users.");
     return this.#deps.callerOf({ tenant, userId: user.user_id, groups: user.groups ?? [] });
-  }
-
-  async #open(
-    caller: Caller,
-    repositoryId: string,
-    collectionId: string,
-    needed: Level = "READ",
-    action = "Reading",
-  ): Promise<OpenCollection> {
-    return this.#of.collections.open(caller, repositoryId, collectionId, { needed, action });
   }
 }

@@ -1,6 +1,8 @@
 /** Collections as callers see them, with their counters. */
 import type { CollectionUsage } from "@pinakes/client";
-import { usageOf } from "./usage.ts";
+import type { CollectionRecord } from "../records/records.ts";
+import { recount } from "../records/recount.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
 import {
   deleteCollection,
   reindexCollection,
@@ -196,4 +198,30 @@ export class CollectionsApi {
     const { record } = await this.#services.repositories.get(caller, query.repositoryId);
     return { ...query, repositoryId: record.repository_id };
   }
+}
+
+/**
+ * How much a collection holds: its counters, a fresh count, and the contents of each store. The caller has passed the access decision.
+ */
+async function usageOf(
+  { deps, stores, rows }: Pick<Services, "deps" | "stores" | "rows">,
+  caller: Caller,
+  collection: CollectionRecord,
+  options: { repair?: boolean },
+): Promise<CollectionUsage> {
+  const counted = await recount(deps.items, new CollectionPartition(deps.items, caller.scope, collection), options);
+  const { quads } = await deps.triples.usage(caller.scope, collection.incarnation);
+  const held = await Promise.all(
+    stores.map(async (one) => [one.store, await one.count(caller.scope, incarnationOf(collection))] as const),
+  );
+  return {
+    ...counted,
+    triples: quads,
+    stores: {
+      ...Object.fromEntries(held),
+      documents: counted.recounted.document_count,
+      vectors: await rows.count(caller, collection),
+      triples: quads,
+    },
+  };
 }

@@ -60,7 +60,7 @@ async function lettersOf({ queue: { dead }, scope, name, isOwn }: Letterbox): Pr
   let cursor: string | undefined;
   let seen = 0;
   do {
-    const page = await dead.list(scope, name, { limit: pageLetters, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await dead.list(scope, name, { limit: pageLetters, cursor });
     seen += page.letters.length;
     for (const { group, id } of page.letters) {
       const letter = await dead.inspect(scope, name, { group, id });

@@ -4,12 +4,12 @@ import { invalid } from "../../domain/errors.ts";
 import type { TextQuery, TextWindow } from "../documents/document-text.ts";
 import type { DocumentTriple } from "../documents/document-triples.ts";
 import type { Content, DocumentQuery, Passage } from "../documents/documents.ts";
-import { beginDeletingDocuments } from "./begin-deleting-documents.ts";
+import { archived } from "../access/open-collection.ts";
+import { CollectionPartition } from "../records/collection-partition.ts";
+import { startJob } from "./start-job.ts";
 import { openForUploads, takeUpload, takeUploads } from "./take-uploads.ts";
 import type { UploadInput } from "../documents/upload.ts";
-import { type Level } from "../access/access.ts";
 import { conditionOn } from "../records/conditions.ts";
-import type { OpenCollection } from "../access/open-collection.ts";
 import { checkLimit } from "../collections/list-collections.ts";
 import type { VersionInfo } from "../records/records.ts";
 import type { ListPage, Paging, Totalled } from "../records/paging.ts";
@@ -52,7 +52,11 @@ export class DocumentsApi {
 
   async get(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
     return documentView(
-      await this.#of.documents.get(caller, await this.#open(caller, repositoryId, collectionId), documentId),
+      await this.#of.documents.get(
+        caller,
+        await this.#of.collections.open(caller, repositoryId, collectionId),
+        documentId,
+      ),
     );
   }
 
@@ -62,7 +66,7 @@ export class DocumentsApi {
     collectionId: string,
     query: DocumentQuery & Totalled = {},
   ): Promise<ListPage<DocumentView>> {
-    const opened = await this.#open(caller, repositoryId, collectionId);
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId);
     const { include_total, ...filter } = query;
     const page = await this.#of.documents.list(caller, opened, filter);
     const total = include_total === true ? { total: await this.#of.documents.count(caller, opened, filter) } : {};
@@ -76,7 +80,7 @@ export class DocumentsApi {
     documentId: string,
     ifMatch?: string,
   ): Promise<void> {
-    const opened = await this.#open(caller, repositoryId, collectionId);
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId);
     await conditionOn(`Document "${documentId}"`, this.#of.documents.delete(caller, opened, documentId, ifMatch));
   }
 
@@ -91,7 +95,10 @@ export class DocumentsApi {
   }
 
   async reindex(caller: Caller, repositoryId: string, collectionId: string, documentId: string): Promise<DocumentView> {
-    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Re-indexing");
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId, {
+      needed: "WRITE",
+      action: "Re-indexing",
+    });
     return documentView(await this.#of.documents.reindex(caller, opened, documentId));
   }
 
@@ -103,7 +110,10 @@ export class DocumentsApi {
     documentId: string,
     metadata: unknown,
   ): Promise<DocumentView> {
-    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE", "Changing metadata");
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId, {
+      needed: "WRITE",
+      action: "Changing metadata",
+    });
     return documentView(await this.#of.documents.setMetadata(caller, opened, documentId, metadata));
   }
 
@@ -116,7 +126,7 @@ export class DocumentsApi {
   ): Promise<Content> {
     return this.#of.documents.content(
       caller,
-      await this.#open(caller, repositoryId, collectionId),
+      await this.#of.collections.open(caller, repositoryId, collectionId),
       documentId,
       version,
     );
@@ -130,7 +140,7 @@ export class DocumentsApi {
   ): Promise<readonly (VersionInfo & { readonly live: boolean })[]> {
     const { record } = await this.#of.documents.get(
       caller,
-      await this.#open(caller, repositoryId, collectionId),
+      await this.#of.collections.open(caller, repositoryId, collectionId),
       documentId,
     );
     return record.versions.map((version) => ({ ...version, live: record.live?.version === version.version }));
@@ -145,7 +155,7 @@ export class DocumentsApi {
   ): Promise<ListPage<Passage> & { readonly total: number }> {
     const after = cursor === undefined ? -1 : Number(cursor);
     if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw invalid("cursor: is not one that this list returned.");
-    const opened = await this.#open(caller, repositoryId, collectionId);
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId);
     const { items, total, next } = await this.#of.documents.passages(caller, opened, documentId, {
       after,
       limit: checkLimit(limit),
@@ -163,7 +173,7 @@ export class DocumentsApi {
   ): Promise<TextWindow> {
     return this.#of.documents.textWindow(
       caller,
-      await this.#open(caller, repositoryId, collectionId),
+      await this.#of.collections.open(caller, repositoryId, collectionId),
       documentId,
       query,
     );
@@ -177,16 +187,33 @@ export class DocumentsApi {
     documentId: string,
     paging: Paging = {},
   ): Promise<ListPage<DocumentTriple>> {
-    return this.#of.documents.triples(caller, await this.#open(caller, repositoryId, collectionId), documentId, paging);
+    return this.#of.documents.triples(
+      caller,
+      await this.#of.collections.open(caller, repositoryId, collectionId),
+      documentId,
+      paging,
+    );
   }
+}
 
-  async #open(
-    caller: Caller,
-    repositoryId: string,
-    collectionId: string,
-    needed: Level = "READ",
-    action = "Reading",
-  ): Promise<OpenCollection> {
-    return this.#of.collections.open(caller, repositoryId, collectionId, { needed, action });
-  }
+/** Starts the job that deletes all documents of a collection (documents/delete-all.ts). */
+async function beginDeletingDocuments(
+  { deps, collections, jobs, queue }: Pick<Services, "deps" | "collections" | "jobs" | "queue">,
+  caller: Caller,
+  repositoryId: string,
+  collectionId: string,
+  confirm: string | undefined,
+): Promise<JobView> {
+  const { collection } = await collections.open(caller, repositoryId, collectionId, {
+    needed: "ADMIN",
+    action: "Deleting all documents",
+  });
+  if (collection.status === "ARCHIVED") throw archived(collection);
+  const { repository_id, collection_id, incarnation } = collection;
+  if (confirm !== collection_id)
+    throw invalid(
+      `confirm: must be the id of the collection, ${JSON.stringify(collection_id)}: all its documents are deleted.`,
+    );
+  await queue.watch(new CollectionPartition(deps.items, caller.scope, collection));
+  return startJob(jobs, caller, { kind: "delete-documents", repository_id, collection_id, incarnation }, false);
 }

@@ -1,8 +1,6 @@
 /** Files, as every interface calls them: a user's own by id, and what they are in collections. */
 import type { Caller } from "../../domain/caller.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { OpenCollection } from "../access/open-collection.ts";
-import type { Level } from "../access/access.ts";
 import type { PartRecord } from "../files/file-records.ts";
 import type { AttachedCounts, AttachedFile, AttachedQuery, FileToAttach } from "../files/attachments.ts";
 import type { BatchFilesQuery, FileBatch } from "../files/file-batches.ts";
@@ -17,6 +15,8 @@ interface Page<Item> {
 }
 
 type Dependencies = Pick<Services, "collections" | "files" | "fileUploads" | "attachments" | "fileBatches">;
+
+const attaching = { needed: "WRITE", action: "Attaching files" } as const;
 
 export class FilesApi {
   readonly #of: Dependencies;
@@ -68,11 +68,19 @@ export class FilesApi {
   }
 
   async attach(caller: Caller, repositoryId: string, collectionId: string, input: FileToAttach): Promise<AttachedFile> {
-    return this.#of.attachments.attach(caller, await this.#open(caller, repositoryId, collectionId, "WRITE"), input);
+    return this.#of.attachments.attach(
+      caller,
+      await this.#of.collections.open(caller, repositoryId, collectionId, attaching),
+      input,
+    );
   }
 
   async attached(caller: Caller, repositoryId: string, collectionId: string, fileId: string): Promise<AttachedFile> {
-    return this.#of.attachments.get(caller, await this.#open(caller, repositoryId, collectionId), fileId);
+    return this.#of.attachments.get(
+      caller,
+      await this.#of.collections.open(caller, repositoryId, collectionId),
+      fileId,
+    );
   }
 
   async listAttached(
@@ -81,12 +89,16 @@ export class FilesApi {
     collectionId: string,
     query: AttachedQuery,
   ): Promise<Page<AttachedFile>> {
-    return this.#of.attachments.list(caller, await this.#open(caller, repositoryId, collectionId), query);
+    return this.#of.attachments.list(
+      caller,
+      await this.#of.collections.open(caller, repositoryId, collectionId),
+      query,
+    );
   }
 
   /** Files of batches that are no documents of the collection. */
   async unattachedCounts(caller: Caller, repositoryId: string, collectionId: string): Promise<AttachedCounts> {
-    return this.#of.attachments.counts(caller, await this.#open(caller, repositoryId, collectionId));
+    return this.#of.attachments.counts(caller, await this.#of.collections.open(caller, repositoryId, collectionId));
   }
 
   async setMetadata(
@@ -96,12 +108,12 @@ export class FilesApi {
     fileId: string,
     metadata: JsonObject,
   ): Promise<AttachedFile> {
-    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE");
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId, attaching);
     return this.#of.attachments.setMetadata(caller, opened, fileId, metadata);
   }
 
   async detach(caller: Caller, repositoryId: string, collectionId: string, fileId: string): Promise<void> {
-    const opened = await this.#open(caller, repositoryId, collectionId, "WRITE");
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId, attaching);
     return this.#of.attachments.detach(caller, opened, fileId);
   }
 
@@ -111,15 +123,27 @@ export class FilesApi {
     collectionId: string,
     files: readonly FileToAttach[],
   ): Promise<FileBatch> {
-    return this.#of.fileBatches.create(caller, await this.#open(caller, repositoryId, collectionId, "WRITE"), files);
+    return this.#of.fileBatches.create(
+      caller,
+      await this.#of.collections.open(caller, repositoryId, collectionId, attaching),
+      files,
+    );
   }
 
   async batch(caller: Caller, repositoryId: string, collectionId: string, batchId: string): Promise<FileBatch> {
-    return this.#of.fileBatches.get(caller, await this.#open(caller, repositoryId, collectionId), batchId);
+    return this.#of.fileBatches.get(
+      caller,
+      await this.#of.collections.open(caller, repositoryId, collectionId),
+      batchId,
+    );
   }
 
   async cancelBatch(caller: Caller, repositoryId: string, collectionId: string, batchId: string): Promise<FileBatch> {
-    return this.#of.fileBatches.cancel(caller, await this.#open(caller, repositoryId, collectionId, "WRITE"), batchId);
+    return this.#of.fileBatches.cancel(
+      caller,
+      await this.#of.collections.open(caller, repositoryId, collectionId, attaching),
+      batchId,
+    );
   }
 
   async batchFiles(
@@ -129,16 +153,11 @@ export class FilesApi {
     batchId: string,
     query: BatchFilesQuery,
   ): Promise<Page<AttachedFile>> {
-    return this.#of.fileBatches.list(caller, await this.#open(caller, repositoryId, collectionId), batchId, query);
-  }
-
-  async #open(
-    caller: Caller,
-    repositoryId: string,
-    collectionId: string,
-    needed: Level = "READ",
-  ): Promise<OpenCollection> {
-    const action = needed === "READ" ? "Reading" : "Attaching files";
-    return this.#of.collections.open(caller, repositoryId, collectionId, { needed, action });
+    return this.#of.fileBatches.list(
+      caller,
+      await this.#of.collections.open(caller, repositoryId, collectionId),
+      batchId,
+      query,
+    );
   }
 }

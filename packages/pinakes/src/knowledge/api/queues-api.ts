@@ -106,10 +106,7 @@ export class QueuesApi {
       let cursor: string | undefined;
       let seen = 0;
       do {
-        const page = await this.#queue.queue.dead.list(this.#queue.scope, queue, {
-          limit: pageLetters,
-          ...(cursor === undefined ? {} : { cursor }),
-        });
+        const page = await this.#queue.queue.dead.list(this.#queue.scope, queue, { limit: pageLetters, cursor });
         seen += page.letters.length;
         for (const letter of page.letters) if (letter.group.startsWith(prefix)) found.push(deadView(letter, prefix));
         cursor = page.cursor;

@@ -3,8 +3,6 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import type { Chunk } from "../../domain/chunking.ts";
 import { verifyCitations, type CitationCheck, type CitationToVerify } from "../search/citations.ts";
 import type { TripleInput } from "../graph/triple-view.ts";
-import { type Level } from "../access/access.ts";
-import type { OpenCollection } from "../access/open-collection.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { answerQuery } from "./answer-query.ts";
 import type { ProvenanceView } from "../search/provenance.ts";
@@ -59,7 +57,7 @@ export class SearchApi {
     requireCaller(caller);
     const checks = await verifyCitations(citations, {
       document: async (citation) => {
-        const opened = await this.#open(caller, citation.repository_id, citation.collection_id);
+        const opened = await this.#of.collections.open(caller, citation.repository_id, citation.collection_id);
         const { record } = await this.#of.documents.get(caller, opened, citation.document_id);
         return { record, text: await this.#of.documents.text(caller, opened, citation.document_id, citation.version) };
       },
@@ -79,15 +77,5 @@ export class SearchApi {
   async embed(caller: Caller, texts: readonly string[], model?: string): Promise<Embedded> {
     requireCaller(caller);
     return embedTexts(this.#deps, texts, model);
-  }
-
-  async #open(
-    caller: Caller,
-    repositoryId: string,
-    collectionId: string,
-    needed: Level = "READ",
-    action = "Reading",
-  ): Promise<OpenCollection> {
-    return this.#of.collections.open(caller, repositoryId, collectionId, { needed, action });
   }
 }

@@ -38,12 +38,12 @@ export interface CollectionPatch extends CollectionFields {
 }
 
 export interface OpenOptions {
-  readonly needed?: Level;
-  readonly action?: string;
+  readonly needed?: Level | undefined;
+  readonly action?: string | undefined;
   /** Also finds a deleted collection. */
-  readonly deleted?: boolean;
+  readonly deleted?: boolean | undefined;
   /** Allowed while the repository is being deleted, for calls that only delete. */
-  readonly ending?: boolean;
+  readonly ending?: boolean | undefined;
   /** With `deleted`: which incarnation of the id. */
   readonly incarnation?: string | undefined;
 }
@@ -346,7 +346,7 @@ export class Collections {
       caller: caller.userId,
       incarnation: this.#deps.newId(),
       now: isoTime(this.#deps.clock.now()),
-      ...(collectionId === undefined ? {} : { collectionId }),
+      collectionId,
       fields: { ...(repository.owner === null ? {} : { private: true }), ...fields, embedding_model },
     });
   }

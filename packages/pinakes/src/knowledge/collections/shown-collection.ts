@@ -2,7 +2,8 @@
 import type { Scope } from "../../domain/scope.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
-import { countOwnRows } from "./count-rows.ts";
+import { PinakesError } from "../../domain/errors.ts";
+import { ownVectorsName } from "../records/raw-vectors-name.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { collectionView, type CollectionView } from "../views.ts";
 
@@ -17,4 +18,18 @@ export async function shownCollection(
     countOwnRows(deps, scope, collection.incarnation),
   ]);
   return collectionView(opened, stats, rows);
+}
+
+/** Number of rows with vectors computed by callers; 0 if there never were any. */
+async function countOwnRows(
+  { vectors }: Pick<KnowledgeDependencies, "vectors">,
+  scope: Scope,
+  incarnation: string,
+): Promise<number> {
+  try {
+    return await vectors.count(scope, ownVectorsName(incarnation));
+  } catch (error) {
+    if (PinakesError.isInstance(error) && error.code === "NOT_FOUND") return 0;
+    throw error;
+  }
 }

@@ -1,12 +1,12 @@
 /** Extracts a document's triples for the graph of its collection, by the chunk that states them. Deterministic. */
 import type { Chunk } from "../../domain/chunking.ts";
 import type { FileType } from "../../domain/file-type.ts";
-import type { Quad } from "../../domain/rdf.ts";
+import { type Quad, defaultGraph } from "../../domain/rdf.ts";
 import type { ParsedText } from "../../ports/parser.ts";
 import type { RdfFormat } from "../../rdf/index.ts";
-import { pauses } from "../chunking/pause.ts";
+import { pauses, type Pause } from "../chunking/pause.ts";
 import { extractMarkdown } from "./extract-markdown.ts";
-import { extractPhrases } from "./extract-phrases.ts";
+import { phraseRules, phrasesOf } from "./phrases.ts";
 import { extractRdf } from "./extract-rdf.ts";
 import { extractTable } from "./extract-table.ts";
 import { extractTrees } from "./extract-tree.ts";
@@ -90,4 +90,25 @@ function tooLong(text: string, charsMax: number, facts: Facts): boolean {
     `Files of this type with more than ${charsMax.toLocaleString("en-US")} characters give no triples; split the file.`,
   );
   return true;
+}
+
+const pauseEveryPassages = 50;
+
+/** Relates names that occur in the same chunk: the relation is unspecified, only that the chunk mentions both. */
+async function extractPhrases(chunks: readonly Chunk[], facts: Facts, names: Names, pause: Pause): Promise<void> {
+  const rules = phraseRules(chunks.map(({ text }) => text));
+  const joined = names.property("occurs_with");
+  for (const { index, text } of chunks) {
+    if (facts.full) return;
+    if (index % pauseEveryPassages === 0) await pause();
+    const phrases = phrasesOf(text, rules);
+    // A single name relates to nothing, but can be found.
+    const entities = [...new Set(phrases.map((phrase) => names.entity(phrase)))];
+    for (const phrase of phrases) facts.labelIn(index, names.entity(phrase), phrase);
+    for (const [i, one] of entities.entries())
+      for (const other of entities.slice(i + 1)) {
+        const [s, o] = one < other ? [one, other] : [other, one];
+        facts.addTo(index, { s, p: joined, o, g: defaultGraph });
+      }
+  }
 }

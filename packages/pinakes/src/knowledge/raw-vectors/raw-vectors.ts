@@ -67,10 +67,7 @@ export class RawVectors {
     input: { delta_id?: string | undefined; ids: readonly string[] },
   ): Promise<RowsWritten> {
     const opened = await this.#writable(caller, repositoryId, collectionId);
-    return this.#append(caller, opened, {
-      delete: input.ids,
-      ...(input.delta_id === undefined ? {} : { deltaId: input.delta_id }),
-    });
+    return this.#append(caller, opened, { delete: input.ids, deltaId: input.delta_id });
   }
 
   /** Runs in a slot for searches; waits for one at most until the signal aborts. */

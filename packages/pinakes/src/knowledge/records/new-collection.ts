@@ -12,7 +12,7 @@ export interface NewCollectionInput {
   readonly incarnation: string;
   readonly now: string;
   readonly isDefault?: boolean;
-  readonly collectionId?: string;
+  readonly collectionId?: string | undefined;
   readonly fields?: Partial<CollectionRecord>;
 }
 

@@ -7,9 +7,9 @@ import { PinakesError, show } from "../../domain/errors.ts";
 import type { Caller } from "../../domain/caller.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { CopyProgress, IncarnationRow, Move } from "../../knowledge/index.ts";
-import { canonicalText, isSame, type Measured } from "../content-hash.ts";
-import type { Differences, Entry } from "../differences.ts";
-import { differingEntries, measureEntries, measureHeldEntries, type EntrySides } from "../entry-source.ts";
+import { canonicalText, isSame } from "../content-hash.ts";
+import type { Entry } from "../differences.ts";
+import { EntrySource } from "../entry-source.ts";
 import type { MigrationDependencies } from "../dependencies.ts";
 import type {
   Copied,
@@ -17,7 +17,6 @@ import type {
   FoundUnit,
   GivingBack,
   Held,
-  Inventory,
   MigrationSource,
   InPlaceTarget,
   Reading,
@@ -71,7 +70,7 @@ export function moveOf({ repository, collection, incarnation, to }: SettledSpec)
   };
 }
 
-export class CollectionSource implements MigrationSource, EntrySides {
+export class CollectionSource extends EntrySource implements MigrationSource {
   readonly inPlace: InPlaceTarget;
   readonly #deps: MigrationDependencies;
   readonly #caller: Caller;
@@ -79,6 +78,7 @@ export class CollectionSource implements MigrationSource, EntrySides {
   readonly #move: Move;
 
   constructor(spec: SettledSpec, deps: MigrationDependencies, caller: Caller) {
+    super();
     this.#spec = spec;
     this.#deps = deps;
     this.#caller = caller;
@@ -113,18 +113,6 @@ export class CollectionSource implements MigrationSource, EntrySides {
       created_at,
       problems: problems.map((reason) => ({ where: unit, reason })),
     };
-  }
-
-  async measure(unit: UnitName, reading: Reading): Promise<Inventory> {
-    return measureEntries(this, unit, reading);
-  }
-
-  async measureHeld(unit: UnitName, held: Held): Promise<Measured> {
-    return measureHeldEntries(this, unit, held);
-  }
-
-  async differences(unit: UnitName, held: Held): Promise<Differences> {
-    return differingEntries(this, unit, held);
   }
 
   async *entries(_: UnitName, { signal, problem, progress }: Reading): AsyncGenerator<Entry> {

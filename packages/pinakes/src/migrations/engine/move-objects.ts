@@ -20,7 +20,7 @@ export async function copyObjects(
   let done = false;
   try {
     while (!done) {
-      const page = await from.objects.list(system, "", { ...(after === undefined ? {} : { after }), signal });
+      const page = await from.objects.list(system, "", { after, signal });
       for (const { key } of page.keys) {
         signal.throwIfAborted();
         if (!isSpilled(from, key)) await copyObject(from, to, key, options);
@@ -58,7 +58,7 @@ async function copyObject(
 export async function measureObjects(stores: MovingStores, { system, signal }: MoveOptions): Promise<Measured> {
   const sum = new ContentHash();
   for (let after: string | undefined; ;) {
-    const page = await stores.objects.list(system, "", { ...(after === undefined ? {} : { after }), signal });
+    const page = await stores.objects.list(system, "", { after, signal });
     for (const { key } of page.keys) {
       if (isSpilled(stores, key)) continue;
       const digest = createHash("sha256");

@@ -11,15 +11,14 @@ import { invalid, PinakesError, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { TargetAddress } from "../../knowledge/index.ts";
-import type { Measured } from "../content-hash.ts";
-import type { Differences, Entry } from "../differences.ts";
-import { differingEntries, measureEntries, measureHeldEntries, type EntrySides } from "../entry-source.ts";
+import type { Entry } from "../differences.ts";
+import { EntrySource } from "../entry-source.ts";
 import { migrationLimits } from "../limits.ts";
 import type { MigrationDependencies } from "../dependencies.ts";
 import { heldQuads } from "../quads.ts";
 import { entryOf } from "../rows/check-row.ts";
 import { linesOf, parse } from "../rows/json-lines.ts";
-import type { Copied, CopyStep, FoundUnit, Held, Inventory, MigrationSource, Reading, UnitName } from "../source.ts";
+import type { Copied, CopyStep, FoundUnit, Held, MigrationSource, Reading, UnitName } from "../source.ts";
 
 const name = z.string().min(1).max(256);
 
@@ -42,13 +41,14 @@ type Keep = { readonly space: string | null; readonly vectors: string | null };
 const life = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?:\.|$)/;
 const registeredName = /\.(?:own|\d+)$/;
 
-export class UnregisteredSource implements MigrationSource, EntrySides {
+export class UnregisteredSource extends EntrySource implements MigrationSource {
   readonly #spec: UnregisteredSpec;
   readonly #deps: MigrationDependencies;
   readonly #scope: Scope;
   readonly #listing: string | undefined;
 
   constructor(spec: UnregisteredSpec, deps: MigrationDependencies, scope: Scope, listing: string | undefined) {
+    super();
     this.#spec = spec;
     this.#deps = deps;
     this.#scope = scope;
@@ -57,18 +57,6 @@ export class UnregisteredSource implements MigrationSource, EntrySides {
 
   units(): AsyncIterable<FoundUnit> {
     return this.#listing === undefined ? this.#inStores() : this.#listed(this.#listing);
-  }
-
-  async measure(unit: UnitName, reading: Reading): Promise<Inventory> {
-    return measureEntries(this, unit, reading);
-  }
-
-  async measureHeld(unit: UnitName, held: Held): Promise<Measured> {
-    return measureHeldEntries(this, unit, held);
-  }
-
-  async differences(unit: UnitName, held: Held): Promise<Differences> {
-    return differingEntries(this, unit, held);
   }
 
   async *entries({ keep }: UnitName, { signal }: Reading): AsyncGenerator<Entry> {

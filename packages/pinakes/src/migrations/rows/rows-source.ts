@@ -2,23 +2,23 @@
 import { PinakesError } from "../../domain/errors.ts";
 import { withTemporaryIds } from "./seen-ids.ts";
 import type { MigrationTarget } from "../../knowledge/index.ts";
-import type { Measured } from "../content-hash.ts";
-import type { Differences, Entry } from "../differences.ts";
-import { differingEntries, measureEntries, measureHeldEntries, strictly, type EntrySides } from "../entry-source.ts";
+import type { Entry } from "../differences.ts";
+import { EntrySource, strictly } from "../entry-source.ts";
 import { migrationLimits } from "../limits.ts";
 import { reporting } from "../progress.ts";
-import type { Copied, CopyStep, FoundUnit, Held, Inventory, MigrationSource, Reading, UnitName } from "../source.ts";
+import type { Copied, CopyStep, FoundUnit, Held, MigrationSource, Reading, UnitName } from "../source.ts";
 import { checkRow, entryOf, type RowRules } from "./check-row.ts";
 import type { CheckedRow, RowReader } from "./row-reader.ts";
 
 const idsPerRemoval = 1_000;
 
-export class RowsSource implements MigrationSource, EntrySides {
+export class RowsSource extends EntrySource implements MigrationSource {
   readonly #reader: RowReader;
   readonly #intake: MigrationTarget;
   readonly #rules: RowRules;
 
   constructor(reader: RowReader, intake: MigrationTarget, rules: RowRules) {
+    super();
     this.#reader = reader;
     this.#intake = intake;
     this.#rules = rules;
@@ -26,18 +26,6 @@ export class RowsSource implements MigrationSource, EntrySides {
 
   units(signal: AbortSignal): AsyncIterable<FoundUnit> {
     return this.#reader.units(signal);
-  }
-
-  async measure(unit: UnitName, reading: Reading): Promise<Inventory> {
-    return measureEntries(this, unit, reading);
-  }
-
-  async measureHeld(unit: UnitName, held: Held): Promise<Measured> {
-    return measureHeldEntries(this, unit, held);
-  }
-
-  async differences(unit: UnitName, held: Held): Promise<Differences> {
-    return differingEntries(this, unit, held);
   }
 
   async *entries(unit: UnitName, reading: Reading): AsyncGenerator<Entry> {

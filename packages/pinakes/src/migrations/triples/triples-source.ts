@@ -7,8 +7,8 @@ import type { JsonValue } from "../../domain/json.ts";
 import type { Quad } from "../../domain/rdf.ts";
 import type { TripleStore } from "../../ports/triple-store.ts";
 import { ContentHash, isSame, type Measured } from "../content-hash.ts";
-import type { Differences, Entry } from "../differences.ts";
-import { differingEntries, measureEntries, measureHeldEntries, strictly, type EntrySides } from "../entry-source.ts";
+import type { Entry } from "../differences.ts";
+import { EntrySource, strictly } from "../entry-source.ts";
 import { migrationLimits } from "../limits.ts";
 import { reporting } from "../progress.ts";
 import type {
@@ -16,7 +16,6 @@ import type {
   CopyStep,
   FoundUnit,
   Held,
-  Inventory,
   MigrationSource,
   OldForm,
   Problem,
@@ -29,7 +28,7 @@ import { collectionColumn, columnsOf, targetOf, unitName, type TableColumns, typ
 import type { LegacyRow, LegacyTables, LockedTable, RowKey, TableInfo, TablePart } from "./tables.ts";
 import { TermRules } from "./term-rules.ts";
 
-export class TriplesSource implements MigrationSource, EntrySides {
+export class TriplesSource extends EntrySource implements MigrationSource {
   readonly old?: OldForm;
   readonly #spec: TriplesSpec;
   readonly #columns: TableColumns;
@@ -38,6 +37,7 @@ export class TriplesSource implements MigrationSource, EntrySides {
   readonly #triples: TripleStore;
 
   constructor(spec: TriplesSpec, tables: LegacyTables, triples: TripleStore) {
+    super();
     this.#spec = spec;
     this.#columns = columnsOf(spec);
     this.#rules = new TermRules(spec);
@@ -61,19 +61,7 @@ export class TriplesSource implements MigrationSource, EntrySides {
     }
   }
 
-  async measure(unit: UnitName, reading: Reading): Promise<Inventory> {
-    return measureEntries(this, unit, reading);
-  }
-
-  async measureHeld(unit: UnitName, held: Held): Promise<Measured> {
-    return measureHeldEntries(this, unit, held);
-  }
-
-  async differences(unit: UnitName, held: Held): Promise<Differences> {
-    return differingEntries(this, unit, held);
-  }
-
-  async rows(unit: UnitName): Promise<number> {
+  override async rows(unit: UnitName): Promise<number> {
     return this.#tables.rowCount(partOf(unit));
   }
 
@@ -249,7 +237,7 @@ export class TriplesSource implements MigrationSource, EntrySides {
   }
 
   async #restore({ name, keep }: UnitName, { scope, destination, signal }: Held): Promise<Measured> {
-    const wanted = await measureHeldEntries(this, { name }, { scope, destination, signal });
+    const wanted = await this.measureHeld({ name }, { scope, destination, signal });
     const { ddl, dated } = keep as unknown as { ddl: readonly string[]; dated: boolean };
     await this.#changed(name, async (table) => {
       if (table.exists && isSame(await this.#measureTable(table), wanted)) return;

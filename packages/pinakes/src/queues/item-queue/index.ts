@@ -28,15 +28,15 @@ import { Sweeps } from "./sweeps.ts";
 export interface ItemQueueOptions extends WaitingOptions {
   /** Owned by the caller: closing the queue does not close it. */
   readonly items: ItemStore;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Processing failures after which a message is dead (default 5). */
-  readonly attemptsMax?: number;
+  readonly attemptsMax?: number | undefined;
   /** Expired leases after which a message is dead (default 10). */
-  readonly leaseLossesMax?: number;
+  readonly leaseLossesMax?: number | undefined;
   /** Messages of one group; a send beyond it is rejected (default 100,000). */
-  readonly groupMessagesMax?: number;
+  readonly groupMessagesMax?: number | undefined;
   /** How often receivers sweep for groups that the index does not show (default and at most 30 s). */
-  readonly sweepMs?: number;
+  readonly sweepMs?: number | undefined;
 }
 
 /**

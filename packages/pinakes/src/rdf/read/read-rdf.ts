@@ -28,7 +28,7 @@ export interface ReadRdfOptions {
   readonly baseIri?: string | undefined;
   /** Of the labels of this file's blank nodes: letters, digits and "-". */
   readonly blankPrefix: string;
-  readonly limits?: ReadLimits;
+  readonly limits?: ReadLimits | undefined;
 }
 
 /**

@@ -9,7 +9,6 @@ import type { Quad } from "../../domain/rdf.ts";
 import { rdfLimits } from "../limits.ts";
 import { problemAt } from "../problem.ts";
 import { QuadSink } from "./quad-sink.ts";
-import { RdfIds } from "./rdf-ids.ts";
 import type { ReadContext } from "./read-context.ts";
 import { type FactoryQuad, quadOf } from "./term-factory.ts";
 import { escapeXml } from "../write/xml-text.ts";
@@ -148,6 +147,25 @@ function checkDoctype(doctype: string): void {
     if (/[&%<]/.test(value))
       throw invalid(
         `The entity "${name.slice(0, 60)}" holds another entity or a tag, which is not expanded; declare it with its full text.`,
+      );
+  }
+}
+
+/** The rdf:IDs of an RDF/XML document: none may come twice, so all are remembered, and there are only so many. */
+export class RdfIds {
+  readonly #seen = new Set<string>();
+  #chars = 0;
+
+  claim(iri: string): void {
+    if (this.#seen.has(iri))
+      throw invalid(
+        `rdf:ID stands twice for <${iri.slice(0, 200)}>; an ID is given once, further mentions use rdf:about.`,
+      );
+    this.#seen.add(iri);
+    this.#chars += iri.length;
+    if (this.#seen.size > rdfLimits.rdfIdsMax || this.#chars > rdfLimits.rdfIdCharsMax)
+      throw invalid(
+        `There are more than ${rdfLimits.rdfIdsMax} rdf:IDs, or more than ${rdfLimits.rdfIdCharsMax} characters of them; use rdf:about, or several files.`,
       );
   }
 }

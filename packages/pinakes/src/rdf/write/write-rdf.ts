@@ -20,7 +20,7 @@ export interface QuadWriter {
 export interface WriteRdfOptions {
   readonly format: RdfWriteFormat;
   /** Short names of namespaces, for Turtle and TriG; the others write IRIs in full. */
-  readonly prefixes?: Readonly<Record<string, string>>;
+  readonly prefixes?: Readonly<Record<string, string>> | undefined;
 }
 
 const pieceCharsMin = 16_384;

@@ -22,28 +22,29 @@ import type {
   QueryPlan,
   SqlQuery,
   StoredDocument,
+  ContainerChange,
 } from "@pinakes/client";
 import type { RegisteredWork } from "../../containers/index.ts";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
-import type { Partition, SessionTokens } from "../../ports/item-store.ts";
+import type { Partition, SessionTokens, Change, ItemStore, Item } from "../../ports/item-store.ts";
 import type { StateDependencies } from "../dependencies.ts";
-import type { SystemContainer } from "../system-container.ts";
+import { type SystemContainer, reservedIdPrefix, companionField } from "../system-container.ts";
 import { systemContainers } from "../system-containers.ts";
 import { commitBulk, type BulkOutcome } from "./bulk.ts";
-import { readChanges } from "./changes.ts";
+import type { Scope } from "../../domain/scope.ts";
 import { commitBatch, commitOne, type Commit } from "./commit.ts";
 import { ContainerCare } from "./container-maintenance.ts";
 import { isCompanion, noItem, placedIn, storedView } from "./documents.ts";
 import { OwnContainers } from "./user-containers.ts";
 import { checkContainerName } from "./user-container-record.ts";
-import { parseCondition } from "./patch-condition.ts";
-import { clearPartition } from "./clear-partition.ts";
+import { compileExpression, parseQuery } from "../../sql/index.ts";
+import { succeeds } from "../../runtime/expected-errors.ts";
 import { explainContainerQuery, runContainerQuery, type Asking } from "./query.ts";
 import { inOwnWords, partitionOf, systemTarget, type Target } from "./target.ts";
-import { parseBatch, parseWrite, requireChangeable, type Write } from "./writes.ts";
+import { parseBatch, parseWrite, requireChangeable, type Write, type Condition } from "./writes.ts";
 
 /** By the item store's name of a container: the tokens of the caller's own writes. */
 export type SessionsOf = (container: string) => SessionTokens | undefined;
@@ -287,4 +288,112 @@ function keyList(keys: unknown): readonly JsonObject[] {
       throw invalid(`keys[${i}]: must be { "pk": …, "id": "…" }, got ${show(key)}.`);
     return key;
   });
+}
+
+/**
+ * The change feed of a container as callers see it: without items of the system, with the fields of the system in every document.
+ */
+async function readChanges(items: ItemStore, scope: Scope, target: Target, query: ChangesQuery): Promise<ChangesPage> {
+  const { cursor, limit, from, mode = "latest" } = query;
+  if (mode !== "latest" && mode !== "all") throw invalid(`mode: must be "latest" or "all", got ${show(mode)}.`);
+  if (from !== undefined && from !== "oldest" && from !== "now")
+    throw invalid(`from: must be "oldest" or "now", got ${show(from)}.`);
+  if (target.definition.feed !== true)
+    throw new PinakesError(
+      "NOT_SUPPORTED",
+      `Container "${target.name}" keeps no change feed; query it by time instead.`,
+    );
+  const page = await items.changes(scope, target.definition.name, { cursor, limit, from });
+  return {
+    items: page.changes.filter((change) => isShown(target, change, mode)).map((change) => viewOf(target, change)),
+    cursor: page.cursor,
+    more: page.more,
+  };
+}
+
+/** A put without its document was replaced by a later change, which follows: `latest` waits for that one. */
+function isShown({ system }: Target, { id, document }: Change, mode: "latest" | "all"): boolean {
+  if (system !== undefined && id.startsWith(reservedIdPrefix)) return false;
+  return document !== undefined || mode === "all";
+}
+
+function viewOf(target: Target, { kind, id, partition, etag, at, expired, document }: Change): ContainerChange {
+  return {
+    kind,
+    id,
+    pk: partition,
+    etag,
+    at: new Date(at).toISOString(),
+    ...(expired === true ? { time_to_live_expired: true } : {}),
+    ...(document === undefined ? {} : { document: storedView(target, { document, etag, modifiedAt: at }) }),
+  };
+}
+
+const batchOperations = 24;
+
+/** Removes all documents of a partition, in steps. Interrupted, it is simply called again. */
+async function clearPartition(commit: Commit): Promise<number> {
+  try {
+    return await (commit.target.system === undefined ? clearOwn(commit) : clearSystem(commit));
+  } catch (error) {
+    throw inOwnWords(commit.target, error);
+  }
+}
+
+async function clearOwn({ items, caller, target, partition }: Commit): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const { deleted, done } = await items.deletePartition(caller.scope, target.definition.name, partition);
+    total += deleted;
+    if (done) return total;
+  }
+}
+
+/** Document by document, so that the companions hear of each: what they keep must outlive the documents. */
+async function clearSystem(commit: Commit): Promise<number> {
+  const { items, caller, target, partition } = commit;
+  const equals = Object.fromEntries(target.definition.partitionKey.map((path, i) => [path, partition[i] as string]));
+  let total = 0;
+  for (let cursor: string | undefined; ;) {
+    const page = await items.query(caller.scope, target.definition.name, {
+      equals,
+      cursor,
+      limit: batchOperations,
+      // Checkpoints go, too: they are nobody's without their workflow.
+      filter: { [companionField]: { exists: false } },
+    });
+    const deleted = page.items.length === 0 || (await deleteAll(commit, page.items));
+    if (deleted) total += page.items.length;
+    // Somebody else deleted one of them meanwhile: the rest is looked for again.
+    cursor = deleted ? page.cursor : undefined;
+    if (deleted && cursor === undefined) return total;
+  }
+}
+
+async function deleteAll(commit: Commit, found: readonly Item[]): Promise<boolean> {
+  return succeeds(
+    commitBatch(
+      commit,
+      found.map(({ id }) => ({ op: "delete", id, ifMatch: undefined })),
+    ),
+    "NOT_FOUND",
+  );
+}
+
+const select = "SELECT * ";
+
+/** The condition of a patch, as Cosmos DB writes it: `from c where c.status = "open"`. */
+function parseCondition(text: unknown, now: number): Condition {
+  if (typeof text !== "string" || !/^\s*from\s/i.test(text))
+    throw invalid(`condition: write it as from c where c.status = "open"; got ${show(text)}.`);
+  const { where, joins, orderBy, groupBy, offset } = parseQuery(`${select}${text}`);
+  if (where === undefined) throw invalid('condition: says nothing; write it as from c where c.status = "open".');
+  if (joins.length + orderBy.length + groupBy.length > 0 || offset !== undefined)
+    throw invalid(
+      "condition: is about one document; only WHERE may follow, without JOIN, GROUP BY, ORDER BY and OFFSET.",
+    );
+  return (document) => {
+    const context = { parameters: new Map<string, never>(), now, expanded: { rows: 0 } };
+    return compileExpression(where, context)([document]) === true;
+  };
 }

@@ -1,11 +1,11 @@
 /** What an append is asked to do, checked and filled in: the messages as they will be stored, and what must hold for them. */
 import type { AppendOptions } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { refuseMisplaced } from "../misplaced.ts";
 import { derivedMessageId } from "./derived-id.ts";
-import { memoryLimits } from "./limits.ts";
+import { checkMessageCount, memoryLimits } from "./limits.ts";
 import { completeMemory, memoryFields } from "./schema.ts";
 
 export interface NewMessage {
@@ -32,14 +32,7 @@ export interface PlanContext {
 
 export function planAppend(agentId: string, inputs: readonly unknown[], context: PlanContext): AppendPlan {
   const { options } = context;
-  const max = memoryLimits.appendMessagesMax;
-  if (!Array.isArray(inputs) || inputs.length === 0)
-    throw invalid("messages: must be a list with at least one message.");
-  if (inputs.length > max)
-    throw new PinakesError(
-      "LIMIT_EXCEEDED",
-      `messages: ${inputs.length} in one call; at most ${max} are appended together. Send them in several calls.`,
-    );
+  checkMessageCount(inputs, memoryLimits.appendMessagesMax);
   const key = checkKey(options.idempotencyKey);
   const messages = inputs.map((input: unknown, i) => newMessage(agentId, input, i, { ...context, key }));
   const ids = new Set(messages.map(({ id }) => id));

@@ -1,4 +1,6 @@
 /** Every limit of memories and threads, with its unit last. */
+import { PinakesError, invalid } from "../../domain/errors.ts";
+
 export const memoryLimits = Object.freeze({
   /** Messages of one append; they are one batch, with what it checks. */
   appendMessagesMax: 20,
@@ -31,3 +33,13 @@ export const memoryLimits = Object.freeze({
   /** Messages of a thread in one append. */
   threadMessagesMax: 20,
 });
+
+export function checkMessageCount(messages: readonly unknown[], max: number): void {
+  if (!Array.isArray(messages) || messages.length === 0)
+    throw invalid("messages: must be a list with at least one message.");
+  if (messages.length > max)
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `messages: ${messages.length} in one call; at most ${max} are appended together. Send them in several calls.`,
+    );
+}

@@ -17,10 +17,10 @@ import { Threads } from "../threads/threads.ts";
 import { Memories } from "./memories.ts";
 
 export interface WorldOptions {
-  readonly clock?: ManualClock;
+  readonly clock?: ManualClock | undefined;
   /** Opened with this clock. */
   readonly items: (options: { readonly clock: Clock }) => Promise<ItemStore>;
-  readonly embedder?: Embedder;
+  readonly embedder?: Embedder | undefined;
 }
 
 const system = systemScope("tests of memories", () => {});

@@ -17,8 +17,7 @@ import type {
 } from "@pinakes/client";
 import type { RegisteredWork } from "../../containers/index.ts";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { KeyedQueue } from "../../runtime/keyed-queue.ts";
-import { planAggregate, runAggregate } from "./aggregate/aggregate.ts";
+import { Aggregates } from "./aggregate/aggregates.ts";
 import { Hours, type HoursOptions } from "./aggregate/hours.ts";
 import { Ingest, numberedLines, type IncomingLine } from "./ingest/ingest.ts";
 import { chooseIndex } from "./list-choice.ts";
@@ -28,20 +27,20 @@ import { admitNames, forgetName, listNames } from "./metric-names.ts";
 import { prepareRow } from "./ingest/prepare-row.ts";
 import { listRollups } from "./aggregate/rollups.ts";
 import { Sealing } from "./aggregate/sealing.ts";
-import { seriesLimits, type SeriesDependencies } from "./series.ts";
+import type { SeriesDependencies } from "./series.ts";
 
 export class Metrics {
   readonly #deps: SeriesDependencies;
   readonly #ingest: Ingest;
   readonly #hours: Hours;
   readonly #sealing: Sealing;
-  readonly #gate = new KeyedQueue();
-  #turn = 0;
+  readonly #aggregates: Aggregates;
 
   constructor(deps: SeriesDependencies, options: HoursOptions = {}) {
     this.#deps = deps;
     this.#ingest = new Ingest(deps.items, metricSeries);
     this.#hours = new Hours(deps, metricSeries, options);
+    this.#aggregates = new Aggregates(deps, this.#hours);
     this.#sealing = new Sealing(deps, metricSeries, this.#hours);
   }
 
@@ -81,12 +80,7 @@ export class Metrics {
   }
 
   async aggregate(caller: Caller, query: MetricAggregate): Promise<AggregateResult> {
-    const scope = requireCaller(caller);
-    const plan = planAggregate(metricSeries, query, this.#deps.clock.now());
-    this.#turn = (this.#turn + 1) % seriesLimits.aggregatesAtOnceMax;
-    const turn = String(this.#turn);
-    const run = () => this.#gate.run([turn], () => runAggregate(this.#hours, scope, plan));
-    return this.#deps.places?.queries.within(scope.tenant, run) ?? run();
+    return this.#aggregates.run(caller, query);
   }
 
   async rollups(caller: Caller, query: TimeRange & Paging = {}): Promise<Page<Rollup>> {

@@ -18,12 +18,12 @@ import type {
 import type { RegisteredWork } from "../../containers/index.ts";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
-import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { reservedIdPrefix } from "../system-container.ts";
-import { planAggregate, runAggregate } from "./aggregate/aggregate.ts";
+import { Aggregates } from "./aggregate/aggregates.ts";
 import { chainCompanion, ownTtl } from "./ingest/chain.ts";
-import { exportHead, exportLine, type ExportFormat } from "./export-rows.ts";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { valueAt } from "../../domain/path.ts";
 import { Hours, type HoursOptions } from "./aggregate/hours.ts";
 import { Ingest, numberedLines, type IncomingLine } from "./ingest/ingest.ts";
 import { chooseIndex } from "./list-choice.ts";
@@ -31,7 +31,7 @@ import { asStored, listRows } from "./list-rows.ts";
 import { prepareRow, type PreparedRow } from "./ingest/prepare-row.ts";
 import { redact } from "./ingest/redaction.ts";
 import { Sealing } from "./aggregate/sealing.ts";
-import { seriesLimits, type SeriesDependencies } from "./series.ts";
+import type { SeriesDependencies } from "./series.ts";
 import { toolIndexes, toolInvocations, toolSeries } from "./tool-document.ts";
 import { ToolSettings } from "./tool-settings.ts";
 import { verifyChain } from "./verify-chain.ts";
@@ -44,13 +44,13 @@ export class ToolLog {
   readonly #hours: Hours;
   readonly #sealing: Sealing;
   readonly #settings: ToolSettings;
-  readonly #gate = new KeyedQueue();
-  #turn = 0;
+  readonly #aggregates: Aggregates;
 
   constructor(deps: SeriesDependencies, options: HoursOptions = {}) {
     this.#deps = deps;
     this.#ingest = new Ingest(deps.items, toolSeries);
     this.#hours = new Hours(deps, toolSeries, options);
+    this.#aggregates = new Aggregates(deps, this.#hours);
     this.#sealing = new Sealing(deps, toolSeries, this.#hours);
     this.#settings = new ToolSettings(deps.items);
   }
@@ -114,12 +114,7 @@ export class ToolLog {
   }
 
   async aggregate(caller: Caller, query: ToolAggregate): Promise<AggregateResult> {
-    const scope = requireCaller(caller);
-    const plan = planAggregate(toolSeries, query, this.#deps.clock.now());
-    this.#turn = (this.#turn + 1) % seriesLimits.aggregatesAtOnceMax;
-    const turn = String(this.#turn);
-    const run = () => this.#gate.run([turn], () => runAggregate(this.#hours, scope, plan));
-    return this.#deps.places?.queries.within(scope.tenant, run) ?? run();
+    return this.#aggregates.run(caller, query);
   }
 
   /** Each text ends its line; put one after the other they are the file. Oldest first unless asked otherwise. */
@@ -194,4 +189,49 @@ export class ToolLog {
     const { items, cursor } = await listRows(this.#deps.items, scope, toolSeries, choice, query);
     return { items: items.map((item) => asStored<Stored<ToolInvocation>>(item)), next_cursor: cursor ?? null };
   }
+}
+
+/** The tool log as a file: NDJSON, or CSV (RFC 4180) whose cells no spreadsheet takes for formulas. */
+type ExportFormat = "ndjson" | "csv";
+
+const columns: Readonly<Record<string, readonly string[]>> = {
+  id: ["id"],
+  tool_date: ["tool_date"],
+  timestamp: ["timestamp"],
+  tool_name: ["tool_name"],
+  agent_id: ["agent_id"],
+  workspace_id: ["workspace_id"],
+  session_id: ["session_id"],
+  workflow_id: ["workflow_id"],
+  status: ["status"],
+  duration_ms: ["duration_ms"],
+  input_args: ["input_args"],
+  output_result: ["output_result"],
+  error_type: ["error_details", "error_type"],
+  error_message: ["error_details", "error_message"],
+  stack_trace: ["error_details", "stack_trace"],
+  user_id: ["security_context", "user_id"],
+  ip_address: ["security_context", "ip_address"],
+  user_agent: ["security_context", "user_agent"],
+  created_at: ["created_at"],
+};
+
+/** What comes before the first row; undefined: nothing. */
+function exportHead(format: ExportFormat): string | undefined {
+  return format === "csv" ? `${Object.keys(columns).join(",")}\r\n` : undefined;
+}
+
+/** One row, with its end of line. */
+function exportLine(document: JsonObject, format: ExportFormat): string {
+  if (format === "ndjson") return `${JSON.stringify(document)}\n`;
+  return `${Object.values(columns)
+    .map((path) => cell(valueAt(document, path)))
+    .join(",")}\r\n`;
+}
+
+function cell(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return "";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

@@ -19,7 +19,7 @@ export interface PartialSuccess {
 }
 
 /** Unpacked, never more than the limit in memory. */
-export async function inflate(payload: Uint8Array, encoding: string | undefined): Promise<Uint8Array> {
+async function inflate(payload: Uint8Array, encoding: string | undefined): Promise<Uint8Array> {
   if (payload.length > otlpBytesMax) throw tooLarge(otlpBytesMax);
   if (encoding === undefined || encoding === "" || encoding === "identity") return payload;
   if (encoding !== "gzip") throw invalid(`Content-Encoding: ${show(encoding)} is not taken; send gzip or nothing.`);
@@ -38,12 +38,14 @@ function tooLarge(bytesMax: number): PinakesError {
   );
 }
 
+export type OtlpRequest = [payload: Uint8Array, contentType: string, contentEncoding?: string];
+
 export async function decodeRequest<Schema extends z.ZodType>(
   signal: Signal,
   schema: Schema,
-  bytes: Uint8Array,
-  contentType: string,
+  [payload, contentType, contentEncoding]: OtlpRequest,
 ): Promise<z.output<Schema>> {
+  const bytes = await inflate(payload, contentEncoding);
   const value =
     contentType === "application/json" ? parseJson(bytes) : await decodeProtobuf(signal, bytes, contentType);
   const result = schema.safeParse(value);

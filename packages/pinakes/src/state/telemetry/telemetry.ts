@@ -9,7 +9,14 @@ import type { Mapped } from "./common.ts";
 import { mapLogs } from "./map-logs.ts";
 import { isCumulative, mapMetrics } from "./map-metrics.ts";
 import { mapSpans } from "./map-spans.ts";
-import { answerJson, answerProtobuf, decodeRequest, inflate, type PartialSuccess, type Signal } from "./otlp-codec.ts";
+import {
+  answerJson,
+  answerProtobuf,
+  decodeRequest,
+  type OtlpRequest,
+  type PartialSuccess,
+  type Signal,
+} from "./otlp-codec.ts";
 import { logsSchema, metricsSchema, tracesSchema } from "./otlp-types.ts";
 
 export interface OtlpAnswer {
@@ -29,44 +36,24 @@ export class Telemetry {
   /** Keeps nothing of its own. */
   async open(): Promise<void> {}
 
-  async traces(
-    caller: Caller,
-    payload: Uint8Array,
-    contentType: string,
-    contentEncoding?: string,
-  ): Promise<OtlpAnswer> {
+  async traces(caller: Caller, ...request: OtlpRequest): Promise<OtlpAnswer> {
     requireCaller(caller);
-    const { resourceSpans } = await decodeRequest(
-      "traces",
-      tracesSchema,
-      await inflate(payload, contentEncoding),
-      contentType,
-    );
+    const { resourceSpans } = await decodeRequest("traces", tracesSchema, request);
     const groups = resourceSpans.flatMap(({ resource, scopeSpans }) =>
       scopeSpans.map(({ spans }) => ({ resource: resource?.attributes ?? [], spans })),
     );
     return this.#keep(
       caller,
       "traces",
-      contentType,
+      request[1],
       mapSpans(groups),
       "spans whose gen_ai.operation.name is none of chat, text_completion, generate_content, invoke_agent, execute_tool",
     );
   }
 
-  async metrics(
-    caller: Caller,
-    payload: Uint8Array,
-    contentType: string,
-    contentEncoding?: string,
-  ): Promise<OtlpAnswer> {
+  async metrics(caller: Caller, ...request: OtlpRequest): Promise<OtlpAnswer> {
     requireCaller(caller);
-    const { resourceMetrics } = await decodeRequest(
-      "metrics",
-      metricsSchema,
-      await inflate(payload, contentEncoding),
-      contentType,
-    );
+    const { resourceMetrics } = await decodeRequest("metrics", metricsSchema, request);
     const groups = resourceMetrics.flatMap(({ resource, scopeMetrics }) =>
       scopeMetrics.map(({ metrics }) => ({ resource: resource?.attributes ?? [], metrics })),
     );
@@ -74,21 +61,16 @@ export class Telemetry {
     const hint = cumulative
       ? "cumulative points (set OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta), summaries, or points without a value"
       : "points without a value, a time or a name, or summaries";
-    return this.#keep(caller, "metrics", contentType, mapMetrics(groups), hint);
+    return this.#keep(caller, "metrics", request[1], mapMetrics(groups), hint);
   }
 
-  async logs(caller: Caller, payload: Uint8Array, contentType: string, contentEncoding?: string): Promise<OtlpAnswer> {
+  async logs(caller: Caller, ...request: OtlpRequest): Promise<OtlpAnswer> {
     requireCaller(caller);
-    const { resourceLogs } = await decodeRequest(
-      "logs",
-      logsSchema,
-      await inflate(payload, contentEncoding),
-      contentType,
-    );
+    const { resourceLogs } = await decodeRequest("logs", logsSchema, request);
     const groups = resourceLogs.flatMap(({ resource, scopeLogs }) =>
       scopeLogs.map(({ logRecords }) => ({ resource: resource?.attributes ?? [], logRecords })),
     );
-    return this.#keep(caller, "logs", contentType, mapLogs(groups), "records that are not the details of an inference");
+    return this.#keep(caller, "logs", request[1], mapLogs(groups), "records that are not the details of an inference");
   }
 
   async #keep(

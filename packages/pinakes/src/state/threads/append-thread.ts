@@ -12,7 +12,7 @@ import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
-import { memoryLimits } from "../memories/limits.ts";
+import { checkMessageCount, memoryLimits } from "../memories/limits.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { companionField } from "../system-container.ts";
 import { freeDocument, freeView, requireFreeId } from "./free-document.ts";
@@ -153,14 +153,7 @@ interface Written {
 }
 
 function checked({ tenant }: Scope, threadId: string, inputs: readonly unknown[]): readonly JsonObject[] {
-  const max = memoryLimits.threadMessagesMax;
-  if (!Array.isArray(inputs) || inputs.length === 0)
-    throw invalid("messages: must be a list with at least one message.");
-  if (inputs.length > max)
-    throw new PinakesError(
-      "LIMIT_EXCEEDED",
-      `messages: ${inputs.length} in one call; at most ${max} are appended together. Send them in several calls.`,
-    );
+  checkMessageCount(inputs, memoryLimits.threadMessagesMax);
   const documents = inputs.map((input: unknown): JsonObject => {
     const given = freeDocument(input, "A message", tenant);
     const missing = {

@@ -53,7 +53,7 @@ export interface Changed {
 
 export interface ChangeOptions extends WorkflowWrite {
   /** Of the system, or of who takes the lease: nobody's token is asked for. */
-  readonly anyToken?: boolean;
+  readonly anyToken?: boolean | undefined;
 }
 
 export class Changes {

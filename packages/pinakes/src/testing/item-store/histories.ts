@@ -262,10 +262,7 @@ class Side {
     const events: Record<string, unknown[]> = {};
     for (;;) {
       const cursor = this.#cursors[t];
-      const page = await this.#store.changes(this.#scope(t), this.#container, {
-        limit: 3,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
+      const page = await this.#store.changes(this.#scope(t), this.#container, { limit: 3, cursor });
       this.#cursors[t] = page.cursor;
       for (const { partition, kind, id, at, expired, document: body, etag } of page.changes) {
         (events[String(partition[0])] ??= []).push({

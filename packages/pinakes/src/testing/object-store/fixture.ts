@@ -28,7 +28,7 @@ export class ObjectFixture {
   constructor(
     name: string,
     open: OpenObjects,
-    options: { readonly skip?: readonly ObjectSkip[]; readonly reopen?: OpenObjects },
+    options: { readonly skip?: readonly ObjectSkip[] | undefined; readonly reopen?: OpenObjects | undefined },
   ) {
     this.name = name;
     this.open = open;

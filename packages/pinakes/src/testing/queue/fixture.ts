@@ -16,9 +16,9 @@ import { ManualClock } from "../item-store/fixture.ts";
 export { failure } from "../item-store/fixture.ts";
 
 export interface QueueOpenOptions {
-  readonly attemptsMax?: number;
-  readonly leaseLossesMax?: number;
-  readonly pollMsMax?: number;
+  readonly attemptsMax?: number | undefined;
+  readonly leaseLossesMax?: number | undefined;
+  readonly pollMsMax?: number | undefined;
 }
 
 export interface QueueBacking {

@@ -7,13 +7,13 @@ import type * as port from "../../ports/triple-store.ts";
 
 export interface TripleSuiteOptions {
   /** Number of random cases per property (default 30). */
-  readonly runs?: number;
+  readonly runs?: number | undefined;
   /** Engines whose reads are "eventual": waits until acknowledged writes are visible. */
   readonly settle?: () => Promise<void>;
   /** False for an engine that keeps terms within its quads, where there are no terms to count: its usage says 0. */
-  readonly countsTerms?: boolean;
+  readonly countsTerms?: boolean | undefined;
   /** Milliseconds that one test may take (default 60,000). */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 export class TripleFixture {

@@ -84,11 +84,7 @@ async function* copyObjects(
     new CollectionPartition(items, scope, to).prefix,
   ];
   for (let after = begin; ;) {
-    const page = await objects.list(scope, source, {
-      limit: objectsPerStep,
-      signal,
-      ...(after === undefined ? {} : { after }),
-    });
+    const page = await objects.list(scope, source, { limit: objectsPerStep, signal, after });
     for (const { key } of page.keys) {
       const body = await objects.stream(scope, key, { signal });
       if (body === undefined)

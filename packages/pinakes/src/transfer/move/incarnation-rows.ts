@@ -121,7 +121,7 @@ async function* objectRows(
 ): AsyncGenerator<IncarnationRow> {
   const { prefix } = new CollectionPartition(items, scope, record);
   for (let after: string | undefined; ;) {
-    const page = await objects.list(scope, prefix, { signal, ...(after === undefined ? {} : { after }) });
+    const page = await objects.list(scope, prefix, { signal, after });
     for (const { key, bytes } of page.keys) {
       const digest = createHash("sha256");
       for await (const chunk of alive((await objects.stream(scope, key, { signal })) ?? noPieces(), beat))

@@ -4,10 +4,13 @@ import { succeeds } from "../../runtime/expected-errors.ts";
 import type { RegisteredVectorWork, VectorWork } from "../log/vector-work.ts";
 import { MissingObject, type CollectionSite } from "../store/collection-site.ts";
 import { itemIds, type Fence, type Head, type Log } from "../store/records.ts";
-import { foldOnce } from "./fold.ts";
+import { foldOnce, kept, manifestOf } from "./fold.ts";
 import { LeaseObserver, type HeldLease } from "./lease.ts";
-import { mergeOnce } from "./merge.ts";
-import { Fenced, readMirror, writeMirror } from "./publish.ts";
+import { openSegments } from "../store/open-segments.ts";
+import { liveStats } from "./live-stats.ts";
+import { chooseMerge } from "./merge-policy.ts";
+import { writeSegment } from "./segment-writer.ts";
+import { Fenced, readMirror, writeMirror, publish, type Publication } from "./publish.ts";
 
 export interface CompactionResult {
   /** busy: another compactor is working. fenced: another one took over. waiting: a delta could not be read and will be retried. */
@@ -34,7 +37,7 @@ export class Compactor {
 
   async run(
     site: CollectionSite,
-    options: { signal?: AbortSignal; mergeAll?: boolean } = {},
+    options: { signal?: AbortSignal | undefined; mergeAll?: boolean } = {},
   ): Promise<CompactionResult> {
     const lease = await this.#leases.acquire(site, this.owner);
     if (lease === undefined) return { outcome: "busy", folds: 0, merges: 0, rowsWritten: 0 };
@@ -60,7 +63,7 @@ export class Compactor {
     site: CollectionSite,
     lease: HeldLease,
     counts: { folds: number; merges: number; rowsWritten: number },
-    { signal, mergeAll = false }: { signal?: AbortSignal; mergeAll?: boolean },
+    { signal, mergeAll = false }: { signal?: AbortSignal | undefined; mergeAll?: boolean },
   ): Promise<Pick<CompactionResult, "outcome" | "reason"> & { readonly entry?: RegisteredVectorWork }> {
     const { tenant, collection } = site;
     const entry = await this.#work.read({ kind: "compact", tenant, key: collection });
@@ -162,4 +165,50 @@ async function markDiverged(site: CollectionSite, head: Head, marked: Fence): Pr
     if (hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw new Fenced("the collection has moved on");
     throw error;
   }
+}
+
+/**
+ * One merge: several segments become one with their live rows. The live rows do not change, and that is checked. Undefined if no merge is
+ * worthwhile. `all`: everything into as few as the caps allow, on an operator's request.
+ */
+async function mergeOnce(
+  site: CollectionSite,
+  head: Head,
+  lease: HeldLease,
+  all = false,
+): Promise<{ published: Publication; rowsWritten: number } | undefined> {
+  const manifest = await manifestOf(site, head);
+  const chosen = chooseMerge(manifest.segments, all);
+  if (chosen.length === 0) return undefined;
+  const opened = await openSegments(site, {
+    ...manifest,
+    segments: chosen.map((i) => manifest.segments[i] as (typeof manifest.segments)[number]),
+  });
+  const { keepsTombstone } = site.deps.policy;
+  const deadSeqs = manifest.dead.map(({ seq }) => seq);
+  const source: number[] = [];
+  const row: number[] = [];
+  for (const [index, { rows, deleted }] of opened.entries()) {
+    for (let r = 0; r < rows.rows; r += 1) {
+      if (deleted?.has(r) ?? false) continue;
+      if (!rows.isPut(r) && !keepsTombstone(rows.seq(r), deadSeqs)) continue;
+      source.push(index);
+      row.push(r);
+    }
+  }
+  const sources = opened.map(({ rows }) => ({ segment: rows.segment }));
+  const output = await writeSegment(site, manifest.settings, sources, {
+    source: Uint32Array.from(source),
+    row: Uint32Array.from(row),
+  });
+  const rest = manifest.segments.filter((_, i) => !chosen.includes(i));
+  const segments = output === undefined ? rest : [...rest, output.entry];
+  const stats = liveStats(segments);
+  if (stats.live !== manifest.stats.live || stats.liveSum !== manifest.stats.liveSum)
+    throw new PinakesError(
+      "INTERNAL",
+      `A merge changed what is live (${manifest.stats.live} rows, sum ${manifest.stats.liveSum} → ${stats.live}, ${stats.liveSum}); nothing was published.`,
+    );
+  const published = await publish(site, head, lease, { ...kept(manifest), reason: "merge", segments, stats });
+  return { published, rowsWritten: source.length };
 }

@@ -42,14 +42,14 @@ export interface DropBoxLocation {
 
 export interface DropBoxOptions {
   /** For messages that name none. */
-  readonly collection?: string;
+  readonly collection?: string | undefined;
   /** The worker: recorded in the leases. */
   readonly owner: string;
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
   /** How long to wait for a message. */
-  readonly waitMs?: number;
-  readonly partRowsMax?: number;
-  readonly signal?: AbortSignal;
+  readonly waitMs?: number | undefined;
+  readonly partRowsMax?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface DropBoxRound {

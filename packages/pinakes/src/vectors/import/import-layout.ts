@@ -21,17 +21,17 @@ export interface ImportOptions {
   readonly prefix: string;
   readonly collection: string;
   /** Creates the collection; dims and metric are read from the data if absent. Without it the collection must exist. */
-  readonly create?: Partial<NewCollection>;
+  readonly create?: Partial<NewCollection> | undefined;
   /** Where the files are: the tenant's space of the object store when absent; a folder with `folderReader`. */
-  readonly from?: SourceReader;
+  readonly from?: SourceReader | undefined;
   /** Distinguishes imports from several locations whose keys are the same. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** The collection inside Chroma, where a directory has several. */
-  readonly chromaCollection?: string;
+  readonly chromaCollection?: string | undefined;
   /** False: only the deltas, for a snapshot that has changed since it was imported. */
-  readonly snapshot?: boolean;
-  readonly partRowsMax?: number;
-  readonly signal?: AbortSignal;
+  readonly snapshot?: boolean | undefined;
+  readonly partRowsMax?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
   readonly onProgress?: (progress: ImportProgress) => void;
 }
 

@@ -18,7 +18,7 @@ export function objectsReader(objects: ObjectStore, scope: AnyScope): SourceRead
   return {
     async *list(prefix, signal) {
       for (let after: string | undefined; ;) {
-        const page = await objects.list(scope, prefix, { ...(after === undefined ? {} : { after }), ...call(signal) });
+        const page = await objects.list(scope, prefix, { after, ...call(signal) });
         yield* page.keys;
         after = page.next;
         if (after === undefined) return;

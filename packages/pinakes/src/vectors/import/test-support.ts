@@ -117,7 +117,7 @@ export async function openProcess({ items, objects }: Stores, clock?: Clock): Pr
     objects,
     system: systemScope("test", () => {}),
     threads: 1,
-    ...(clock === undefined ? {} : { clock }),
+    clock,
   });
   return { ...opened, [Symbol.asyncDispose]: () => opened.close() };
 }

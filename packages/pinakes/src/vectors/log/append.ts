@@ -11,7 +11,7 @@ import type { VectorWork } from "./vector-work.ts";
 
 export interface AppendInput extends Changes {
   /** Chosen by the caller, so that a repeat is recognised. Generated when absent. */
-  readonly deltaId?: string;
+  readonly deltaId?: string | undefined;
 }
 
 export interface AppendResult {

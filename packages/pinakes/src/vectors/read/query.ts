@@ -46,11 +46,11 @@ export async function queryView({ pool, cache }: Searcher, view: View, query: Ch
   const result = await pool.search({
     sources,
     k: partLimit(mode, limit, vectorLimits.queryHitsMax),
-    ...(vector === undefined ? {} : { vector }),
-    ...(text === undefined ? {} : { text }),
-    ...(recall === undefined ? {} : { recall }),
-    ...(filter === undefined ? {} : { filter }),
-    ...(elsewhere === undefined ? {} : { elsewhere }),
+    vector,
+    text,
+    recall,
+    filter,
+    elsewhere,
   });
   const ranked = rank(result, mode, limit);
   const wanted = minScore === undefined ? ranked : ranked.filter(({ score }) => score >= minScore);

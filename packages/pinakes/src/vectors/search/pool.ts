@@ -27,15 +27,15 @@ const textBytesPerRow = 100;
 export interface SearchRequest {
   /** At least one part, `vector` or `text`, is required. */
   readonly sources: readonly SearchSource[];
-  readonly vector?: Float32Array;
-  readonly text?: string;
+  readonly vector?: Float32Array | undefined;
+  readonly text?: string | undefined;
   /** How many hits of each part. */
   readonly k: number;
   /** The average share of the true best k by vector to find. */
-  readonly recall?: number;
-  readonly filter?: Filter;
+  readonly recall?: number | undefined;
+  readonly filter?: Filter | undefined;
   /** Rows of other collections that contribute to the weights of the words of `text`: see `count`. */
-  readonly elsewhere?: TermCounts;
+  readonly elsewhere?: TermCounts | undefined;
 }
 
 export interface SearchSource {
@@ -61,13 +61,13 @@ export interface SearchResult {
 }
 
 export interface PoolOptions {
-  readonly threads?: number;
+  readonly threads?: number | undefined;
   /** A vector search that reads more than this is spread over threads, if it has several segments. */
-  readonly splitBytesMin?: number;
+  readonly splitBytesMin?: number | undefined;
   /** A vector search that reads less than this runs in the caller's thread, which sending it would keep as busy. */
-  readonly inlineBytesMax?: number;
+  readonly inlineBytesMax?: number | undefined;
   /** For tests: the code of the threads. */
-  readonly script?: URL;
+  readonly script?: URL | undefined;
 }
 
 export class SearchPool {
@@ -255,10 +255,7 @@ export class SearchPool {
       // Many rows are found faster by lists.
       const given = equal !== undefined && equal.count <= exactRowsMax ? equal : undefined;
       const allowed = filter === undefined || given !== undefined ? undefined : evaluateFilter(search.segment, filter);
-      return flatHits(
-        number,
-        search.search({ vector, k, ...(recall === undefined ? {} : { recall }), dead, allowed, given, lists }),
-      );
+      return flatHits(number, search.search({ vector, k, recall, dead, allowed, given, lists }));
     });
     return flat.length === 1 ? (flat[0] as FlatHits) : bestOf(flat, k);
   }

@@ -39,7 +39,7 @@ export function runTask(task: SearchTask, segmentFor: (id: string) => ThreadSegm
 
 function vectorHits({ k, recall }: SearchTask, vector: Float32Array, sources: readonly Source[]): FlatHits {
   const flat = sources.map(({ search, number, dead, allowed, lists }) =>
-    flatHits(number, search.search({ vector, k, ...(recall === undefined ? {} : { recall }), dead, allowed, lists })),
+    flatHits(number, search.search({ vector, k, recall, dead, allowed, lists })),
   );
   return flat.length === 1 ? (flat[0] as FlatHits) : bestOf(flat, k);
 }

@@ -25,7 +25,7 @@ export interface VectorQuery {
   readonly vector: Float32Array;
   readonly k: number;
   /** The average share of the true best k to find. 1: all, by scanning every row. */
-  readonly recall?: number;
+  readonly recall?: number | undefined;
   /** Excluded rows. */
   readonly dead?: Bitmap | undefined;
   /** If given, only these rows may be found. */

@@ -41,7 +41,7 @@ export interface PlannedVectors {
 }
 
 export interface PlanOptions {
-  readonly ivfRowsMin?: number;
+  readonly ivfRowsMin?: number | undefined;
   readonly callForHelp?: CallForHelp | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface KeywordOptions {
   /** The one that the sources were built with. */
   readonly analyzer: Analyzer;
   /** A row's text. Without it quoted phrases are only terms. */
-  readonly textOf?: TextOf;
+  readonly textOf?: TextOf | undefined;
   /** Rows of other collections that contribute to the weight of each term. */
   readonly elsewhere?: TermCounts | undefined;
 }

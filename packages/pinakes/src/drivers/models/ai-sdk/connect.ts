@@ -10,10 +10,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Of a model behind a network; for tests. */
 export interface RemoteOptions {
-  readonly env?: Environment;
+  readonly env?: Environment | undefined;
   /** Timeout of one request. */
-  readonly answerMsMax?: number;
-  readonly retriesMax?: number;
+  readonly answerMsMax?: number | undefined;
+  readonly retriesMax?: number | undefined;
 }
 
 /** Retries of one request, after 2 s and 4 s or when the provider says so; after that the document queue waits. */

@@ -13,8 +13,8 @@ export interface ProviderModel extends Pick<Connection<unknown>, "name" | "secre
 }
 
 export interface ProviderOptions {
-  readonly dimensions?: number;
-  readonly providerOptions?: { readonly amazonBedrock: Record<string, string | number | boolean> };
+  readonly dimensions?: number | undefined;
+  readonly providerOptions?: { readonly amazonBedrock: Record<string, string | number | boolean> } | undefined;
 }
 
 export async function openProvider(

@@ -7,9 +7,9 @@ export interface PostgresTriplesOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   /** The PostgreSQL schema that holds everything; created if absent. May be the one of the items. */
-  readonly database?: string;
+  readonly database?: string | undefined;
   /** Maximum number of connections. */
-  readonly poolSize?: number;
+  readonly poolSize?: number | undefined;
 }
 
 /**

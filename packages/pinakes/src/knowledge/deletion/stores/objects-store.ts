@@ -48,10 +48,7 @@ export class ObjectsStore implements Participant {
     for (const prefix of prefixesOf(incarnation)) {
       let after: string | undefined;
       do {
-        const page = await this.#deps.objects.list(scope, prefix, {
-          limit: pageKeys,
-          ...(after === undefined ? {} : { after }),
-        });
+        const page = await this.#deps.objects.list(scope, prefix, { limit: pageKeys, after });
         count += page.keys.length;
         after = page.next;
       } while (after !== undefined);
@@ -71,10 +68,7 @@ export class ObjectsStore implements Participant {
     const incarnations: HeldIncarnations["incarnations"][number][] = [];
     let after = cursor;
     while (incarnations.length < limit) {
-      const { keys } = await this.#deps.objects.list(scope, root, {
-        limit: 1,
-        ...(after === undefined ? {} : { after }),
-      });
+      const { keys } = await this.#deps.objects.list(scope, root, { limit: 1, after });
       const incarnation = keys[0]?.key.slice(root.length).split("/")[0];
       if (incarnation === undefined) return { incarnations };
       if (isIncarnation(incarnation)) incarnations.push({ incarnation, repository_id: "" });

@@ -16,9 +16,9 @@ import { readStamps, type DayStamps } from "../stamps.ts";
 import { hourStart } from "../time.ts";
 
 export interface HoursOptions {
-  readonly cacheBytesMax?: number;
-  readonly cellCacheBytesMax?: number;
-  readonly sealRowsMin?: number;
+  readonly cacheBytesMax?: number | undefined;
+  readonly cellCacheBytesMax?: number | undefined;
+  readonly sealRowsMin?: number | undefined;
 }
 
 /** An hour that has rows: its columns, or what the caller knows of it already. */
@@ -42,13 +42,13 @@ export class Hours {
   readonly blocks: BlockStore;
   readonly cells: CellCache;
   readonly #deps: SeriesDependencies;
-  readonly #series: Series;
+  readonly series: Series;
   readonly #cache: ByteCache<Columns>;
   readonly #sealRowsMin: number;
 
   constructor(deps: SeriesDependencies, series: Series, options: HoursOptions = {}) {
     this.#deps = deps;
-    this.#series = series;
+    this.series = series;
     this.blocks = new BlockStore(deps.objects, deps.log);
     this.#cache = new ByteCache(options.cacheBytesMax ?? seriesLimits.blockCacheBytesDefault);
     this.#sealRowsMin = options.sealRowsMin ?? seriesLimits.sealRowsMinDefault;
@@ -65,7 +65,7 @@ export class Hours {
     { hours: wanted, dimensions }: WantedHours,
     known: (start: number, key: string) => Known | undefined,
   ): Promise<readonly Hour<Known>[]> {
-    const stamps = await readStamps(this.#deps.items, scope, this.#series, date);
+    const stamps = await readStamps(this.#deps.items, scope, this.series, date);
     if (stamps === undefined) return [];
     const found = new Map<number, Hour<Known>>();
     const put = (hour: number, key: string | undefined, of: Columns | Known | undefined): void => {
@@ -97,14 +97,14 @@ export class Hours {
 
   /** Stores the block of an hour that is over, unless there is one or it is too small. */
   async seal(scope: Scope, date: string, hour: number): Promise<void> {
-    const stamps = await readStamps(this.#deps.items, scope, this.#series, date);
+    const stamps = await readStamps(this.#deps.items, scope, this.series, date);
     if (stamps === undefined || !this.#mayBeLarge(stamps, hour)) return;
     if ((await this.blocks.sealedAt(scope, this.name(date, hour, stamps))) === undefined)
       await this.#scan(scope, { date, hours: [hour], stamps, asked: [] });
   }
 
   name(date: string, hour: number, stamps: DayStamps): BlockName {
-    return { series: this.#series.name, date, hour, stamp: stamps.of(hour) };
+    return { series: this.series.name, date, hour, stamp: stamps.of(hour) };
   }
 
   /** Columns that do not know a dimension that is asked for count as absent. */
@@ -128,8 +128,8 @@ export class Hours {
     const { items } = this.#deps;
     const { date, stamps: before, asked } = day;
     const results = new Map<number, Scanned>();
-    const scanned = await scanHours(items, scope, this.#series, day);
-    const after = await readStamps(items, scope, this.#series, date);
+    const scanned = await scanHours(items, scope, this.series, day);
+    const after = await readStamps(items, scope, this.series, date);
     for (const [hour, columns] of scanned) {
       const proven = after?.of(hour) === before.of(hour);
       results.set(hour, { columns, proven });
