@@ -31,6 +31,10 @@ const tags: NonNullable<ApiInfo["tags"]> = [
   { name: "containers", description: "Containers of your own: items, batches, SQL queries and change feeds." },
   { name: "migrations", description: "Move data in from other systems and between engines." },
   { name: "openai", description: "Files, vector stores, embeddings and conversations for clients of the OpenAI API." },
+  {
+    name: "lisa",
+    description: "Repositories, collections, documents and searches for clients of LISA, at the server's root.",
+  },
   { name: "operation", description: "Queues, consistency checks and figures for operators." },
   { name: "system", description: "Health, readiness and information about the server." },
 ];

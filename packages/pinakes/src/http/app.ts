@@ -29,6 +29,7 @@ import { identityRoutes } from "./api/identity.ts";
 import { jobRoutes } from "./api/jobs.ts";
 import { catalogRoutes } from "./facades/catalogs/routes.ts";
 import { librarianRoutes } from "./facades/librarian/routes.ts";
+import { lisaErrorBody, lisaPrefixes, lisaRoutes } from "./facades/lisa/routes.ts";
 import { errorBody, openAiPrefix, openAiRoutes } from "./facades/openai/routes.ts";
 import { memoryRoutes } from "./api/memories.ts";
 import { metricRoutes } from "./api/metrics.ts";
@@ -89,7 +90,10 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
     streams,
     idempotency: await openIdempotencyStore(pinakes.items),
     checkAnswers,
-    facades: [{ prefix: openAiPrefix, errorBody }],
+    facades: [
+      { prefix: openAiPrefix, errorBody },
+      ...lisaPrefixes.map((prefix) => ({ prefix, errorBody: lisaErrorBody })),
+    ],
     ...(around === undefined ? {} : { around }),
     ...(log === undefined ? {} : { log }),
     ...(closing === undefined ? {} : { closing }),
@@ -145,6 +149,7 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...accessRoutes(knowledge),
     ...identityRoutes(identity),
     ...openAiRoutes(pinakes),
+    ...lisaRoutes(pinakes),
     ...systemRoutes(pinakes),
   ];
 }
