@@ -156,12 +156,7 @@ export class LisaClient {
     return { ...response, key: response.fields["key"] as string };
   }
 
-  async ingestDocument(
-    repository: string,
-    model: string,
-    file: string,
-    collection?: string,
-  ): Promise<readonly Json[]> {
+  async ingestDocument(repository: string, model: string, file: string, collection?: string): Promise<readonly Json[]> {
     const json = {
       embeddingModel: { modelName: model },
       keys: [file],
