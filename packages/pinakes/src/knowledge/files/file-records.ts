@@ -115,8 +115,9 @@ const hexOf = (id: string): string => id.replaceAll("-", "");
 export const newFileId = (id: string): string => `${filePrefix}${hexOf(id)}`;
 export const newUploadId = (id: string): string => `${uploadPrefix}${hexOf(id)}`;
 export const newPartId = (id: string): string => `${partPrefix}${hexOf(id)}`;
-/** Of a key: the same key of the same user is the same staged file. */
-export const stagedId = (key: string): string => `${stagedPrefix}${hash("sha256", key, "hex").slice(0, 32)}`;
+/** The same key of the same user is the same staged file. Of the user, too: the registry of work knows ids only. */
+export const stagedId = (owner: string, key: string): string =>
+  `${stagedPrefix}${hash("sha256", `${owner}/${key}`, "hex").slice(0, 32)}`;
 export const linksOf = (fileId: string): string => `link:${fileId}:`;
 export const partsOf = (uploadId: string): string => `part:${uploadId}:`;
 

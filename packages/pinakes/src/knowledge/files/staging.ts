@@ -91,7 +91,7 @@ export class Staging {
     const { tenant, user, key } = await this.#take(token, claimed);
     const { scope } = this.#deps.callerOf({ tenant, userId: user.id, groups: user.groups, role: user.role });
     const owner = ownerOf(user.id);
-    const id = stagedId(key);
+    const id = stagedId(owner, key);
     await this.#watch(scope, owner, id, this.#deps.clock.now() + fileLimits.unfinishedMsMax);
     const object = this.#deps.newId();
     const place = stagedObject({ owner, id, object });
@@ -212,7 +212,7 @@ export class Staging {
     const owner = ownerOf(caller.userId);
     const found = await this.#records.readMany(
       scope,
-      keys.map((key) => ({ owner, id: stagedId(key) })),
+      keys.map((key) => ({ owner, id: stagedId(owner, key) })),
     );
     const now = this.#deps.clock.now();
     return found.map((record) =>
@@ -222,7 +222,7 @@ export class Staging {
 
   async #checkRoom(scope: Scope, owner: string, key: string): Promise<void> {
     const { stagedPerUserMax: max } = fileLimits;
-    if ((await ifMissing(this.#records.read(scope, { owner, id: stagedId(key) }))) !== undefined) return;
+    if ((await ifMissing(this.#records.read(scope, { owner, id: stagedId(owner, key) }))) !== undefined) return;
     const page = await this.#records.list(scope, { owner }, { range: { prefix: stagedPrefix }, limit: max });
     if (page.items.length < max) return;
     throw new PinakesError(
