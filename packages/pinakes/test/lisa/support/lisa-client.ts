@@ -36,7 +36,7 @@ export class LisaClient {
   async send(
     method: string,
     path: string,
-    { params, json, data, headers }: { params?: Params; json?: unknown; data?: BodyInit; headers?: Params } = {},
+    { params, json, data, headers }: { params?: Params; json?: unknown; data?: string; headers?: Params } = {},
   ): Promise<Reply> {
     const query = params === undefined ? "" : `?${new URLSearchParams(params as Record<string, string>).toString()}`;
     const response = await fetch(`${this.#url}${path}${query}`, {

@@ -31,12 +31,15 @@ interface Asked {
 const ingested = { status: "indexed", order: "desc" } as const;
 
 export async function documentsOfCollection(
-  knowledge: Pick<Knowledge, "documents">,
+  knowledge: Pick<Knowledge, "collections" | "documents">,
   resolver: Resolver,
   collectionId: string,
   { caller, repositoryId, limit, token }: Asked,
 ): Promise<DocumentPage> {
   return resolver.within(caller, repositoryId, collectionId, async (id) => {
+    // A token has the id; what was asked may be a name, which is looked up where there is no collection of that id.
+    if (token !== undefined && token.pk !== keyOf(repositoryId, id))
+      await knowledge.collections.get(caller, repositoryId, id);
     const cursor = token === undefined ? undefined : cursorOf(token, repositoryId, id);
     const page = await knowledge.documents.list(caller, repositoryId, id, {
       ...ingested,

@@ -87,6 +87,8 @@ type Declaration<
   "tag" | "auth" | "errors" | "errorBody"
 > & {
   readonly auth?: A;
+  /** Where too much is the body itself: 413. */
+  readonly limitStatus?: 413;
 };
 
 type NoFields = z.ZodObject<{}, z.core.$strict>;
@@ -98,10 +100,11 @@ export function lisaRoute<
   Answers extends AnswerSpecs = AnswerSpecs,
   A extends "caller" | "public" = "caller",
 >(declaration: Declaration<Params, Query, Body, Answers, A>): Route {
+  const { limitStatus, ...rest } = declaration;
   const route = defineRoute<A, Params, Query, Body, Answers, typeof lisaErrors>({
-    ...declaration,
+    ...rest,
     tag: "lisa",
-    auth: declaration.auth ?? ("caller" as A),
+    auth: rest.auth ?? ("caller" as A),
     errors: lisaErrors,
     lenient: true,
     errorBody: lisaErrorBody,
@@ -109,11 +112,15 @@ export function lisaRoute<
   });
   return Object.freeze({
     ...route,
-    handler: (request: Parameters<Route["handler"]>[0]) => inLisaForm(route, request),
+    handler: (request: Parameters<Route["handler"]>[0]) => inLisaForm(route, request, limitStatus),
   });
 }
 
-async function inLisaForm(route: Route, request: Parameters<Route["handler"]>[0]): Promise<Answer> {
+async function inLisaForm(
+  route: Route,
+  request: Parameters<Route["handler"]>[0],
+  limitStatus: 413 | undefined,
+): Promise<Answer> {
   try {
     refuseNull(request.params);
     refuseNull(request.query);
@@ -122,7 +129,7 @@ async function inLisaForm(route: Route, request: Parameters<Route["handler"]>[0]
   } catch (error) {
     if (!PinakesError.isInstance(error) || error instanceof HttpError) throw error;
     const { code, detail, retryable } = error;
-    const status = statusOf[code];
+    const status = (code === "LIMIT_EXCEEDED" ? limitStatus : undefined) ?? statusOf[code];
     if (status === undefined) throw error;
     throw new HttpError(code, detail, { status, cause: error, retryable });
   }

@@ -1,6 +1,7 @@
 /** Repositories: list, status, create, read, change, delete. */
 import { z } from "zod";
 import { PinakesError } from "../../../domain/errors.ts";
+import { isJsonObject } from "../../../domain/json.ts";
 import type { Caller } from "../../../domain/caller.ts";
 import { knowledgeLimits, type Knowledge, type RepositoryView } from "../../../knowledge/index.ts";
 import { ifMissing } from "../../../runtime/expected-errors.ts";
@@ -61,14 +62,16 @@ function ofAll(knowledge: Knowledge): readonly Route[] {
       operationId: "lisaCreateRepository",
       summary: "Create a repository, for admins",
       // Older interfaces wrap it.
-      body: z.union([z.object({ ragConfig: RepositoryInput }), RepositoryInput]),
+      body: z.preprocess(
+        (body) => (isJsonObject(body) && isJsonObject(body["ragConfig"]) ? body["ragConfig"] : body),
+        RepositoryInput,
+      ),
       answers: { 200: { description: "It is there.", schema: Begun } },
       handler: async ({ caller, body }) => {
-        const input = "ragConfig" in body ? body.ragConfig : body;
-        const warnings = await createRepository(knowledge, caller, input);
+        const warnings = await createRepository(knowledge, caller, body);
         return ok({
           status: "success",
-          executionArn: executionArn("create", input.repositoryId),
+          executionArn: executionArn("create", body.repositoryId),
           ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
         });
       },

@@ -36,6 +36,7 @@ function linkRoute({ staging }: Knowledge): Route {
     method: "POST",
     path: "/repository/presigned-url",
     operationId: "lisaPresignedUrl",
+    limitStatus: 413,
     summary: "A link to send one file to, under the key that is the body",
     body: { raw: ["*/*"] },
     limits: { bodyBytesMax: keyBytesMax },
@@ -84,6 +85,7 @@ async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
 function uploadRoute({ staging }: Knowledge): Route {
   return lisaRoute({
     auth: "public",
+    limitStatus: 413,
     method: "POST",
     path: uploadPath,
     operationId: "lisaUpload",
