@@ -159,15 +159,15 @@ async function changeCollection(
 ): Promise<z.output<typeof CollectionView>> {
   const { pipelines, embeddingModel } = input;
   const status = statusOf(input.status);
-  const patch = {
-    ...settingsOf(input),
-    ...(embeddingModel === null || embeddingModel === undefined ? {} : { embedding_model: embeddingModel }),
-  };
+  const patch = settingsOf(input);
   const changes = Object.keys(patch).length > 0;
+  const modelled = embeddingModel !== null && embeddingModel !== undefined;
   const piped = pipelines !== null && pipelines !== undefined;
-  if (!changes && !piped && status === undefined)
+  if (!changes && !piped && !modelled && status === undefined)
     throw invalid(`Nothing to change: name at least one of ${Object.keys(ChangeInput.shape).join(", ")}.`);
   const at = [caller, repositoryId, collectionId] as const;
+  // Repeating it changes nothing; another one is refused.
+  if (modelled) await requireModel(knowledge, at, embeddingModel);
   let shown = status === "ACTIVE" ? await activate(knowledge, ...at) : undefined;
   if (changes) shown = await knowledge.collections.update(...at, patch);
   if (piped) {
@@ -180,6 +180,16 @@ async function changeCollection(
     shown = await knowledge.collections.get(...at, { deleted: true });
   }
   return collectionView(shown ?? (await knowledge.collections.get(...at)));
+}
+
+async function requireModel(
+  knowledge: Knowledge,
+  at: readonly [Caller, string, string],
+  wanted: string,
+): Promise<void> {
+  const { embedding_model } = await knowledge.collections.get(...at, { deleted: true });
+  if (wanted !== embedding_model)
+    throw invalid(`embeddingModel: the collection's is ${embedding_model} and cannot be changed; re-index it instead.`);
 }
 
 function statusOf(asked: string | null | undefined): (typeof statuses)[number] | undefined {
