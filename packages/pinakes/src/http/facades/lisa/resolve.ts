@@ -46,10 +46,19 @@ export class Resolver {
 
   async #meant(caller: Caller, repositoryId: string, asked: string): Promise<string | undefined> {
     const repository = await this.#knowledge.repositories.get(caller, repositoryId);
-    if (repository.embedding_model === asked) return defaultCollectionId(asked);
+    if (repository.embedding_model === asked) return this.#default(caller, repositoryId, asked);
     if (asked.length > knowledgeLimits.nameCharsMax) return undefined;
     for await (const { name, collection_id } of this.#collections(caller, repositoryId, asked))
       if (name === asked) return collection_id;
+    return undefined;
+  }
+
+  /** An imported one has the id that its model had before. */
+  async #default(caller: Caller, repositoryId: string, model: string): Promise<string | undefined> {
+    const usual = defaultCollectionId(model);
+    if (usual !== model) return usual;
+    for await (const { is_default, collection_id } of this.#collections(caller, repositoryId))
+      if (is_default) return collection_id;
     return undefined;
   }
 
