@@ -113,7 +113,11 @@ describe("the list of all collections", () => {
         collections: Json[];
         lastEvaluatedKey: string | null;
       };
-      seen.push(...reply.collections.map(({ collectionId, repositoryName }) => `${repositoryName}/${collectionId}`));
+      seen.push(
+        ...reply.collections.map(
+          ({ collectionId, repositoryName }) => `${String(repositoryName)}/${String(collectionId)}`,
+        ),
+      );
       expect(reply["pagination"]).toEqual({ totalCount: null, currentPage: null, totalPages: null });
       if (reply.lastEvaluatedKey === null) break;
       expect(JSON.parse(reply.lastEvaluatedKey)).toMatchObject({ version: "v1", offset: seen.length });

@@ -133,7 +133,12 @@ describe("requests that are wrong", () => {
       ["POST", `${at}/collection`, { json: { name: "c", chunkingStrategy: { type: "fixed", size: 99 } } }, /100/],
       ["POST", `${at}/collection`, { json: { name: "c", chunkingStrategy: { type: "magic" } } }, /magic/],
       ["POST", `${at}/collection`, { json: { name: "c", metadata: { tags: ["a/b"] } } }, /tags/],
-      ["POST", `${at}/collection`, { json: { name: "c", pipelines: Array(11).fill({ s3Bucket: "b" }) } }, /pipelines/],
+      [
+        "POST",
+        `${at}/collection`,
+        { json: { name: "c", pipelines: Array.from({ length: 11 }, () => ({ s3Bucket: "b" })) } },
+        /pipelines/,
+      ],
       ["PUT", `${at}/collection/all-MiniLM-L6-v2`, { json: { description: null } }, /Nothing to change/],
       ["PUT", `${at}/collection/all-MiniLM-L6-v2`, { json: { status: "GONE" } }, /status/],
       ["GET", `${at}/similaritySearch?collectionId=all-MiniLM-L6-v2`, {}, /query/],
