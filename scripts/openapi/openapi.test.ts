@@ -51,8 +51,12 @@ describe("the OpenAPI document", () => {
       rules: { "operation-4xx-response": "off" },
     });
     const problems = await lintFromString({ source: text, absoluteRef: "openapi.json", config });
+    // The paths of LISA are its own: a collection and a document's download have the same place. The server takes the plain word first.
+    const lisaPlaces = "`/repository/{rid}/collection/{cid}` and `/repository/{rid}/{did}/download`";
     expect(
-      problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ""}`),
+      problems
+        .filter(({ message }) => !message.includes(lisaPlaces))
+        .map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ""}`),
     ).toEqual([]);
   });
 });

@@ -66,6 +66,8 @@ export interface Hit {
     readonly fused?: number;
   };
   readonly metadata: JsonObject;
+  /** Where the document came from, such as `upload:plan.pdf` or `s3://bucket/plan.pdf`; absent for a row that a caller embedded itself. */
+  readonly source?: string;
   readonly citation: Citation;
   /** Other hits of the same document, with `group_by`. */
   readonly more?: readonly { readonly chunk_id: string; readonly score: number }[];

@@ -1,5 +1,12 @@
 /** Users' files beside their bytes, both ways. What an upload may still be sending is left alone: the registry of work removes it in time. */
-import { contentKey, filesContainer, filesRoot, type FileRecord } from "../knowledge/files/file-records.ts";
+import {
+  contentKey,
+  filesContainer,
+  filesRoot,
+  stagedObject,
+  type FileRecord,
+  type StagedRecord,
+} from "../knowledge/files/file-records.ts";
 import { fileLimits } from "../knowledge/files/limits.ts";
 import type { AuditRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
@@ -8,28 +15,34 @@ import { auditLimits } from "./limits.ts";
 const youngMs = 2 * fileLimits.unfinishedMsMax;
 
 export async function checkFiles(run: AuditRun): Promise<void> {
-  await checkRecords(run);
+  await checkRecords(run, "file");
+  await checkRecords(run, "staged");
   await checkObjects(run);
 }
 
-async function checkRecords({ deps, scope, findings, signal }: AuditRun): Promise<void> {
+async function checkRecords(
+  { deps, scope, findings, signal }: AuditRun,
+  kind: (FileRecord | StagedRecord)["kind"],
+): Promise<void> {
   for (let cursor: string | undefined; ;) {
     signal.throwIfAborted();
     const page = await deps.items.query(scope, filesContainer.definition.name, {
       index: "byKind",
-      equals: { kind: "file" },
+      equals: { kind },
       limit: auditLimits.pageItemsMax,
       cursor,
     });
     for (const { document } of page.items) {
-      const record = document as unknown as FileRecord;
-      const key = contentKey(record);
-      if (record.deleted === true || (await deps.objects.head(scope, key)) !== undefined) continue;
+      const record = document as unknown as FileRecord | StagedRecord;
+      const key = record.kind === "staged" ? stagedObject(record) : contentKey(record);
+      if (document["deleted"] === true || (await deps.objects.head(scope, key)) !== undefined) continue;
       const now = await deps.items.read(scope, filesContainer.definition.name, {
         partition: [record.owner],
         id: record.id,
       });
       if (now === undefined || now.document["deleted"] === true) continue;
+      // Staged again meanwhile, as another object.
+      if (now.document["object"] !== document["object"]) continue;
       const detail = `The record of file ${record.id} names it, and it is not there.`;
       findings.add({ kind: "record_without_object", store: "objects", key, detail, repaired: false });
     }

@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { connectionDefaults, type ConnectionLimits } from "../config-connections.ts";
 import type { Pinakes } from "../open.ts";
-import type { ApiInfo } from "./framework/docs/openapi.ts";
+import { apiInfo } from "./api-info.ts";
 import {
   createLogger,
   EventStreams,
@@ -29,6 +29,7 @@ import { identityRoutes } from "./api/identity.ts";
 import { jobRoutes } from "./api/jobs.ts";
 import { catalogRoutes } from "./facades/catalogs/routes.ts";
 import { librarianRoutes } from "./facades/librarian/routes.ts";
+import { lisaErrorBody, lisaPrefixes, lisaRoutes } from "./facades/lisa/routes.ts";
 import { errorBody, openAiPrefix, openAiRoutes } from "./facades/openai/routes.ts";
 import { memoryRoutes } from "./api/memories.ts";
 import { metricRoutes } from "./api/metrics.ts";
@@ -89,7 +90,10 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
     streams,
     idempotency: await openIdempotencyStore(pinakes.items),
     checkAnswers,
-    facades: [{ prefix: openAiPrefix, errorBody }],
+    facades: [
+      { prefix: openAiPrefix, errorBody },
+      ...lisaPrefixes.map((prefix) => ({ prefix, errorBody: lisaErrorBody })),
+    ],
     around,
     log,
     closing,
@@ -145,50 +149,7 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...accessRoutes(knowledge),
     ...identityRoutes(identity),
     ...openAiRoutes(pinakes),
+    ...lisaRoutes(pinakes),
     ...systemRoutes(pinakes),
   ];
-}
-
-/** In the order in which the reference shows them. */
-const tags: NonNullable<ApiInfo["tags"]> = [
-  { name: "repositories", description: "Groups of collections that share a model, settings and access." },
-  {
-    name: "collections",
-    description: "Documents, vectors and triples under one access decision, one retention and one deletion.",
-  },
-  {
-    name: "catalogs",
-    description: "A user's own catalogs as the knowledge-base agent has them; the same tools as over MCP.",
-  },
-  { name: "documents", description: "Upload, read, re-index and delete files; their text, chunks and versions." },
-  { name: "search", description: "Hybrid, vector, keyword and graph search with citations that can be verified." },
-  { name: "vectors", description: "Vectors of callers that embed texts themselves." },
-  { name: "graph", description: "Triples of RDF and SPARQL 1.1." },
-  { name: "pipelines", description: "Folders and buckets whose files are ingested on a schedule or on events." },
-  { name: "transfer", description: "Single-use upload grants and expiring download links." },
-  { name: "quality", description: "Evaluation of retrieval on judged questions." },
-  { name: "jobs", description: "Long-running work, operations on all stores, and events." },
-  { name: "access", description: "Who may do what, and why." },
-  { name: "identity", description: "API keys, browser sessions and the caller." },
-  { name: "workflows", description: "Runs of agents with checkpoints, leases and fencing tokens." },
-  { name: "memories", description: "Messages of sessions, context windows and semantic search over them." },
-  { name: "threads", description: "Conversation threads and agent entities." },
-  { name: "metrics", description: "Metrics of agents with exact aggregates." },
-  { name: "tools", description: "The log of tool invocations, redacted and hash-chained." },
-  { name: "telemetry", description: "OpenTelemetry traces, metrics and logs (OTLP)." },
-  { name: "containers", description: "Containers of your own: items, batches, SQL queries and change feeds." },
-  { name: "migrations", description: "Move data in from other systems and between engines." },
-  { name: "openai", description: "Files, vector stores, embeddings and conversations for clients of the OpenAI API." },
-  { name: "operation", description: "Queues, consistency checks and figures for operators." },
-  { name: "system", description: "Health, readiness and information about the server." },
-];
-
-/** What the OpenAPI document and the reference page say about the interface as a whole. */
-function apiInfo(version: string): ApiInfo {
-  return {
-    title: "Pinakes",
-    version,
-    description: "The data plane of AI agents: what they know and what they did.",
-    tags,
-  };
 }

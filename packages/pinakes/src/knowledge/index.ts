@@ -45,7 +45,7 @@ export type { CollectionPatch, NewCollection } from "./collections/collections.t
 export type { MigrationTarget, TargetIncarnation, TargetRecord, TargetAddress } from "../transfer/migration-target.ts";
 export type { OperationQuery } from "./api/operations-api.ts";
 export type { CollectionQuery } from "./collections/list-collections.ts";
-export { personalAlias } from "./records/ids.ts";
+export { defaultCollectionId, isPersonalId, personalAlias } from "./records/ids.ts";
 export { checkDescription, checkFileName, checkName } from "./records/names.ts";
 export type { AcrossQuery, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-api.ts";
 export { graphLimits } from "./graph/graph-limits.ts";
@@ -67,6 +67,7 @@ export { filePurposes, type FileRecord, type PartRecord } from "./files/file-rec
 export { partIdOf, type FileUploadView } from "./files/file-uploads.ts";
 export type { FileSettings } from "./files/files.ts";
 export { fileLimits } from "./files/limits.ts";
+export { stagedUri, type StagedFile, type StagingGrant } from "./files/staging.ts";
 export type { DocumentQuery, Passage } from "./documents/documents.ts";
 export { uploadedFrom, type UploadInput } from "./documents/upload.ts";
 export { calibrate, refusals } from "../evaluation/calibrate.ts";

@@ -21,6 +21,11 @@ export class PipelinesApi {
     this.#collections = collections;
   }
 
+  /** Throws unless these pipelines are valid, and the operator allows their sources; creates nothing. */
+  async check(caller: Caller, inputs: readonly NewPipeline[]): Promise<void> {
+    return this.#pipelines.check(caller, inputs);
+  }
+
   async create(caller: Caller, repositoryId: string, collectionId: string, input: NewPipeline): Promise<PipelineView> {
     return this.#pipelines.add(
       caller,

@@ -170,6 +170,14 @@ export class Pipelines {
     return opened;
   }
 
+  /** Throws unless these pipelines are valid, and the operator allows their sources. */
+  async check(caller: Caller, inputs: readonly NewPipeline[]): Promise<void> {
+    const { tenant } = requireCaller(caller);
+    const nowMs = this.#deps.clock.now();
+    for (const input of inputs)
+      await this.#checkSource(tenant, readNewPipeline(input, { id: "", by: caller.userId, nowMs }));
+  }
+
   async #firstRun(
     caller: Caller,
     { repository_id, collection_id }: CollectionRecord,

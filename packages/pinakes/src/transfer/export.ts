@@ -5,6 +5,7 @@
  *   tables/LisaRagCollectionsTable.jsonl            their collections, also deleted ones that can still be restored
  *   tables/LisaRagDocumentTable.jsonl               the documents of those that are not deleted
  *   tables/{project}-kb-catalog.jsonl               personal repositories: catalogs and their documents
+ *   definitions/tables.json, definitions/cloudformation.json    keys, indexes, time to live, billing and recovery of the LISA tables
  *   {bucket}/{repository}/{collection}/{document}-{name}                       the newest bytes of shared documents
  *   {project}-kb-docs-{account}-{region}/{user}/{catalog}/{document}-{name}    the same of personal ones, each with its .metadata.json
  *
@@ -28,6 +29,7 @@ import { itemLine, tableBody, type ItemFormat } from "./item-lines.ts";
 import { exportedDocument, lisaObjectKey } from "./lisa-documents.ts";
 import { exportedCollection, exportedRepository } from "./lisa-items.ts";
 import { catalogBucket, catalogTable, checkNames, tablePath, type TransferNames } from "./names.ts";
+import { definitionFiles } from "./table-definitions.ts";
 import { sidecarSuffix, writeSidecar } from "./sidecar.ts";
 import { collectionsOf, documentsOf, repositoryIds } from "./walk.ts";
 
@@ -79,6 +81,7 @@ export async function* exportKnowledge(
     [catalogTable(names), catalogLines(settings)],
   ] as const;
   for (const [table, lines] of tables) yield { path: tablePath(table, gzip), body: tableBody(lines, gzip) };
+  yield* definitionFiles(names);
   if (objects) yield* objectFiles(settings);
 }
 

@@ -63,12 +63,13 @@ describe("items of documents", () => {
       document_id: "doc-1",
       repository_id: "repo-123",
       collectionId: "coll-456",
+      collection_id: "coll-456",
       document_name: "report.pdf",
       source: "s3://lisa-rag-documents/repo-123/coll-456/doc-1-report.pdf",
       upload_date: Date.parse("2025-10-13T10:30:00.123Z"),
       chunk_strategy: { type: "RECURSIVE", chunkSize: 1000, chunkOverlap: 200, separators: ["\n\n", "\n", ". ", " "] },
       username: "user-456",
-      ingestion_type: "MANUAL",
+      ingestion_type: "manual",
     });
   });
 

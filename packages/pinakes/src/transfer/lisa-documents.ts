@@ -79,12 +79,14 @@ export function documentToItem(
     document_id: record.document_id,
     repository_id: record.repository_id,
     collectionId: record.collection_id,
+    // The name in the reference project's model, which does not read a document without it.
+    collection_id: record.collection_id,
     document_name: record.name,
     source: bySource ? source.uri : `s3://${bucket}/${lisaObjectKey(record)}`,
     upload_date: Date.parse(record.uploaded_at),
     chunk_strategy: chunkingToItem(record.chunking_override ?? chunking),
     username: record.uploaded_by,
-    ingestion_type: source.type.toUpperCase(),
+    ingestion_type: source.type,
     metadata: Object.keys(record.metadata).length === 0 ? undefined : record.metadata,
     pinakes: bySource || uploaded ? undefined : { source: { ...source } },
   });

@@ -5,7 +5,7 @@
 import { invalid, show } from "../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { trashMs } from "../knowledge/limits.ts";
-import { checkDescription, checkGroups, checkName } from "../knowledge/records/names.ts";
+import { checkDescription, checkForeignName, checkGroups } from "../knowledge/records/names.ts";
 import type { CollectionRecord, RepositoryRecord } from "../knowledge/records/records.ts";
 import { isoTime } from "../knowledge/records/times.ts";
 import {
@@ -214,5 +214,5 @@ function ending(item: JsonObject, status: "ACTIVE" | "ARCHIVED" | "DELETED", upd
 
 function nameOf(item: JsonObject, name: string): string | undefined {
   const value = optionalText(item, name);
-  return value === undefined || value === "" ? undefined : checkName(value, name);
+  return value === undefined || value === "" ? undefined : checkForeignName(value, name);
 }

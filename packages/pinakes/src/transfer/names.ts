@@ -75,6 +75,7 @@ export function catalogBucket({ project, account, region }: TransferNames): stri
 }
 
 const tablesFolder = "tables";
+export const definitionsFolder = "definitions";
 
 export function tablePath(table: string, gzip: boolean): string {
   return `${tablesFolder}/${table}.jsonl${gzip ? ".gz" : ""}`;

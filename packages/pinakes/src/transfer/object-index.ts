@@ -5,7 +5,7 @@
 import { PinakesError } from "../domain/errors.ts";
 import type { TransferReader } from "./files.ts";
 import { transferLimits } from "./limits.ts";
-import { isTablePath } from "./names.ts";
+import { definitionsFolder, isTablePath } from "./names.ts";
 import { sidecarSuffix } from "./sidecar.ts";
 
 export class ObjectIndex {
@@ -28,7 +28,7 @@ export class ObjectIndex {
           `An import may have at most ${filesMax} files; split it by repositories.`,
         );
       if (isTablePath(path)) index.tables.push(path);
-      else index.#add(path);
+      else if (!path.startsWith(`${definitionsFolder}/`)) index.#add(path);
     }
     return index;
   }

@@ -128,7 +128,7 @@ describe("an export, imported elsewhere", () => {
       expect(pk).toBe(`${String(repository_id)}#${String(collectionId)}`);
       expect(files[String(source).replace("s3://", "")]?.length).toBeGreaterThan(10);
     }
-    expect(Object.keys(files)).toHaveLength(4 + 4 + 2);
+    expect(Object.keys(files)).toHaveLength(4 + 2 + 4 + 2);
     expect(
       itemsOf(String(files["tables/LisaRagCollectionsTable.jsonl"])).map(({ name, status }) => [name, status]),
     ).toEqual(

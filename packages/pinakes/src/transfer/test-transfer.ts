@@ -51,7 +51,9 @@ export async function tables(
 ): Promise<Record<string, string>> {
   const files = await exported(knowledge, caller, { objects: false, ...options });
   return Object.fromEntries(
-    Object.entries(files).map(([path, bytes]) => [path.replace(/^tables\//, ""), bytes.toString("utf8")]),
+    Object.entries(files)
+      .filter(([path]) => path.startsWith("tables/"))
+      .map(([path, bytes]) => [path.replace(/^tables\//, ""), bytes.toString("utf8")]),
   );
 }
 

@@ -47,6 +47,14 @@ describe("the walk", () => {
       "listAllCollections",
       "listJobs",
       "getJob",
+      "lisaGetRepository",
+      "lisaListRepositories",
+      "lisaListCollections",
+      "lisaListAllCollections",
+      "lisaListDocuments",
+      "lisaGetDocument",
+      "lisaSimilaritySearch",
+      "lisaListJobs",
     ];
     expect(shown).toEqual(expect.arrayContaining([...documents, ...graph, ...places]));
   });
@@ -230,7 +238,12 @@ describe("the same workspace", () => {
 });
 
 /** What is open to the workspace is in these lists, so they are not empty. */
-const ofEverybody = new Set(["listRepositories", "listAllCollections"]);
+const ofEverybody = new Set([
+  "listRepositories",
+  "listAllCollections",
+  "lisaListRepositories",
+  "lisaListAllCollections",
+]);
 /** Conversations are their workspace's, as all state of agents is. */
 const notTheCommons = ({ id, path, how }: Call): boolean =>
   !ofEverybody.has(id) && !path.includes("{conversation}") && how.workspaceWide !== true;
@@ -244,4 +257,4 @@ const ofRepository = ({ path, id, how }: Call): boolean =>
   id === "explainAccess" ||
   (id === "search" && how.kind === "thing");
 const ofCollection = (call: Call): boolean =>
-  ofRepository(call) && (!call.path.includes("{rid}") || call.path.includes("{cid}"));
+  ofRepository(call) && (!call.path.includes("{rid}") || call.path.includes("{cid}") || call.how.ofCollection === true);

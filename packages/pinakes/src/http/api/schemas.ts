@@ -97,6 +97,10 @@ export const Hit = shape<wire.Hit, "more" | "explain">()(
           "What the ranking was made of: cosine, BM25, the graph's share, and `fused`, by which hybrid searches order their hits.",
         ),
       metadata: json,
+      source: z
+        .string()
+        .optional()
+        .describe("Where the document came from; absent for a row that a caller embedded itself."),
       citation: Citation,
     })
     .meta({ id: "Hit" }),

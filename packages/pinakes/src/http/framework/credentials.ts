@@ -23,11 +23,17 @@ export const sessionCookieNameDefault = "pinakes_session";
 export const csrfHeader = "x-csrf-token";
 const credentialCharsMax = 16_384;
 
-export function readCredentials(c: Context, cookieName: string): Credentials {
-  const authorization = c.req.header("authorization");
+/** `lenient`: a key may come without a scheme, and in the header Api-Key where there is no other credential. */
+export function readCredentials(
+  c: Context,
+  cookieName: string,
+  { lenient }: { readonly lenient: boolean } = { lenient: false },
+): Credentials {
+  const authorization = c.req.header("authorization") ?? (lenient ? c.req.header("api-key") : undefined);
   const sessionCookie = getCookie(c, cookieName);
   const csrf = c.req.header(csrfHeader);
-  const bearer = authorization === undefined || authorization.trim() === "" ? undefined : bearerOf(authorization);
+  const bearer =
+    authorization === undefined || authorization.trim() === "" ? undefined : bearerOf(authorization, lenient);
   return {
     ...(bearer === undefined ? {} : { bearer }),
     ...(sessionCookie === undefined || sessionCookie === "" ? {} : { sessionCookie }),
@@ -53,8 +59,8 @@ export function secretsOf({ bearer, sessionCookie, csrf }: Credentials): readonl
   return [bearer, sessionCookie, csrf].filter((text) => text !== undefined);
 }
 
-function bearerOf(authorization: string): string {
-  const found = /^Bearer +(\S+)$/i.exec(authorization.trim());
+function bearerOf(authorization: string, bare: boolean): string {
+  const found = (bare ? /^(?:Bearer +)?(\S+)$/i : /^Bearer +(\S+)$/i).exec(authorization.trim());
   if (found === null || authorization.length > credentialCharsMax)
     throw new PinakesError(
       "UNAUTHENTICATED",

@@ -38,7 +38,7 @@ export interface MountOptions {
   readonly around?: ((run: () => Promise<Answer>) => Promise<Answer>) | undefined;
   /** Checks each answer against what its route declares; for tests. */
   readonly checkAnswers?: boolean | undefined;
-  /** Paths of facades, with the form that errors have where there is no route. */
+  /** First segments of the paths of facades, such as `/openai/v1`, with the form that errors have where there is no route. */
   readonly facades?:
     | readonly { readonly prefix: string; readonly errorBody: NonNullable<Route["errorBody"]> }[]
     | undefined;
@@ -105,7 +105,7 @@ function otherMethod(c: Context<KitEnv>, place: readonly Route[], facades: Mount
 }
 
 function facadeOf(c: Context<KitEnv>, facades: MountOptions["facades"] = []) {
-  return facades.find(({ prefix }) => c.req.path.startsWith(prefix));
+  return facades.find(({ prefix }) => c.req.path === prefix || c.req.path.startsWith(`${prefix}/`));
 }
 
 function checkRoutes(routes: readonly Route[], { idempotency }: Kit): void {

@@ -24,6 +24,7 @@ import { makeClaim, readIdempotencyKey, runOnce, type IdempotencyStore } from ".
 import type { Logger } from "./log.ts";
 import { describeError } from "./log.ts";
 import { parts } from "./body/multipart.ts";
+import { toPinakesError } from "../problem.ts";
 import { stripVerbs } from "./path-template.ts";
 import { readQuery } from "./query.ts";
 import type { RateLimiter } from "./rate-limit.ts";
@@ -67,7 +68,9 @@ export async function answerRequest(c: KitContext, route: Route, kit: Kit): Prom
     // A session is opened on a public route, with a token that somebody may guess at.
     if (route.auth === "public") kit.limiter?.failed(kit.clientAddress(c), undefined, error);
     const problem = toProblemAnswer(error, c.get("requestId"), route.errorBody);
-    return problemResponse({ ...problem, headers: { ...headers, ...problem.headers } });
+    const known = toPinakesError(error, c.get("requestId"));
+    const status = route.errorStatus?.(known, c.req.raw.headers) ?? problem.status;
+    return problemResponse({ ...problem, status, headers: { ...headers, ...problem.headers } });
   }
 }
 
@@ -85,7 +88,7 @@ async function identify(
       kit.limiter?.checkAddress(address, { safeMethod: true, fromLoopback: false });
       return undefined;
     }
-    credentials = readCredentials(c, kit.sessionCookieName);
+    credentials = readCredentials(c, kit.sessionCookieName, route);
     c.set("secrets", secretsOf(credentials));
     kit.limiter?.checkAddress(address, credentials);
     const auth = await kit.authenticate(credentials);
@@ -138,12 +141,13 @@ async function readRequest(
 /** A JSON body is read and checked here; forms and raw bodies are left to the handler, which reads them as they come. */
 async function readBody(
   raw: Request,
-  { method, body: spec, bodyBytesMax }: Route,
+  { method, body: spec, bodyBytesMax, lenient }: Route,
 ): Promise<{ body: unknown; bytes?: Uint8Array }> {
-  if (method === "GET" || method === "DELETE") return { body: undefined, bytes: new Uint8Array() };
+  if (method === "GET" || (method === "DELETE" && spec === undefined))
+    return { body: undefined, bytes: new Uint8Array() };
   checkBodyHeaders(raw.headers, bodyBytesMax, { gzip: spec !== undefined && "gzip" in spec && spec.gzip });
   if (spec === undefined || isSchema(spec)) {
-    const { value, bytes } = await readJson(raw, bodyBytesMax);
+    const { value, bytes } = await readJson(raw, bodyBytesMax, { anyType: lenient });
     // Many clients send {} with every POST; anything more, where nothing is wanted, is a mistake.
     const checked = validate(spec ?? z.strictObject({}).optional(), value, "body");
     return { body: spec === undefined ? undefined : checked, bytes };
@@ -158,9 +162,10 @@ async function readBody(
     if (type !== "multipart/form-data") throw unsupportedType(type, ["multipart/form-data", ...json]);
     return { body: { kind: "multipart", parts: () => parts(raw, { ...spec.partLimits, bodyBytesMax }) } };
   }
-  if (type === undefined || !spec.raw.some((wanted) => wanted === type || wanted === "*/*"))
+  const contentType = type ?? (lenient ? "application/octet-stream" : undefined);
+  if (contentType === undefined || !spec.raw.some((wanted) => wanted === contentType || wanted === "*/*"))
     throw unsupportedType(type, [...spec.raw, ...json]);
-  return { body: { kind: "raw", contentType: type, stream: bodyChunks(raw, bodyBytesMax) } };
+  return { body: { kind: "raw", contentType, stream: bodyChunks(raw, bodyBytesMax) } };
 }
 
 async function runHandler(

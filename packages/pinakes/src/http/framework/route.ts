@@ -130,6 +130,13 @@ export interface RouteDeclaration<
   readonly readOnlyOk?: boolean;
   /** A change of method that takes If-Match; for the reference. */
   readonly conditional?: boolean;
+  /**
+   * Of a facade whose clients cannot be changed: takes a key without a scheme, or in the header Api-Key; JSON under any content type, also
+   * with a DELETE; and query parameters that it does not know, which it ignores.
+   */
+  readonly lenient?: boolean;
+  /** Of a facade: the status of an error, where it is not that of its code; asked for every error, as `errorBody` is. */
+  errorStatus?(error: PinakesError, headers: Headers): number;
   /** Of a facade that has errors of its own form: also those that end a request before the handler, such as a body that is no JSON. */
   errorBody?(error: PinakesError): object;
   handler(
@@ -155,7 +162,9 @@ export interface Route {
   readonly idempotent: boolean;
   readonly readOnlyOk: boolean;
   readonly conditional: boolean;
+  readonly lenient: boolean;
   readonly errorBody: ((error: PinakesError) => object) | undefined;
+  readonly errorStatus: ((error: PinakesError, headers: Headers) => number) | undefined;
   readonly handler: (request: RouteRequest) => Promise<Answer> | Answer;
 }
 
@@ -186,7 +195,7 @@ export function defineRoute<
   Answers extends AnswerSpecs = AnswerSpecs,
   Errors extends AnswerSpecs = {},
 >(declaration: RouteDeclaration<Params, Query, Body, A, Answers, Errors>): Route {
-  const { method, operationId, answers, body, params, query, idempotent = false } = declaration;
+  const { method, operationId, answers, body, params, query, idempotent = false, lenient = false } = declaration;
   const route: Route = Object.freeze({
     method,
     path: parsePathTemplate(declaration.path),
@@ -197,7 +206,7 @@ export function defineRoute<
     auth: declaration.auth,
     // Strict whatever was declared: a parameter that is not known is a mistake of the client that it wants to hear of.
     params: params === undefined ? z.strictObject({}) : params.strict(),
-    query: query === undefined ? z.strictObject({}) : query.strict(),
+    query: lenient ? (query ?? z.object({})).loose() : query === undefined ? z.strictObject({}) : query.strict(),
     body,
     answers,
     errors: declaration.errors ?? {},
@@ -207,7 +216,9 @@ export function defineRoute<
     idempotent,
     readOnlyOk: declaration.readOnlyOk ?? false,
     conditional: declaration.conditional ?? false,
+    lenient,
     errorBody: declaration.errorBody?.bind(declaration),
+    errorStatus: declaration.errorStatus?.bind(declaration),
     handler: declaration.handler.bind(declaration) as unknown as Route["handler"],
   });
   checkRoute(route);
@@ -218,16 +229,27 @@ export function isSchema(body: BodySpec): body is z.ZodType {
   return "safeParse" in body;
 }
 
-function checkRoute({ method, path, operationId, auth, params, body, answers, errors, idempotent }: Route): void {
+function checkRoute({
+  method,
+  path,
+  operationId,
+  auth,
+  params,
+  body,
+  answers,
+  errors,
+  idempotent,
+  lenient,
+}: Route): void {
   const where = `Route ${operationId} (${method} ${path.text})`;
   invariant(/^[a-z]\w*$/i.test(operationId), "INTERNAL", `${where}: an operationId is letters and digits.`);
   const declared = Object.keys(params.shape).toSorted().join(", ");
   const inPath = path.parameters.toSorted().join(", ");
   invariant(declared === inPath, "INTERNAL", `${where}: the path has {${inPath}} but params declares {${declared}}.`);
   invariant(
-    body === undefined || (method !== "GET" && method !== "DELETE"),
+    body === undefined || (method !== "GET" && (method !== "DELETE" || lenient)),
     "INTERNAL",
-    `${where}: ${method} takes no body.`,
+    `${where}: ${method} takes no body, unless the route is lenient and the method DELETE.`,
   );
   invariant(
     !idempotent || (method === "POST" && auth === "caller"),

@@ -23,7 +23,7 @@ const always: Readonly<Record<string, string>> = {
 const preflightSeconds = "600";
 const allowMethods = "GET, HEAD, POST, PUT, PATCH, DELETE";
 const allowHeaders =
-  "authorization, content-type, if-match, if-none-match, idempotency-key, last-event-id, x-csrf-token, x-request-id, x-session-token, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name";
+  "authorization, api-key, content-type, if-match, if-none-match, idempotency-key, last-event-id, x-csrf-token, x-request-id, x-session-token, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name";
 const exposeHeaders =
   "etag, location, retry-after, idempotency-replayed, ratelimit-limit, ratelimit-remaining, ratelimit-reset, x-request-id, x-session-token, mcp-session-id, www-authenticate";
 

@@ -32,9 +32,15 @@ export class DocumentsApi {
     return takeUpload(this.#of, caller, repositoryId, collectionId, input);
   }
 
-  /** Throws unless the caller may add documents. */
-  async checkUpload(caller: Caller, repositoryId: string, collectionId: string): Promise<void> {
-    await openForUploads(this.#of, caller, repositoryId, collectionId);
+  /** Throws unless the caller may add documents, and these: all that can be known before the first byte. */
+  async checkUpload(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    inputs: readonly Omit<UploadInput, "body">[] = [],
+  ): Promise<void> {
+    const opened = await openForUploads(this.#of, caller, repositoryId, collectionId);
+    for (const input of inputs) this.#of.uploads.check(opened, input);
   }
 
   /**

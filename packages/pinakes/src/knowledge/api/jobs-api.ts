@@ -7,11 +7,11 @@ import type { Collections } from "../collections/collections.ts";
 import type { CatalogRecords } from "../records/catalog-records.ts";
 import { checkLimit } from "../collections/list-collections.ts";
 import { checkAskedId } from "../records/names.ts";
-import type { ListPage, Paging } from "../records/paging.ts";
+import type { ListPage } from "../records/paging.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { jobView, type JobView } from "../views.ts";
 import { documentIdsOf, withDocuments, type DocumentResult } from "../jobs/ingest-jobs.ts";
-import type { JobRecord, Jobs } from "../jobs/jobs.ts";
+import type { JobQuery, JobRecord, Jobs } from "../jobs/jobs.ts";
 import type { OperationsApi } from "./operations-api.ts";
 import { isOperationJob } from "../jobs/operation-jobs.ts";
 import { seesJob } from "../access/sees-job.ts";
@@ -36,13 +36,13 @@ export class JobsApi {
     return this.#view(caller, await this.#visible(caller, jobId));
   }
 
-  async list(caller: Caller, paging: Paging = {}): Promise<ListPage<JobView>> {
+  async list(caller: Caller, query: JobQuery = {}): Promise<ListPage<JobView>> {
     const scope = requireCaller(caller);
-    const limit = checkLimit(paging.limit);
+    const limit = checkLimit(query.limit);
     const items: JobView[] = [];
-    let { cursor } = paging;
+    let { cursor } = query;
     do {
-      const page = await this.#services.jobs.list(scope, { limit: limit - items.length, cursor });
+      const page = await this.#services.jobs.list(scope, { ...query, limit: limit - items.length, cursor });
       for (const job of page.items)
         if (await seesJob(this.#services.catalog, caller, job)) items.push(await this.#view(caller, job));
       cursor = page.cursor;

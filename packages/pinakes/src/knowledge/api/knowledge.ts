@@ -10,6 +10,7 @@ import type { Quarantine } from "../../audit/quarantine/index.ts";
 import type { Evaluations } from "../../evaluation/evaluations.ts";
 import type { PipelinesApi } from "../../pipelines/index.ts";
 import { TransferApi } from "../../transfer/index.ts";
+import type { Staging } from "../files/staging.ts";
 import type { Activity } from "../activity.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Grants } from "../documents/grants.ts";
@@ -36,6 +37,8 @@ export class Knowledge {
   readonly documents: DocumentsApi;
   /** A user's own files, by id, and what they are in collections. */
   readonly files: FilesApi;
+  /** Files on their way into a collection, under keys that their user chose. */
+  readonly staging: Staging;
   readonly search: SearchApi;
   /** Questions answered from what a search finds, with verified citations. */
   readonly answers: AnswersApi;
@@ -74,6 +77,7 @@ export class Knowledge {
     this.collections = new CollectionsApi(services);
     this.documents = new DocumentsApi(services);
     this.files = new FilesApi(services);
+    this.staging = services.staging;
     this.search = new SearchApi(services, this.collections);
     const { chat, embedders, places } = services.deps;
     this.answers = new AnswersApi({ search: this.search, chat, embedders, places });

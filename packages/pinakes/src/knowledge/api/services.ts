@@ -13,6 +13,7 @@ import { Attachments } from "../files/attachments.ts";
 import { FileBatches } from "../files/file-batches.ts";
 import type { FileRecords } from "../files/file-records.ts";
 import { FileUploads } from "../files/file-uploads.ts";
+import { Staging } from "../files/staging.ts";
 import { Files } from "../files/files.ts";
 import { GraphApi } from "../graph/graph-api.ts";
 import type { IngestQueue } from "../documents/ingest-queue.ts";
@@ -62,6 +63,7 @@ export interface Services extends KnowledgeCore {
   readonly uploads: Uploads;
   readonly files: Files;
   readonly fileUploads: FileUploads;
+  readonly staging: Staging;
   readonly attachments: Attachments;
   readonly fileBatches: FileBatches;
   readonly search: Search;
@@ -112,6 +114,7 @@ export function assembleServices(services: KnowledgeCore): Services {
     uploads,
     files,
     fileUploads: new FileUploads(deps, registry, services.fileRecords, files),
+    staging: new Staging({ deps, registry, records: services.fileRecords }),
     attachments,
     fileBatches: new FileBatches({ deps, jobs, collections, documents, files, attachments }),
     search,

@@ -6,14 +6,14 @@ import type { Watchdog } from "../ingest/watchdog.ts";
 import { updateJob } from "../jobs/operation-jobs.ts";
 import { incarnationOf } from "../records/incarnation-of.ts";
 import { isLive } from "../records/catalog-records.ts";
-import { uploadPrefix } from "../files/file-records.ts";
+import { stagedPrefix, uploadPrefix } from "../files/file-records.ts";
 import { expireCollection } from "./expire-collection.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Services } from "../api/services.ts";
 
 export interface SweepDependencies extends Pick<
   Services,
-  "deletion" | "jobs" | "catalog" | "lifecycle" | "queue" | "files" | "fileUploads"
+  "deletion" | "jobs" | "catalog" | "lifecycle" | "queue" | "files" | "fileUploads" | "staging"
 > {
   readonly deps: KnowledgeDependencies;
   readonly registry: KnowledgeWork;
@@ -74,11 +74,11 @@ export class Sweep {
   }
 
   async #file(scope: Scope, entry: RegisteredUnfinished): Promise<void> {
-    const { files, fileUploads, registry } = this.#services;
+    const { files, fileUploads, staging, registry } = this.#services;
     const { repository_id: owner, incarnation: id } = entry;
     if (id.startsWith(uploadPrefix)) await fileUploads.sweep(scope, owner, id);
     else {
-      const later = await files.sweep(scope, owner, id);
+      const later = await (id.startsWith(stagedPrefix) ? staging : files).sweep(scope, owner, id);
       if (later !== undefined) return registry.postpone(entry, later.dueAt);
     }
     return registry.remove(entry);

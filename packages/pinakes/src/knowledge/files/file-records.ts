@@ -1,7 +1,7 @@
 /**
  * Files: bytes that a user keeps by id, apart from any collection, and attaches to collections as documents.
  *
- *   files  (owner)   the user's files; the collections that each is attached to; uploads in parts and their parts
+ *   files  (owner)   the user's files; the collections that each is attached to; uploads in parts and their parts; staged files
  *
  * Invariants
  * - ids are time-ordered, so the order of a partition is that of creation, and an id is a position in every list;
@@ -71,11 +71,30 @@ const PartRecordSchema = z.object({
   bytes: z.number(),
   created_at: z.string(),
 });
+/** A file under a key of the user's choice, until it is ingested or expires (staging.ts). */
+const StagedRecordSchema = z.object({
+  ...common,
+  kind: z.literal("staged"),
+  key: z.string(),
+  bytes: z.number(),
+  sha256: z.string(),
+  /** The last part of its object's key: each upload writes an object of its own. */
+  object: z.string(),
+  created_by: z.string(),
+  created_at: z.string(),
+  expires_at: z.string(),
+});
 
 export const filesContainer = defineContainer({
   name: "files",
   partitionKey: ["owner"],
-  schema: z.discriminatedUnion("kind", [FileRecordSchema, LinkRecordSchema, UploadRecordSchema, PartRecordSchema]),
+  schema: z.discriminatedUnion("kind", [
+    FileRecordSchema,
+    LinkRecordSchema,
+    UploadRecordSchema,
+    PartRecordSchema,
+    StagedRecordSchema,
+  ]),
   // For audits, which read the files of all users.
   indexes: { byKind: { partition: ["kind"], sort: ["id"] } },
   feed: true,
@@ -85,15 +104,20 @@ export type FileRecord = Stored<z.infer<typeof FileRecordSchema>>;
 export type LinkRecord = Stored<z.infer<typeof LinkRecordSchema>>;
 export type UploadRecord = Stored<z.infer<typeof UploadRecordSchema>>;
 export type PartRecord = Stored<z.infer<typeof PartRecordSchema>>;
+export type StagedRecord = Stored<z.infer<typeof StagedRecordSchema>>;
 
 export const filePrefix = "file-";
 export const uploadPrefix = "upload_";
 const partPrefix = "part_";
+export const stagedPrefix = "staged_";
 
 const hexOf = (id: string): string => id.replaceAll("-", "");
 export const newFileId = (id: string): string => `${filePrefix}${hexOf(id)}`;
 export const newUploadId = (id: string): string => `${uploadPrefix}${hexOf(id)}`;
 export const newPartId = (id: string): string => `${partPrefix}${hexOf(id)}`;
+/** The same key of the same user is the same staged file. Of the user, too: the registry of work knows ids only. */
+export const stagedId = (owner: string, key: string): string =>
+  `${stagedPrefix}${hash("sha256", `${owner}/${key}`, "hex").slice(0, 32)}`;
 export const linksOf = (fileId: string): string => `link:${fileId}:`;
 export const partsOf = (uploadId: string): string => `part:${uploadId}:`;
 
@@ -118,6 +142,9 @@ export function contentKey({ owner, id }: { readonly owner: string; readonly id:
 }
 export function partKey(owner: string, uploadId: string, partId: string): string {
   return `${objectPrefix(owner, uploadId)}${partId}`;
+}
+export function stagedObject({ owner, id, object }: Pick<StagedRecord, "owner" | "id" | "object">): string {
+  return `${objectPrefix(owner, id)}${object}`;
 }
 
 /** The source of a document that is an attached file: unique in its collection. */

@@ -14,6 +14,12 @@ export const fileLimits = Object.freeze({
   uploadMsMax: 3_600_000,
   partBytesMax: 67_108_864,
   partsMax: 1_000,
+  /** How long a link to the staging area can be used, and how long what was sent to it is kept. */
+  stagingSecondsMax: 3_600,
+  stagedMsMax: 86_400_000,
+  stagedBytesMax: 52_428_800,
+  stagedPerUserMax: 1_000,
+  stagedKeyCharsMax: 900,
   batchFilesMax: 2_000,
   /** Files of a batch that are attached at the same time. */
   attachedAtOnce: 4,

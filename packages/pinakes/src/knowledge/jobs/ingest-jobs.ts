@@ -13,6 +13,8 @@ import type { JobRecord } from "./jobs.ts";
 export interface DocumentResult {
   readonly document_id: string;
   readonly name: string | null;
+  /** The URI of its source. */
+  readonly source: string | null;
   /** `gone`: deleted since. */
   readonly status: DocumentRecord["status"] | "gone";
   readonly error: string | null;
@@ -66,8 +68,10 @@ async function documentResults(
     collection === undefined ? [] : await new CollectionPartition(deps.items, scope, collection).readMany(ids);
   return ids.map((document_id, i) => {
     const record = records[i];
-    if (record === undefined) return { document_id, name: null, status: "gone", error: null, attempts: 0 };
-    return { document_id, name: record.name, status: record.status, error: record.error, attempts: record.attempts };
+    if (record === undefined)
+      return { document_id, name: null, source: null, status: "gone", error: null, attempts: 0 };
+    const { name, source, status, error, attempts } = record;
+    return { document_id, name, source: source.uri, status, error, attempts };
   });
 }
 

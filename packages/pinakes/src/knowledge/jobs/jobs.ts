@@ -11,6 +11,7 @@ import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { KnowledgeWork } from "../records/work-registry.ts";
+import type { Paging } from "../records/paging.ts";
 import { isoTime } from "../records/times.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 
@@ -64,6 +65,15 @@ const jobsContainer = defineContainer({
 });
 
 type JobRecords = Awaited<ReturnType<typeof jobsContainer.open>>;
+
+/** Absent: any. */
+export interface JobQuery extends Paging {
+  readonly repository?: string | undefined;
+  readonly kinds?: readonly JobKind[] | undefined;
+  readonly created_by?: string | undefined;
+  /** Created at this time or later; the same on every page. */
+  readonly since?: string | undefined;
+}
 
 export interface NewJob {
   readonly kind: JobKind;
@@ -202,13 +212,19 @@ export class Jobs {
 
   async list(
     scope: Scope,
-    options: { limit: number; cursor?: string | undefined },
+    { limit, cursor, repository, kinds, created_by, since }: JobQuery & { readonly limit: number },
   ): Promise<{ items: readonly Stored<JobRecord>[]; cursor?: string }> {
     return this.#records.query(scope, "byCreated", {
       equals: {},
       order: "desc",
-      limit: options.limit,
-      cursor: options.cursor,
+      limit,
+      cursor,
+      filter: {
+        ...(repository === undefined ? {} : { repository_id: repository }),
+        ...(kinds === undefined ? {} : { kind: { in: [...kinds] } }),
+        ...(created_by === undefined ? {} : { created_by }),
+      },
+      ...(since === undefined ? {} : { range: { gte: since } }),
     });
   }
 

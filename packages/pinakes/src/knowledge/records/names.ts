@@ -25,6 +25,17 @@ export function checkName(name: unknown, where = "name"): string {
   return name;
 }
 
+/** Of an import: the reference project takes letters and digits of every script. A record keeps such a name, and may be sent back with it. */
+export function checkForeignName(name: string, where: string): string {
+  const { nameCharsMax } = knowledgeLimits;
+  const chars = Array.from(name).length;
+  if (name.trim() === "" || chars > nameCharsMax)
+    throw invalid(`${where}: must have 1–${nameCharsMax} characters, not only spaces; this name has ${chars}.`);
+  if (!/^[\p{L}\p{N} _-]+$/u.test(name))
+    throw invalid(`${where}: may have letters, digits, spaces, "-" and "_" only, got ${show(name)}.`);
+  return name;
+}
+
 /** Names with the same key are equal. */
 export function nameKey(name: string): string {
   return name.normalize("NFC").toLowerCase().trim();

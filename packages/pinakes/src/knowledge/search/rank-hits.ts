@@ -81,6 +81,7 @@ function toHit({ opened, document, hit, graph }: Found, score: number, fused: nu
     score,
     scores: { ...hit.scores, ...(graph === undefined ? {} : { graph }), ...(fused === undefined ? {} : { fused }) },
     metadata: Object.fromEntries(Object.entries(hit.metadata).filter(([name]) => !ownFields.has(name))),
+    source: document.source.uri,
     citation: {
       repository_id,
       collection_id,

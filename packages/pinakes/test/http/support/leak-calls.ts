@@ -2,6 +2,7 @@
  * How each operation of the OpenAPI document is called against somebody else's things. The walk fails for an operation that is not
  * here, so a new route cannot be forgotten.
  */
+import { howToCallLisa } from "./leak-calls-lisa.ts";
 import type { Json } from "./server.ts";
 
 /** What a call is about: ids of one thing of each sort. */
@@ -61,6 +62,8 @@ export interface HowToCall {
   readonly changes?: false;
   /** About something that is open to its whole workspace. */
   readonly workspaceWide?: true;
+  /** Names a collection or a document beside the path's ids. */
+  readonly ofCollection?: true;
   /** Asks for what only admins may ask for: 403 whatever it is about. */
   readonly adminsOnly?: true;
 }
@@ -375,6 +378,7 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   listConversationItems: [thing],
   getConversationItem: [thing],
   deleteConversationItem: [thing],
+  ...howToCallLisa,
   health: [free],
   ready: [free],
   metrics: [free],
@@ -390,6 +394,7 @@ export const publicOperations = new Set([
   "createSession",
   "useUploadGrant",
   "useDownloadGrant",
+  "lisaUpload",
 ]);
 
 export function openAiForm(name: string, fields: Readonly<Record<string, string>> = {}, text = "intruded"): FormData {

@@ -191,6 +191,12 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   "files.addPart": (k, caller) => k.files.addPart(caller, unknownFile, body("x")),
   "files.completeUpload": (k, caller) => k.files.completeUpload(caller, unknownFile, { part_ids: [] }),
   "files.cancelUpload": (k, caller) => k.files.cancelUpload(caller, unknownFile),
+  "staging.grant": (k, caller) => k.staging.grant(caller, "tangerine.txt"),
+  "staging.find": (k, caller) => k.staging.find(caller, ["tangerine.txt"]),
+  "staging.content": (k, caller) => Array.fromAsync(k.staging.content(caller, "tangerine.txt")),
+  "pipelines.check": (k, caller) => k.pipelines.check(caller, []),
+  "jobs.list of a repository": (k, caller, t) =>
+    k.jobs.list(caller, { limit: 100, repository: t.repository, kinds: ["ingest"], since: "2000" }),
   "jobs.list": (k, caller) => k.jobs.list(caller, { limit: 100 }),
   "evaluations.list": (k, caller) => k.evaluations.list(caller, { limit: 100 }),
   queues: (k, caller) => k.queues(caller),
@@ -246,6 +252,8 @@ export const harmless: readonly string[] = [
 /** Needs a token, which is a credential of its own; or is internal; or only formats an error. */
 export const withoutCaller: readonly string[] = [
   "quarantine.sweep",
+  "staging.receive",
+  "staging.sweep",
   "grants.useUpload",
   "grants.useDownload",
   "activity.add",

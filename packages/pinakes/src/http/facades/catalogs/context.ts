@@ -6,6 +6,7 @@ import { isJsonObject } from "../../../domain/json.ts";
 import { invariant } from "../../../domain/invariant.ts";
 import type { Pinakes } from "../../../open.ts";
 import type { RouteRequest } from "../../framework/route.ts";
+import { originOf } from "../origin.ts";
 
 type CallerRequest = Pick<
   RouteRequest<unknown, unknown, unknown, "caller">,
@@ -21,13 +22,6 @@ export function contextOf(pinakes: Pinakes, request: CallerRequest, sessionId?: 
     signal,
     baseUrl: originOf(request),
   };
-}
-
-/** Where the client reached the server, so that it can use a link as it is. */
-function originOf({ raw, header }: CallerRequest): string {
-  const url = new URL(raw.url);
-  if (header("x-forwarded-proto") === "https") url.protocol = "https:";
-  return url.origin;
 }
 
 /** Checked by the tool, whose clients know mistakes in the form of its answers only. */

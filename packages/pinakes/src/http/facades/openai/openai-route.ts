@@ -11,7 +11,7 @@ import {
   type RouteDeclaration,
 } from "../../framework/index.ts";
 
-export const openAiPrefix = "/openai/v1/";
+export const openAiPrefix = "/openai/v1";
 
 interface ErrorBody {
   readonly error: {

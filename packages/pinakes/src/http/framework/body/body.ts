@@ -81,13 +81,14 @@ async function read(
 export async function readJson(
   request: Request,
   bytesMax: number,
+  { anyType = false }: { readonly anyType?: boolean } = {},
 ): Promise<{ readonly value: unknown; readonly bytes: Uint8Array }> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of bodyChunks(request, bytesMax)) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
   if (bytes.byteLength === 0) return { value: undefined, bytes };
   const type = contentTypeOf(request.headers);
-  if (!isJsonType(type)) throw unsupportedType(type, ["application/json"]);
+  if (!anyType && !isJsonType(type)) throw unsupportedType(type, ["application/json"]);
   return { value: parseJson(bytes), bytes };
 }
 

@@ -1,0 +1,8 @@
+/** The address under which a client reached the server, so that it can use a link as it is. */
+import type { RouteRequest } from "../framework/route.ts";
+
+export function originOf({ raw, header }: Pick<RouteRequest, "raw" | "header">): string {
+  const url = new URL(raw.url);
+  if (header("x-forwarded-proto") === "https") url.protocol = "https:";
+  return url.origin;
+}
