@@ -28,7 +28,13 @@ import { fsckRoutes } from "./api/fsck.ts";
 import { identityRoutes } from "./api/identity.ts";
 import { jobRoutes } from "./api/jobs.ts";
 import { catalogRoutes } from "./facades/catalogs/routes.ts";
-import { librarianRoutes } from "./facades/librarian/routes.ts";
+import {
+  Gateway,
+  managementRoutes,
+  mountKeyInPath,
+  trustGraphErrorBody,
+  trustGraphRoutes,
+} from "./facades/trustgraph/index.ts";
 import { errorBody, openAiPrefix, openAiRoutes } from "./facades/openai/routes.ts";
 import { memoryRoutes } from "./api/memories.ts";
 import { metricRoutes } from "./api/metrics.ts";
@@ -83,13 +89,17 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
   const app = new Hono<KitEnv>();
   const streams = new EventStreams(options.connections ?? connectionDefaults);
   const routes = allRoutes(pinakes);
+  mountKeyInPath(app);
   mount(app, routes, {
     authenticate: (credentials) => pinakes.identity.authenticate(credentials),
     limiter,
     streams,
     idempotency: await openIdempotencyStore(pinakes.items),
     checkAnswers,
-    facades: [{ prefix: openAiPrefix, errorBody }],
+    facades: [
+      { prefix: openAiPrefix, errorBody },
+      { prefix: "/api/v1/", errorBody: trustGraphErrorBody },
+    ],
     ...(around === undefined ? {} : { around }),
     ...(log === undefined ? {} : { log }),
     ...(closing === undefined ? {} : { closing }),
@@ -111,12 +121,13 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
 }
 
 /** Also what the leak suite walks: a route that is not here does not exist. */
-export function allRoutes(pinakes: Pinakes): readonly Route[] {
+export function allRoutes(pinakes: Pinakes, gateway = new Gateway(pinakes)): readonly Route[] {
   const { knowledge, state, identity, migrations } = pinakes;
   return [
     ...repositoryRoutes(knowledge),
     ...collectionRoutes(knowledge),
-    ...librarianRoutes(pinakes),
+    ...managementRoutes(pinakes),
+    ...trustGraphRoutes(gateway),
     ...catalogRoutes(pinakes),
     ...documentRoutes(knowledge),
     ...transferRoutes(knowledge),

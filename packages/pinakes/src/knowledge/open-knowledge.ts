@@ -17,6 +17,7 @@ import { KnowledgeWork, knowledgeWorkContainer } from "./records/work-registry.t
 import { Jobs } from "./jobs/jobs.ts";
 import { Knowledge } from "./api/knowledge.ts";
 import { filesContainer } from "./files/file-records.ts";
+import { libraryContainer } from "./library/library-records.ts";
 import { openSlots } from "./limits.ts";
 import { LifecycleCatalog } from "./deletion/lifecycle-catalog.ts";
 import type { MigrationTarget } from "../transfer/migration-target.ts";
@@ -107,6 +108,7 @@ export async function openKnowledge({
     lifecycle,
     stores,
     fileRecords: await filesContainer.open(deps.items),
+    libraryRecords: await libraryContainer.open(deps.items),
   });
   const knowledge = new Knowledge(services);
   const worker = new IngestWorker(deps, queue, new DocumentIngester(deps, catalog), {

@@ -23,11 +23,16 @@ export const sessionCookieNameDefault = "pinakes_session";
 export const csrfHeader = "x-csrf-token";
 const credentialCharsMax = 16_384;
 
-export function readCredentials(c: Context, cookieName: string): Credentials {
+export function readCredentials(
+  c: Context,
+  cookieName: string,
+  { basicOk = false }: { readonly basicOk?: boolean } = {},
+): Credentials {
   const authorization = c.req.header("authorization");
   const sessionCookie = getCookie(c, cookieName);
   const csrf = c.req.header(csrfHeader);
-  const bearer = authorization === undefined || authorization.trim() === "" ? undefined : bearerOf(authorization);
+  const bearer =
+    authorization === undefined || authorization.trim() === "" ? undefined : bearerOf(authorization, basicOk);
   return {
     ...(bearer === undefined ? {} : { bearer }),
     ...(sessionCookie === undefined || sessionCookie === "" ? {} : { sessionCookie }),
@@ -53,7 +58,18 @@ export function secretsOf({ bearer, sessionCookie, csrf }: Credentials): readonl
   return [bearer, sessionCookie, csrf].filter((text) => text !== undefined);
 }
 
-function bearerOf(authorization: string): string {
+/** The password of Basic credentials; what stands before the colon means nothing. */
+export function basicKeyOf(authorization: string): string | undefined {
+  const [, encoded] = /^Basic +([A-Za-z0-9+/=]{1,16384})$/i.exec(authorization.trim()) ?? [];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const key = text.slice(text.indexOf(":") + 1);
+  return key === "" || /\s/.test(key) ? undefined : key;
+}
+
+function bearerOf(authorization: string, basicOk: boolean): string {
+  const key = basicOk ? basicKeyOf(authorization) : undefined;
+  if (key !== undefined) return key;
   const found = /^Bearer +(\S+)$/i.exec(authorization.trim());
   if (found === null || authorization.length > credentialCharsMax)
     throw new PinakesError(

@@ -85,7 +85,7 @@ async function identify(
       kit.limiter?.checkAddress(address, { safeMethod: true, fromLoopback: false });
       return undefined;
     }
-    credentials = readCredentials(c, kit.sessionCookieName);
+    credentials = readCredentials(c, kit.sessionCookieName, { basicOk: route.basicOk });
     c.set("secrets", secretsOf(credentials));
     kit.limiter?.checkAddress(address, credentials);
     const auth = await kit.authenticate(credentials);
@@ -131,6 +131,7 @@ async function readRequest(
     signal: raw.signal,
     closing: kit.closing,
     raw,
+    note: (fields) => void c.set("notes", { ...c.get("notes"), ...fields }),
   };
   return { request, bytes };
 }
@@ -158,9 +159,12 @@ async function readBody(
     if (type !== "multipart/form-data") throw unsupportedType(type, ["multipart/form-data", ...json]);
     return { body: { kind: "multipart", parts: () => parts(raw, { ...spec.partLimits, bodyBytesMax }) } };
   }
-  if (type === undefined || !spec.raw.some((wanted) => wanted === type || wanted === "*/*"))
+  const anything = spec.raw.includes("*/*");
+  if (!anything && (type === undefined || !spec.raw.includes(type)))
     throw unsupportedType(type, [...spec.raw, ...json]);
-  return { body: { kind: "raw", contentType: type, stream: bodyChunks(raw, bodyBytesMax) } };
+  return {
+    body: { kind: "raw", contentType: type ?? "application/octet-stream", stream: bodyChunks(raw, bodyBytesMax) },
+  };
 }
 
 async function runHandler(

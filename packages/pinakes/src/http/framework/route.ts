@@ -100,6 +100,8 @@ export interface RouteRequest<
   /** Aborted when the server begins to close: answers without end (server-sent events) end then; others finish. */
   readonly closing: AbortSignal;
   readonly raw: Request;
+  /** Adds to the line that the log has of this request; never a secret, never content. */
+  readonly note: (fields: Readonly<Record<string, string>>) => void;
 }
 
 export interface RouteDeclaration<
@@ -130,6 +132,8 @@ export interface RouteDeclaration<
   readonly readOnlyOk?: boolean;
   /** A change of method that takes If-Match; for the reference. */
   readonly conditional?: boolean;
+  /** The key may also come as the password of Basic credentials, from clients that can send nothing else. */
+  readonly basicOk?: boolean;
   /** Of a facade that has errors of its own form: also those that end a request before the handler, such as a body that is no JSON. */
   errorBody?(error: PinakesError): object;
   handler(
@@ -155,6 +159,7 @@ export interface Route {
   readonly idempotent: boolean;
   readonly readOnlyOk: boolean;
   readonly conditional: boolean;
+  readonly basicOk: boolean;
   readonly errorBody: ((error: PinakesError) => object) | undefined;
   readonly handler: (request: RouteRequest) => Promise<Answer> | Answer;
 }
@@ -207,6 +212,7 @@ export function defineRoute<
     idempotent,
     readOnlyOk: declaration.readOnlyOk ?? false,
     conditional: declaration.conditional ?? false,
+    basicOk: declaration.basicOk ?? false,
     errorBody: declaration.errorBody?.bind(declaration),
     handler: declaration.handler.bind(declaration) as unknown as Route["handler"],
   });

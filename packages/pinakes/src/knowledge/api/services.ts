@@ -13,6 +13,8 @@ import { FileBatches } from "../files/file-batches.ts";
 import type { FileRecords } from "../files/file-records.ts";
 import { FileUploads } from "../files/file-uploads.ts";
 import { Files } from "../files/files.ts";
+import { Library } from "../library/library.ts";
+import type { LibraryRecords } from "../library/library-records.ts";
 import { GraphApi } from "../graph/graph-api.ts";
 import type { IngestQueue } from "../documents/ingest-queue.ts";
 import { QueuesApi } from "./queues-api.ts";
@@ -50,6 +52,7 @@ export interface KnowledgeCore {
   readonly lifecycle: Lifecycle;
   readonly stores: readonly Participant[];
   readonly fileRecords: FileRecords;
+  readonly libraryRecords: LibraryRecords;
 }
 
 export interface Services extends KnowledgeCore {
@@ -62,6 +65,7 @@ export interface Services extends KnowledgeCore {
   readonly fileUploads: FileUploads;
   readonly attachments: Attachments;
   readonly fileBatches: FileBatches;
+  readonly library: Library;
   readonly search: Search;
   readonly deletion: CollectionDeletion;
   readonly archiving: CollectionArchiving;
@@ -86,6 +90,7 @@ export function assembleServices(services: KnowledgeCore): Services {
   const documents = new Documents(deps, queue);
   const uploads = new Uploads(deps, queue);
   const files = new Files({ deps, registry, records: services.fileRecords, documents });
+  const fileUploads = new FileUploads(deps, registry, services.fileRecords, files);
   const attachments = new Attachments({ deps, files, uploads, documents, jobs });
   const search = new Search(deps, collections, catalog, repositories);
   const deletion = new CollectionDeletion({ deps, catalog, collections, registry, lifecycle, stores, jobs });
@@ -109,9 +114,10 @@ export function assembleServices(services: KnowledgeCore): Services {
     documents,
     uploads,
     files,
-    fileUploads: new FileUploads(deps, registry, services.fileRecords, files),
+    fileUploads,
     attachments,
     fileBatches: new FileBatches({ deps, jobs, collections, documents, files, attachments }),
+    library: new Library(deps, { records: services.libraryRecords, files, uploads: fileUploads }),
     search,
     deletion,
     repositoryDeletion,

@@ -107,6 +107,23 @@ export class GraphApi {
     return loadTriples(load, this.#writer(caller, opened), { atomicQuadsMax, newId: this.#deps.newId });
   }
 
+  /** Given one by one: all are checked before the first is stored. */
+  async addTriples(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    triples: readonly TripleInput[],
+  ): Promise<{ readonly inserted: number }> {
+    requireCaller(caller);
+    const quads = triples.map(readTriple);
+    const opened = await openOrCreate(this.#services, caller, repositoryId, collectionId, undefined, "Adding triples");
+    const writer = this.#writer(caller, opened);
+    let inserted = 0;
+    for (let i = 0; i < quads.length; i += graphLimits.writeQuadsMax)
+      inserted += (await writer.write({ insert: quads.slice(i, i + graphLimits.writeQuadsMax) })).inserted;
+    return { inserted };
+  }
+
   async matchTriples(
     caller: Caller,
     repositoryId: string,
