@@ -10,6 +10,7 @@ import {
   mountReference,
   openIdempotencyStore,
   RateLimiter,
+  type Credentials,
   type KitEnv,
   type Logger,
   type Route,
@@ -34,6 +35,7 @@ import {
   mountKeyInPath,
   trustGraphErrorBody,
   trustGraphRoutes,
+  TrustGraphSockets,
 } from "./facades/trustgraph/index.ts";
 import { errorBody, openAiPrefix, openAiRoutes } from "./facades/openai/routes.ts";
 import { memoryRoutes } from "./api/memories.ts";
@@ -82,16 +84,26 @@ export interface AppOptions {
 const requestsPerSecondDefault = 1_000;
 
 export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Promise<Hono<KitEnv>> {
+  return (await createHttp(pinakes, options)).app;
+}
+
+/** The app, and what answers requests for sockets. */
+export async function createHttp(
+  pinakes: Pinakes,
+  options: AppOptions = {},
+): Promise<{ readonly app: Hono<KitEnv>; readonly sockets: TrustGraphSockets }> {
   const { log, closing, allowedOrigins, requestsPerSecond = requestsPerSecondDefault, checkAnswers = false } = options;
   const limiter =
     options.limiter ?? new RateLimiter({ caller: { perSecond: requestsPerSecond, burst: requestsPerSecond * 2 } });
   const around = answeringSessions(pinakes);
   const app = new Hono<KitEnv>();
   const streams = new EventStreams(options.connections ?? connectionDefaults);
-  const routes = allRoutes(pinakes);
+  const gateway = new Gateway(pinakes);
+  const routes = allRoutes(pinakes, gateway);
   mountKeyInPath(app);
+  const authenticate = (credentials: Credentials) => pinakes.identity.authenticate(credentials);
   mount(app, routes, {
-    authenticate: (credentials) => pinakes.identity.authenticate(credentials),
+    authenticate,
     limiter,
     streams,
     idempotency: await openIdempotencyStore(pinakes.items),
@@ -117,7 +129,8 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
     closing: closing ?? new AbortController().signal,
   });
   if (options.console !== undefined) mountConsole(app, options.console, routes);
-  return app;
+  const socketLog = log ?? createLogger({ level: "silent" });
+  return { app, sockets: new TrustGraphSockets({ gateway, authenticate, limiter, log: socketLog }) };
 }
 
 /** Also what the leak suite walks: a route that is not here does not exist. */

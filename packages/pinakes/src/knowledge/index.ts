@@ -67,6 +67,7 @@ export { filePurposes, type FileRecord, type PartRecord } from "./files/file-rec
 export { partIdOf, type FileUploadView } from "./files/file-uploads.ts";
 export type { FileSettings } from "./files/files.ts";
 export { fileLimits } from "./files/limits.ts";
+export { readTriple } from "./graph/triple-view.ts";
 export type { CoreMessage } from "./library/library-cores.ts";
 export type { LibraryDocumentChange } from "./library/library-documents.ts";
 export type {

@@ -65,9 +65,11 @@ describe("every answer", () => {
     for (const [path, item] of Object.entries(paths)) {
       const filled = path.replaceAll(/\{\w+\}/g, "x");
       const reply = await server.call("TRACE" in item ? "COPY" : "PROPFIND", filled, { key });
-      // The facade for OpenAI's clients has errors of its own form.
-      const { code } = (reply.json["error"] as Json | undefined) ?? reply.json;
-      expect([reply.status, code], path).toEqual([405, path.startsWith("/openai/") ? "invalid_value" : "INVALID"]);
+      // Facades have errors of their own form.
+      const { code, type } = (reply.json["error"] as Json | undefined) ?? reply.json;
+      const own = path.startsWith("/openai/") ? "invalid_value" : "INVALID";
+      if (path.startsWith("/api/v1/")) expect([reply.status, type], path).toEqual([405, "request-error"]);
+      else expect([reply.status, code], path).toEqual([405, own]);
       const allowed = reply.headers.get("allow")?.split(", ") ?? [];
       for (const method of Object.keys(item)) expect(allowed, path).toContain(method.toUpperCase());
       expect((await server.call("OPTIONS", filled)).headers.get("allow"), path).toBe(reply.headers.get("allow"));

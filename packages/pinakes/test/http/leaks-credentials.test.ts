@@ -37,11 +37,12 @@ async function refusedEverywhere(key: string | undefined): Promise<void> {
 
 /** Facades have errors of their own form. */
 function hasOwnErrors({ id, tag }: Call): boolean {
-  return id === "manageCollections" || tag === "catalogs" || tag === "openai";
+  return id === "manageCollections" || tag === "catalogs" || tag === "openai" || tag === "trustgraph";
 }
 
 function detailOf({ json }: Reply): unknown {
   const [content] = (json["content"] ?? []) as readonly Json[];
+  if (typeof json["error"] === "string") return json["error"];
   return json["detail"] ?? (json["error"] as Json | undefined)?.["message"] ?? content?.["text"];
 }
 
@@ -91,6 +92,7 @@ describe("credentials", () => {
       "tripleProvenance",
       "getOpenAIFile",
       "getOpenAIFileContent",
+      "exportTrustGraphCore",
     ]);
     const reads = ({ method, how, id, tag }: Call) =>
       how.kind !== "stream" &&

@@ -1,4 +1,5 @@
 /** From headers to a caller: which credentials were sent, and what came of them. */
+import type { IncomingMessage } from "node:http";
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 import { socketAddress } from "./context.ts";
@@ -44,6 +45,11 @@ export function readCredentials(
 
 /** A proxy on this machine connects over loopback, too, for whoever asked it. */
 const proxyHeaders = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
+
+/** The same of a request that asks for a socket. */
+export function loopbackOf({ socket, headers }: IncomingMessage): boolean {
+  return isLoopback(socket.remoteAddress ?? "") && !proxyHeaders.some((name) => headers[name] !== undefined);
+}
 
 function isLoopback(address: string): boolean {
   return address === "::1" || /^(?:::ffff:)?127\.\d+\.\d+\.\d+$/i.test(address);

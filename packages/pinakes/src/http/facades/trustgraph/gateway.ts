@@ -73,5 +73,6 @@ export function statusOf(error: PinakesError, dialect: Dialect): number {
   if (error.code === "UNAUTHENTICATED") return 401;
   if (dialect === "old") return 200;
   if (error instanceof UnknownWorkspace) return 404;
+  if (error.code === "FORBIDDEN") return 403;
   return error instanceof UnknownOperation ? 400 : 200;
 }

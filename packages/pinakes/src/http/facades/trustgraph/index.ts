@@ -2,4 +2,5 @@
 export { Gateway } from "./gateway.ts";
 export { mountKeyInPath } from "./key-in-path.ts";
 export { managementRoutes } from "./management/routes.ts";
+export { TrustGraphSockets } from "./sockets/sockets.ts";
 export { errorBody as trustGraphErrorBody, trustGraphRoutes } from "./routes.ts";

@@ -23,9 +23,27 @@ const Failure = z
   .looseObject({ error: z.union([z.string(), z.object({ type: z.string(), message: z.string() })]) })
   .meta({ id: "TrustGraphError" });
 
+const description =
+  "In the words of TrustGraph's clients of 1.4 (a `user` in the body) and of 2.8 (a `workspace`). The user is the caller, or one that the key's `act_as` names. Errors are `{ error: { type, message } }` with status 200, as these clients expect.";
+const globalServices = [
+  ["collection-management", "trustGraphCollections", "TrustGraph: list-, update- and delete-collection"],
+  ["librarian", "trustGraphLibrarian", "TrustGraph: documents, their processing, and uploads in chunks"],
+  ["knowledge", "trustGraphKnowledge", "TrustGraph: cores, put together, listed, loaded and deleted"],
+  ["flow", "trustGraphFlows", "TrustGraph: list-, get-, start- and stop-flow"],
+] as const;
+const flowServices = [
+  ["triples", "trustGraphTriples", "TrustGraph: triples of a collection by pattern"],
+  ["graph-embeddings", "trustGraphGraphEmbeddings", "TrustGraph: entities that are nearest to vectors"],
+  ["document-embeddings", "trustGraphDocumentEmbeddings", "TrustGraph: chunks that are nearest to a vector"],
+  ["embeddings", "trustGraphEmbeddings", "TrustGraph: vectors of texts"],
+  ["text-load", "trustGraphTextLoad", "TrustGraph: put a text into a collection"],
+  ["document-load", "trustGraphDocumentLoad", "TrustGraph: put a document into a collection"],
+] as const;
+
 /** Answers to requests that never came to a service. */
 export function errorBody(error: PinakesError): object {
-  if (error.code === "UNAUTHENTICATED" || error instanceof UnknownWorkspace) return { error: error.detail };
+  if (error.code === "UNAUTHENTICATED" || error instanceof UnknownWorkspace || isForbidden(error))
+    return { error: error.detail };
   return { error: errorObject(error instanceof Told ? error.cause : error) };
 }
 
@@ -48,35 +66,30 @@ export function trustGraphRoutes(gateway: Gateway): readonly Route[] {
   const answers = {
     200: { description: "What the service answers; `error` only where there is one.", schema: Response },
   };
+  const common = { ...shared, method: "POST", limits: { bodyBytesMax }, body: Body, answers } as const;
   return [
-    defineRoute({
-      ...shared,
-      method: "POST",
-      path: "/api/v1/{kind}",
-      operationId: "trustGraphService",
-      summary: "A service of TrustGraph's gateway: collection-management, librarian, knowledge, flow",
-      description:
-        "In the words of TrustGraph's clients of 1.4 (a `user` in the body) and of 2.8 (a `workspace`). The user is the caller, or one that the key's `act_as` names. Errors are `{ error: { type, message } }` with status 200, as these clients expect.",
-      params: z.object({ kind: z.string() }),
-      limits: { bodyBytesMax },
-      body: Body,
-      answers,
-      handler: ({ auth, params, body, note }) => answer(gateway, { auth, note, service: params.kind, request: body }),
-    }),
-    defineRoute({
-      ...shared,
-      method: "POST",
-      path: "/api/v1/flow/{flow}/service/{kind}",
-      operationId: "trustGraphFlowService",
-      summary:
-        "A service of a flow: triples, graph-embeddings, document-embeddings, embeddings, text-load, document-load",
-      params: z.object({ flow: z.string(), kind: z.string() }),
-      limits: { bodyBytesMax },
-      body: Body,
-      answers,
-      handler: ({ auth, params, body, note }) =>
-        answer(gateway, { auth, note, service: params.kind, flow: params.flow, request: body }),
-    }),
+    ...globalServices.map(([service, operationId, summary]) =>
+      defineRoute({
+        ...common,
+        path: `/api/v1/${service}`,
+        operationId,
+        summary,
+        description,
+        handler: ({ auth, body, note }) => answer(gateway, { auth, note, service, request: body }),
+      }),
+    ),
+    ...flowServices.map(([service, operationId, summary]) =>
+      defineRoute({
+        ...common,
+        path: `/api/v1/flow/{flow}/service/${service}`,
+        operationId,
+        summary,
+        description,
+        params: z.object({ flow: z.string().describe("`default`, or one that was started.") }),
+        handler: ({ auth, params: { flow }, body, note }) =>
+          answer(gateway, { auth, note, service, flow, request: body }),
+      }),
+    ),
     importCore(gateway, shared),
     exportCore(gateway, shared),
   ];
@@ -117,6 +130,11 @@ function asAnswer(error: unknown, dialect: Call["dialect"]): unknown {
   const status = statusOf(error, dialect);
   if (error instanceof UnknownWorkspace || error.code === "UNAUTHENTICATED") return error;
   return new Told(error, status);
+}
+
+/** Newer clients know it as a status with a text; older ones as an answer of status 200. */
+function isForbidden(error: PinakesError): boolean {
+  return error.code === "FORBIDDEN" && error.status === 403;
 }
 
 /** An error whose answer has another status than its code. */

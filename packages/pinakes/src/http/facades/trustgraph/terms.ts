@@ -1,6 +1,6 @@
 /** Terms and triples on the wire: `{ v, e }` of the older version, `{ t, i | v | d }` of the newer. */
 import { invalid, PinakesError, show } from "../../../domain/errors.ts";
-import type { StoredTerm, StoredTriple } from "../../../knowledge/index.ts";
+import { readTriple, type StoredTerm, type StoredTriple } from "../../../knowledge/index.ts";
 import type { Request } from "./call.ts";
 import { records } from "./fields.ts";
 
@@ -63,7 +63,10 @@ export function writeTerm({ type, value, language, datatype }: StoredTerm, typed
 export function readTriples(request: Request, name: string): StoredTriple[] {
   return records(request, name).map((triple, i) => {
     const term = (place: "s" | "p" | "o") => readTerm(triple[place], `${name}[${i}].${place}`);
-    return { s: term("s"), p: term("p"), o: term("o"), g: readGraph(triple["g"], `${name}[${i}].g`) };
+    const read = { s: term("s"), p: term("p"), o: term("o"), g: readGraph(triple["g"], `${name}[${i}].g`) };
+    // What the store would refuse is refused here, before anything is made for it.
+    readTriple(read, i);
+    return read;
   });
 }
 

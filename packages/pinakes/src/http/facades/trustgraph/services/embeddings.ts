@@ -3,7 +3,7 @@
  * its access and its deletion; the id of a row is a hash of what it says, so sending it again changes nothing.
  */
 import { hash } from "node:crypto";
-import { hasCode } from "../../../../domain/errors.ts";
+import { hasCode, invalid } from "../../../../domain/errors.ts";
 import { personalAlias, type Knowledge, type StoredTerm } from "../../../../knowledge/index.ts";
 import type { Call, Request } from "../call.ts";
 import { integer, optionalText, records, text, vectors } from "../fields.ts";
@@ -28,17 +28,28 @@ const spare = 3;
 const rowsPerWrite = 1_000;
 
 export function readEntities(request: Request): EntityVectors[] {
-  return records(request, "entities").map((one, i) => ({
-    entity: readTerm(one["entity"], `entities[${i}].entity`),
-    vectors: vectors(one, `entities[${i}]`),
-  }));
+  return ofOneSize(
+    records(request, "entities").map((one, i) => ({
+      entity: readTerm(one["entity"], `entities[${i}].entity`),
+      vectors: vectors(one, `entities[${i}]`),
+    })),
+  );
 }
 
 export function readChunks(request: Request): ChunkVectors[] {
-  return records(request, "chunks").map((one, i) => {
-    const byId = typeof one["chunk_id"] === "string" && one["chunk_id"] !== "";
-    return { chunk: text(one, byId ? "chunk_id" : "chunk"), text: !byId, vectors: vectors(one, `chunks[${i}]`) };
-  });
+  return ofOneSize(
+    records(request, "chunks").map((one, i) => {
+      const byId = typeof one["chunk_id"] === "string" && one["chunk_id"] !== "";
+      return { chunk: text(one, byId ? "chunk_id" : "chunk"), text: !byId, vectors: vectors(one, `chunks[${i}]`) };
+    }),
+  );
+}
+
+/** Refused before anything is stored: the store would take the first part of them. */
+function ofOneSize<Row extends { readonly vectors: Vectors }>(rows: Row[]): Row[] {
+  const sizes = new Set(rows.flatMap((row) => row.vectors.map((vector) => vector.length)));
+  if (sizes.size > 1) throw invalid(`vectors: have different sizes, ${[...sizes].join(", ")}; a collection has one.`);
+  return rows;
 }
 
 export async function storeEntities(

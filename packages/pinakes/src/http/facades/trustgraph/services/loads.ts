@@ -8,18 +8,21 @@ import { readTriples } from "../terms.ts";
 import { ensureCollection, requireWriter, type Message, type Service, type ServiceDependencies } from "./service.ts";
 
 export function textLoad(deps: ServiceDependencies): Service {
-  return (call) => load(deps, call, Buffer.from(textOf(call), "utf8"), "txt");
+  return async (call) => {
+    requireWriter(call);
+    return load(deps, call, Buffer.from(textOf(call), "utf8"), "txt");
+  };
 }
 
 export function documentLoad(deps: ServiceDependencies): Service {
-  return (call) => {
+  return async (call) => {
+    requireWriter(call);
     const bytes = base64(call.request["data"], "data");
     return load(deps, call, bytes, bytes.subarray(0, 5).toString("latin1") === "%PDF-" ? "pdf" : "txt");
   };
 }
 
 async function load(deps: ServiceDependencies, call: Call, bytes: Buffer, extension: string): Promise<Message> {
-  requireWriter(call);
   const { caller, request } = call;
   const collection = optionalText(request, "collection", "default");
   const sent = request["metadata"];
