@@ -55,6 +55,7 @@ import { telemetryRoutes } from "./api/telemetry.ts";
 import { threadRoutes } from "./api/threads.ts";
 import { toolRoutes } from "./api/tools.ts";
 import { transferRoutes } from "./api/transfer.ts";
+import { graphStoreRoutes } from "./api/graph-store.ts";
 import { tripleRoutes } from "./api/triples.ts";
 import { vectorRoutes } from "./api/vectors.ts";
 import { workflowRoutes } from "./api/workflows.ts";
@@ -150,6 +151,7 @@ export function allRoutes(pinakes: Pinakes, gateway = new Gateway(pinakes)): rea
     ...tripleRoutes(knowledge),
     ...provenanceRoutes(knowledge),
     ...sparqlRoutes(knowledge),
+    ...graphStoreRoutes(knowledge),
     ...pipelineRoutes(knowledge),
     ...evaluationRoutes(knowledge),
     ...migrationRoutes(migrations),

@@ -93,6 +93,7 @@ describe("credentials", () => {
       "getOpenAIFile",
       "getOpenAIFileContent",
       "exportTrustGraphCore",
+      "getGraphHere",
     ]);
     const reads = ({ method, how, id, tag }: Call) =>
       how.kind !== "stream" &&

@@ -110,7 +110,7 @@ describe("the client of 2.8", () => {
 
 describe("act_as", () => {
   it("R-TG-101 one key acts for the users it names and no others, without the key's role; nothing is written for others", async () => {
-    const key = await made("gateway", { role: "admin", act_as: ["ann", "bob"] } as object);
+    const key = await made("gateway", { role: "admin", act_as: ["ann", "bob"] });
     const api = pythonApi(server, { token: key });
     const [ann, bob, own] = [oldClient(api, "ann"), oldClient(api, "bob"), oldClient(api, "gateway")];
     await ann.updateCollection("same", { description: "Ann's" });
@@ -141,7 +141,7 @@ describe("act_as", () => {
     expect(await ann.getDocuments()).toEqual([]);
     // Another workspace has users of its own.
     const elsewhere = oldClient(
-      pythonApi(server, { token: await server.key("w2", "gateway", { act_as: ["ann"] } as object) }),
+      pythonApi(server, { token: await server.key("w2", "gateway", { act_as: ["ann"] }) }),
       "ann",
     );
     expect(await elsewhere.listCollections()).toEqual([]);
@@ -170,7 +170,7 @@ describe("act_as", () => {
       { log: createLogger({ destination: { write: (line) => void lines.push(line) } }) },
     );
     await using _ = logged;
-    const key = await logged.key("w1", "gateway", { act_as: ["ann"] } as object);
+    const key = await logged.key("w1", "gateway", { act_as: ["ann"] });
     await oldClient(pythonApi(logged, { path: `/${key}` }), "ann").updateCollection("x");
     await oldClient(pythonApi(logged, { token: key }), "gateway").listCollections();
     const seen = lines

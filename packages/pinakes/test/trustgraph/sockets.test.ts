@@ -5,7 +5,7 @@ import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import WebSocket from "ws";
+import { WebSocket } from "ws";
 import { createHttp } from "../../src/http/app.ts";
 import { RateLimiter } from "../../src/http/framework/index.ts";
 import { socketLimits } from "../../src/http/facades/trustgraph/sockets/limits.ts";
@@ -331,20 +331,20 @@ describe("imports and exports", () => {
 
   it("so many sockets of a user, and no more", async () => {
     const token = await key("many");
-    const open: Client[] = [];
+    const clients: Client[] = [];
     for (let n = 0; n < socketLimits.socketsPerUserMax; n += 1)
-      open.push(await connect(`/api/v1/socket?token=${token}`));
+      clients.push(await connect(`/api/v1/socket?token=${token}`));
     expect((await refusal(`/api/v1/socket?token=${token}`)).status).toBe(429);
-    open.pop()?.ws.close();
+    clients.pop()?.ws.close();
     await until(async () => {
       try {
-        open.push(await connect(`/api/v1/socket?token=${token}`));
+        clients.push(await connect(`/api/v1/socket?token=${token}`));
         return true;
       } catch {
         return undefined;
       }
     });
-    for (const client of open) client[Symbol.dispose]();
+    for (const client of clients) client[Symbol.dispose]();
   });
 });
 

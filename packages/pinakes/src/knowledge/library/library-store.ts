@@ -46,7 +46,7 @@ export class LibraryStore {
   ): Promise<RecordOf<K>> {
     const key = { owner: ownerOf(caller.userId), id };
     const changed = await this.#records.update(requireCaller(caller), key, (record) =>
-      record.kind === kind ? (to(record as RecordOf<K>) as typeof record) : record,
+      record.kind === kind ? to(record as RecordOf<K>) : record,
     );
     return changed as RecordOf<K>;
   }

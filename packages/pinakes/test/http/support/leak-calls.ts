@@ -35,6 +35,8 @@ export interface Target {
   /** Everybody's. */
   readonly model: string;
   readonly flow: string;
+  /** The rest of the address of a graph. */
+  readonly graph: string;
 }
 
 /**
@@ -313,6 +315,17 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   createEmbeddings: [{ kind: "free", body: () => ({ input: "one" }), changes: false }],
   listModels: [free],
   getModel: [free],
+  getGraph: [{ kind: "thing", query: () => "default" }],
+  putGraph: [{ kind: "thing", query: () => "default", body: () => "<urn:s> <urn:p> 1 .", contentType: "text/turtle" }],
+  postGraph: [
+    { kind: "thing", query: () => "default", body: () => "<urn:s> <urn:p> 1 .", contentType: "text/turtle" },
+    { kind: "thing", body: () => "<urn:s> <urn:p> 1 .", contentType: "text/turtle" },
+  ],
+  deleteGraph: [{ kind: "thing", query: () => "default" }],
+  getGraphHere: [thing],
+  putGraphHere: [{ kind: "thing", body: () => "<urn:s> <urn:p> 1 .", contentType: "text/turtle" }],
+  postGraphHere: [{ kind: "thing", body: () => "<urn:s> <urn:p> 1 .", contentType: "text/turtle" }],
+  deleteGraphHere: [thing],
   trustGraphCollections: [
     { ...free, body: () => ({ operation: "list-collections" }), changes: false },
     { kind: "same", body: ({ cid }) => ({ operation: "delete-collection", collection: cid }) },

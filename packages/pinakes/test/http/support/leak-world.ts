@@ -158,7 +158,7 @@ async function fillOpenAi(server: TestServer, key: string, rid: string, cid: str
   });
   const items = await server.call("GET", `/openai/v1/conversations/${conversation}/items`, { key });
   const item = items.json["first_id"] as string;
-  return { store, file, batch, upload, conversation, item, model: "all-MiniLM-L6-v2", flow: "default" };
+  return { store, file, batch, upload, conversation, item, model: "all-MiniLM-L6-v2", flow: "default", graph: "one" };
 }
 
 const idFields =

@@ -1,5 +1,5 @@
 /** TrustGraph's gateway: which service a request is for, and how errors are told to which version. */
-import { PinakesError, show } from "../../../domain/errors.ts";
+import { show, type PinakesError } from "../../../domain/errors.ts";
 import type { Knowledge } from "../../../knowledge/index.ts";
 import type { Migrations } from "../../../migrations/index.ts";
 import { toPinakesError } from "../../problem.ts";

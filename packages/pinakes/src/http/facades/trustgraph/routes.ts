@@ -2,10 +2,9 @@
 import { decodeMultiStream, encode } from "@msgpack/msgpack";
 import { z } from "zod";
 import { PinakesError, invalid, show } from "../../../domain/errors.ts";
-import type { Pinakes } from "../../../open.ts";
 import { defineRoute, HttpError, type Answer, type Authenticated, type Route } from "../../framework/index.ts";
 import { dialectOf, readCall, UnknownWorkspace, type Call, type Request } from "./call.ts";
-import { errorObject, statusOf, Gateway } from "./gateway.ts";
+import { errorObject, statusOf, type Gateway } from "./gateway.ts";
 import { readMessages, shownMessage } from "./services/cores.ts";
 import { isStream, requireWriter } from "./services/service.ts";
 
@@ -23,7 +22,7 @@ const Failure = z
   .looseObject({ error: z.union([z.string(), z.object({ type: z.string(), message: z.string() })]) })
   .meta({ id: "TrustGraphError" });
 
-const description =
+const inTheirWords =
   "In the words of TrustGraph's clients of 1.4 (a `user` in the body) and of 2.8 (a `workspace`). The user is the caller, or one that the key's `act_as` names. Errors are `{ error: { type, message } }` with status 200, as these clients expect.";
 const globalServices = [
   ["collection-management", "trustGraphCollections", "TrustGraph: list-, update- and delete-collection"],
@@ -74,7 +73,7 @@ export function trustGraphRoutes(gateway: Gateway): readonly Route[] {
         path: `/api/v1/${service}`,
         operationId,
         summary,
-        description,
+        description: inTheirWords,
         handler: ({ auth, body, note }) => answer(gateway, { auth, note, service, request: body }),
       }),
     ),
@@ -84,7 +83,7 @@ export function trustGraphRoutes(gateway: Gateway): readonly Route[] {
         path: `/api/v1/flow/{flow}/service/${service}`,
         operationId,
         summary,
-        description,
+        description: inTheirWords,
         params: z.object({ flow: z.string().describe("`default`, or one that was started.") }),
         handler: ({ auth, params: { flow }, body, note }) =>
           answer(gateway, { auth, note, service, flow, request: body }),

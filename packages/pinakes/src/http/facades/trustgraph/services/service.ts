@@ -1,9 +1,8 @@
 /** What services share. An answer is one message, or a stream of them on connections that can carry several. */
-import { PinakesError } from "../../../../domain/errors.ts";
-import { hasCode } from "../../../../domain/errors.ts";
+import { hasCode, PinakesError } from "../../../../domain/errors.ts";
 import { personalAlias, type Knowledge } from "../../../../knowledge/index.ts";
 import { UnknownOperation, type Call } from "../call.ts";
-import { Librarian } from "../management/librarian.ts";
+import type { Librarian } from "../management/librarian.ts";
 import type { LiveTraffic } from "../live-traffic.ts";
 
 export type Message = Readonly<Record<string, unknown>>;
