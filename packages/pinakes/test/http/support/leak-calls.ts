@@ -37,6 +37,8 @@ export interface Target {
   readonly flow: string;
   /** The rest of the address of a graph. */
   readonly graph: string;
+  /** A class of stores. */
+  readonly class: string;
 }
 
 /**
@@ -326,6 +328,9 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   putGraphHere: [{ kind: "thing", body: () => "<urn:s> <urn:p> 1 .", contentType: "text/turtle" }],
   postGraphHere: [{ kind: "thing", body: () => "<urn:s> <urn:p> 1 .", contentType: "text/turtle" }],
   deleteGraphHere: [thing],
+  sendStorageManagement: [
+    { kind: "admin", body: ({ cid }) => ({ operation: "delete-collection", user: "ann", collection: cid }) },
+  ],
   trustGraphCollections: [
     { ...free, body: () => ({ operation: "list-collections" }), changes: false },
     { kind: "same", body: ({ cid }) => ({ operation: "delete-collection", collection: cid }) },

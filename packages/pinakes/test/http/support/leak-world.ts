@@ -158,7 +158,18 @@ async function fillOpenAi(server: TestServer, key: string, rid: string, cid: str
   });
   const items = await server.call("GET", `/openai/v1/conversations/${conversation}/items`, { key });
   const item = items.json["first_id"] as string;
-  return { store, file, batch, upload, conversation, item, model: "all-MiniLM-L6-v2", flow: "default", graph: "one" };
+  return {
+    store,
+    file,
+    batch,
+    upload,
+    conversation,
+    item,
+    model: "all-MiniLM-L6-v2",
+    flow: "default",
+    graph: "one",
+    class: "vector",
+  };
 }
 
 const idFields =
@@ -196,7 +207,8 @@ async function collectIds(server: TestServer, boss: string, targets: readonly Ta
   const known = (
     await Promise.all(shared.map(async (path) => (await server.call("GET", path, { key: boss })).text))
   ).join("\n");
-  for (const id of ids) if (id.length < 6 || known.includes(id) || id === "documents") ids.delete(id);
+  for (const id of ids)
+    if (id.length < 6 || known.includes(id) || id === "documents" || id === "vector") ids.delete(id);
   return ids;
 }
 
