@@ -31,7 +31,7 @@ export interface Pinakes {
   /** Repositories, collections, documents and searches. Each call begins with a caller: see `as`. */
   readonly knowledge: Knowledge;
   /** How collections end in every store, also in those of other processes: see `serveParticipant`. */
-  readonly lifecycle: Pick<Lifecycle, "participants" | "topics" | "metrics" | "serve" | "reconcile">;
+  readonly lifecycle: Pick<Lifecycle, "participants" | "topics" | "metrics" | "serve" | "reconcile" | "submit">;
   /** Writes that were rejected because their collection had ended. */
   lateWrites(): number;
   /** The slots of queries, searches, answers, exports and evaluation runs of this process; `usage` says how many run and how many wait. */

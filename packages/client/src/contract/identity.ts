@@ -27,6 +27,8 @@ export interface Me {
   readonly key_id: string | null;
   readonly expires_at: string | null;
   readonly read_only: boolean;
+  /** Users that the credential may act for; absent: none. */
+  readonly act_as?: readonly string[];
   /** Of a session: requests that change something send it back. Pages of other origins cannot read the answer. */
   readonly csrf_token?: string;
 }
@@ -40,6 +42,8 @@ export interface Key {
   readonly role: Role;
   readonly permissions: readonly Permission[];
   readonly scopes: readonly KeyScope[];
+  /** Users of the workspace that the key may act for, beside its own; absent from servers of before: none. */
+  readonly act_as?: readonly string[];
   readonly created_at: string;
   readonly created_by: string;
   readonly expires_at: string | null;
@@ -60,4 +64,5 @@ export interface NewKey {
   readonly name?: string | undefined;
   readonly expires_at?: string | undefined;
   readonly scopes?: readonly KeyScope[] | undefined;
+  readonly act_as?: readonly string[] | undefined;
 }

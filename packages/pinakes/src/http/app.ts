@@ -10,6 +10,7 @@ import {
   mountReference,
   openIdempotencyStore,
   RateLimiter,
+  type Credentials,
   type KitEnv,
   type Logger,
   type Route,
@@ -28,8 +29,16 @@ import { fsckRoutes } from "./api/fsck.ts";
 import { identityRoutes } from "./api/identity.ts";
 import { jobRoutes } from "./api/jobs.ts";
 import { catalogRoutes } from "./facades/catalogs/routes.ts";
-import { librarianRoutes } from "./facades/librarian/routes.ts";
 import { lisaErrorBody, lisaPrefixes, lisaRoutes } from "./facades/lisa/routes.ts";
+import {
+  Gateway,
+  managementRoutes,
+  mountKeyInPath,
+  storageManagementRoutes,
+  trustGraphErrorBody,
+  trustGraphRoutes,
+  TrustGraphSockets,
+} from "./facades/trustgraph/index.ts";
 import { errorBody, openAiPrefix, openAiRoutes } from "./facades/openai/routes.ts";
 import { memoryRoutes } from "./api/memories.ts";
 import { metricRoutes } from "./api/metrics.ts";
@@ -48,6 +57,7 @@ import { telemetryRoutes } from "./api/telemetry.ts";
 import { threadRoutes } from "./api/threads.ts";
 import { toolRoutes } from "./api/tools.ts";
 import { transferRoutes } from "./api/transfer.ts";
+import { graphStoreRoutes } from "./api/graph-store.ts";
 import { tripleRoutes } from "./api/triples.ts";
 import { vectorRoutes } from "./api/vectors.ts";
 import { workflowRoutes } from "./api/workflows.ts";
@@ -77,15 +87,26 @@ export interface AppOptions {
 const requestsPerSecondDefault = 1_000;
 
 export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Promise<Hono<KitEnv>> {
+  return (await createHttp(pinakes, options)).app;
+}
+
+/** The app, and what answers requests for sockets. */
+export async function createHttp(
+  pinakes: Pinakes,
+  options: AppOptions = {},
+): Promise<{ readonly app: Hono<KitEnv>; readonly sockets: TrustGraphSockets }> {
   const { log, closing, allowedOrigins, requestsPerSecond = requestsPerSecondDefault, checkAnswers = false } = options;
   const limiter =
     options.limiter ?? new RateLimiter({ caller: { perSecond: requestsPerSecond, burst: requestsPerSecond * 2 } });
   const around = answeringSessions(pinakes);
   const app = new Hono<KitEnv>();
   const streams = new EventStreams(options.connections ?? connectionDefaults);
-  const routes = allRoutes(pinakes);
+  const gateway = new Gateway(pinakes);
+  const routes = allRoutes(pinakes, gateway);
+  mountKeyInPath(app);
+  const authenticate = (credentials: Credentials) => pinakes.identity.authenticate(credentials);
   mount(app, routes, {
-    authenticate: (credentials) => pinakes.identity.authenticate(credentials),
+    authenticate,
     limiter,
     streams,
     idempotency: await openIdempotencyStore(pinakes.items),
@@ -93,6 +114,7 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
     facades: [
       { prefix: openAiPrefix, errorBody },
       ...lisaPrefixes.map((prefix) => ({ prefix, errorBody: lisaErrorBody })),
+      { prefix: "/api/v1/", errorBody: trustGraphErrorBody },
     ],
     around,
     log,
@@ -111,16 +133,19 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
     closing: closing ?? new AbortController().signal,
   });
   if (options.console !== undefined) mountConsole(app, options.console, routes);
-  return app;
+  const socketLog = log ?? createLogger({ level: "silent" });
+  return { app, sockets: new TrustGraphSockets({ gateway, authenticate, limiter, log: socketLog }) };
 }
 
 /** Also what the leak suite walks: a route that is not here does not exist. */
-export function allRoutes(pinakes: Pinakes): readonly Route[] {
+export function allRoutes(pinakes: Pinakes, gateway = new Gateway(pinakes)): readonly Route[] {
   const { knowledge, state, identity, migrations } = pinakes;
   return [
     ...repositoryRoutes(knowledge),
     ...collectionRoutes(knowledge),
-    ...librarianRoutes(pinakes),
+    ...managementRoutes(pinakes),
+    ...trustGraphRoutes(gateway),
+    ...storageManagementRoutes(pinakes),
     ...catalogRoutes(pinakes),
     ...documentRoutes(knowledge),
     ...transferRoutes(knowledge),
@@ -130,6 +155,7 @@ export function allRoutes(pinakes: Pinakes): readonly Route[] {
     ...tripleRoutes(knowledge),
     ...provenanceRoutes(knowledge),
     ...sparqlRoutes(knowledge),
+    ...graphStoreRoutes(knowledge),
     ...pipelineRoutes(knowledge),
     ...evaluationRoutes(knowledge),
     ...migrationRoutes(migrations),

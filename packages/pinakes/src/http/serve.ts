@@ -1,6 +1,7 @@
 /** An app on a socket. */
-import type { Server, ServerOptions } from "node:http";
+import type { IncomingMessage, Server, ServerOptions } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { createAdaptorServer, type Http2Bindings, type HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
 import { connectionDefaults, type ConnectionLimits } from "../config-connections.ts";
@@ -22,6 +23,15 @@ export interface ServeOptions {
   readonly port: number;
   /** The defaults when absent. */
   readonly connections?: ConnectionLimits | undefined;
+  /** None when absent: a request for one is answered like any other. */
+  readonly sockets?: SocketServer | undefined;
+}
+
+/** What answers requests for WebSockets. */
+export interface SocketServer {
+  wants(request: IncomingMessage): boolean;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  close(): Promise<void>;
 }
 
 /** How often Node looks for requests that are late. */
@@ -29,16 +39,25 @@ const checkMsMax = 5_000;
 
 export async function serve(
   app: Pick<Hono, "fetch">,
-  { host, port, connections = connectionDefaults }: ServeOptions,
+  { host, port, connections = connectionDefaults, sockets }: ServeOptions,
 ): Promise<RunningServer> {
   const fetch = answeringLast((request, bindings: HttpBindings | Http2Bindings) => app.fetch(request, bindings));
-  const server = createAdaptorServer({ fetch, serverOptions: timeouts(connections) }) as Server;
+  const server = createAdaptorServer({
+    fetch,
+    serverOptions: { ...timeouts(connections), ...upgrades(sockets) },
+  }) as Server;
+  if (sockets !== undefined) server.on("upgrade", (request, socket, head) => sockets.upgrade(request, socket, head));
   boundConnections(server, connections);
   const idle = watchRequests(server);
   await listen(server, host, port);
   const address = server.address() as AddressInfo;
   const shown = address.family === "IPv6" ? `[${address.address}]` : address.address;
-  return { url: `http://${shown}:${address.port}`, close: () => close(server, idle) };
+  return { url: `http://${shown}:${address.port}`, close: () => close(server, idle, sockets) };
+}
+
+/** Without this Node would take every request with an Upgrade header away from the app. */
+function upgrades(sockets: SocketServer | undefined): ServerOptions {
+  return sockets === undefined ? {} : { shouldUpgradeCallback: (request) => sockets.wants(request) };
 }
 
 function timeouts({
@@ -102,8 +121,9 @@ function watchRequests(server: Server): () => Promise<void> {
   return () => (underWay === 0 ? Promise.resolve() : new Promise((resolve) => void waiting.push(resolve)));
 }
 
-async function close(server: Server, idle: () => Promise<void>): Promise<void> {
+async function close(server: Server, idle: () => Promise<void>, sockets: SocketServer | undefined): Promise<void> {
   const closed = Promise.withResolvers<void>();
+  await sockets?.close();
   server.close(() => closed.resolve());
   const timer = setTimeout(() => server.closeAllConnections(), closeMsMax);
   await idle();

@@ -4,7 +4,7 @@
  */
 import type { AuthenticatedBy, Me } from "@pinakes/client";
 import { PinakesError } from "../domain/errors.ts";
-import { requireCaller, type Caller } from "../domain/caller.ts";
+import { makeCaller, requireCaller, type Caller } from "../domain/caller.ts";
 
 export interface Authenticated {
   readonly caller: Caller;
@@ -15,6 +15,8 @@ export interface Authenticated {
   readonly expiresAt?: number;
   /** Only reads are allowed; see requireWrite. */
   readonly readOnly?: true;
+  /** Users of the same workspace that this credential may act for, beside its own; see actAs. */
+  readonly actAs?: readonly string[];
   /** Of a session: what its unsafe requests must carry. */
   readonly csrfToken?: string;
 }
@@ -59,8 +61,18 @@ export function requireAdmin(auth: Authenticated): void {
   );
 }
 
+/**
+ * The caller for another user that the credential's `act_as` names: with that user's id and nothing of the credential's role, groups and
+ * permissions. Undefined: the credential may not act for this user. Whether the user exists makes no difference.
+ */
+export function actAs(auth: Authenticated, userId: string): Caller | undefined {
+  const { caller, actAs: users = [] } = requireAuthenticated(auth);
+  if (userId === caller.userId) return caller;
+  return users.includes(userId) ? makeCaller({ tenant: caller.scope.tenant, userId }) : undefined;
+}
+
 export function describeMe(auth: Authenticated): Me {
-  const { caller, via, keyId, expiresAt, readOnly, csrfToken } = requireAuthenticated(auth);
+  const { caller, via, keyId, expiresAt, readOnly, csrfToken, actAs: users = [] } = requireAuthenticated(auth);
   return {
     user_id: caller.userId,
     workspace_id: caller.scope.tenant,
@@ -71,6 +83,7 @@ export function describeMe(auth: Authenticated): Me {
     key_id: keyId ?? null,
     expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
     read_only: readOnly ?? false,
+    ...(users.length === 0 ? {} : { act_as: users }),
     ...(csrfToken === undefined ? {} : { csrf_token: csrfToken }),
   };
 }

@@ -1,4 +1,11 @@
-export { requireAuthenticated, requireWrite, type Authenticated, type Me } from "./authenticated.ts";
+export {
+  actAs,
+  requireAdmin,
+  requireAuthenticated,
+  requireWrite,
+  type Authenticated,
+  type Me,
+} from "./authenticated.ts";
 export type { CreateKey } from "./key-input.ts";
 export type { CreatedKey, KeyInfo, Keys, ListKeys } from "./keys.ts";
 export { proveServer, signLocalToken, type LocalActor } from "./local-operator.ts";

@@ -23,6 +23,10 @@ const KeyInput = z.strictObject({
     .array(z.enum(keyScopes))
     .refine((scopes) => scopes.includes("read"), `is ["read"] for a key that only reads, or ["read", "write"]`)
     .optional(),
+  act_as: z
+    .array(z.string())
+    .max(identityLimits.actAsUsersMax, `has at most ${identityLimits.actAsUsersMax} users`)
+    .default([]),
 });
 
 export type CreateKey = z.input<typeof KeyInput>;
@@ -35,6 +39,7 @@ export interface CheckedKey {
   readonly name: string | null;
   readonly expires_at: string | null;
   readonly read_only: boolean;
+  readonly act_as: string[];
 }
 
 /** Only the workspace, which decides whether the caller may ask at all. */
@@ -63,7 +68,13 @@ export function checkKeyInput(input: unknown, workspace: string, now: number): C
     name: name ?? null,
     expires_at: checkExpiry(expires_at ?? null, now),
     read_only: scopes !== undefined && !scopes.includes("write"),
+    act_as: checkUsers(result.data.act_as, workspace),
   };
+}
+
+/** Each must be possible as a user; named twice is named once. */
+function checkUsers(users: readonly string[], workspace: string): string[] {
+  return [...new Set(users.map((userId) => makeCaller({ tenant: workspace, userId }).userId))];
 }
 
 function checkExpiry(expiresAt: string | null, now: number): string | null {

@@ -32,6 +32,8 @@ export interface KeyInfo {
   /** What the role does not give by itself. */
   readonly permissions: readonly Permission[];
   readonly scopes: readonly ("read" | "write")[];
+  /** Users of the workspace that the key may act for, beside its own. */
+  readonly act_as: readonly string[];
   readonly created_at: string;
   readonly created_by: string;
   readonly expires_at: string | null;
@@ -179,6 +181,7 @@ export class KeyRing implements Keys {
       keyId: record.id,
       ...(expiresAt === undefined ? {} : { expiresAt }),
       ...(record.read_only ? { readOnly: true } : {}),
+      ...(record.act_as === undefined || record.act_as.length === 0 ? {} : { actAs: record.act_as }),
     });
   }
 
@@ -245,6 +248,7 @@ function infoOf(record: KeyRecord): KeyInfo {
     role,
     permissions = [],
     read_only,
+    act_as = [],
     created_at,
     created_by,
     expires_at,
@@ -260,6 +264,7 @@ function infoOf(record: KeyRecord): KeyInfo {
     role,
     permissions,
     scopes,
+    act_as,
     created_at,
     created_by,
     expires_at,

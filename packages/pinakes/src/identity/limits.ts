@@ -3,6 +3,8 @@ export const identityLimits = Object.freeze({
   /** A token with 200 long groups fits; what is longer is no credential of ours. */
   bearerCharsMax: 65_536,
   keyNameCharsMax: 100,
+  /** Users that one key may act for. */
+  actAsUsersMax: 100,
   keysPerWorkspaceMax: 10_000,
   /** A key that shall live longer has no end at all. */
   keyLifetimeMsMax: 50 * 365 * 86_400_000,

@@ -30,6 +30,8 @@ const KeyRecord = z.object({
   ...person,
   name: z.string().nullable(),
   read_only: z.boolean(),
+  /** Users that it may act for. Absent in records of before: none. */
+  act_as: z.array(z.string()).optional(),
   created_at: timestamp(),
   created_by: z.string(),
   expires_at: timestamp().nullable(),

@@ -68,6 +68,18 @@ export { partIdOf, type FileUploadView } from "./files/file-uploads.ts";
 export type { FileSettings } from "./files/files.ts";
 export { fileLimits } from "./files/limits.ts";
 export { stagedUri, type StagedFile, type StagingGrant } from "./files/staging.ts";
+export { readTriple } from "./graph/triple-view.ts";
+export type { CoreMessage } from "./library/library-cores.ts";
+export type { LibraryDocumentChange } from "./library/library-documents.ts";
+export type {
+  CoreKind,
+  DocumentFields,
+  LibraryDocument,
+  LibraryProcessing,
+  StoredTerm,
+  StoredTriple,
+} from "./library/library-records.ts";
+export type { UploadStatus } from "./library/library-uploads.ts";
 export type { DocumentQuery, Passage } from "./documents/documents.ts";
 export { uploadedFrom, type UploadInput } from "./documents/upload.ts";
 export { calibrate, refusals } from "../evaluation/calibrate.ts";

@@ -18,6 +18,7 @@ import { Jobs } from "./jobs/jobs.ts";
 import { Knowledge } from "./api/knowledge.ts";
 import { Responses } from "../answers/index.ts";
 import { filesContainer } from "./files/file-records.ts";
+import { libraryContainer } from "./library/library-records.ts";
 import { openSlots } from "./limits.ts";
 import { LifecycleCatalog } from "./deletion/lifecycle-catalog.ts";
 import type { MigrationTarget } from "../transfer/migration-target.ts";
@@ -109,6 +110,7 @@ export async function openKnowledge({
     stores,
     fileRecords: await filesContainer.open(deps.items),
     responses: await Responses.open(deps.items),
+    libraryRecords: await libraryContainer.open(deps.items),
   });
   const knowledge = new Knowledge(services);
   const worker = new IngestWorker(deps, queue, new DocumentIngester(deps, catalog), {

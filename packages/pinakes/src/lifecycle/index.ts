@@ -30,4 +30,5 @@ export {
   triples_storage_management_topic,
   vector_storage_management_topic,
   type StoreClass,
+  storeClasses,
 } from "./topics.ts";

@@ -3,7 +3,8 @@
  * the topics of this process's stores, so nothing depends on background work.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { JsonValue } from "../domain/json.ts";
+import { invalid } from "../domain/errors.ts";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ItemStore, Operation as ItemOperation } from "../ports/item-store.ts";
@@ -13,14 +14,22 @@ import { Consumer } from "./consumer.ts";
 import { Coordinator, type NewOperation } from "./coordinator.ts";
 import { Handler } from "./handler.ts";
 import { lifecycleLimits } from "./limits.ts";
-import { isMatched, readReply, type ManagementReply, type PlainReply } from "./messages.ts";
+import {
+  isMatched,
+  Malformed,
+  readReply,
+  readRequest,
+  type ManagementReply,
+  type ManagementRequest,
+  type PlainReply,
+} from "./messages.ts";
 import { newMetrics, type LifecycleMetrics } from "./metrics.ts";
 import { isConfirmed, nextDue, type Operation } from "./operation.ts";
 import { Operations, type StoredOperation } from "./operations.ts";
 import type { Incarnation, Participant } from "./participant.ts";
 import { Participants, participantsContainer } from "./participants.ts";
 import { Reconciler, type Orphan, type ReconciledPage } from "./reconcile.ts";
-import { Topics } from "./topics.ts";
+import { Topics, type StoreClass } from "./topics.ts";
 
 /** No caller can have this tenant: `tenantScope` refuses names with this prefix. */
 export const lifecycleTenant = "pinakes.lifecycle";
@@ -97,6 +106,25 @@ export class Lifecycle {
         await this.participants.register({ store, class: storeClass, capabilities });
     }
     return this;
+  }
+
+  /**
+   * A message of another program, as it is, to the queues of all stores of a class; returns their names. Only what the catalog has marked as
+   * deleted is removed, whoever sends it.
+   */
+  async submit(storeClass: StoreClass, message: JsonObject): Promise<readonly string[]> {
+    let request: ManagementRequest;
+    try {
+      request = readRequest(message);
+    } catch (error) {
+      throw error instanceof Malformed ? invalid(error.message, { cause: error }) : error;
+    }
+    if (request.operation_id !== undefined)
+      throw invalid("operation_id: requests of this server are not taken from other programs.");
+    const stores = (await this.participants.list()).filter((one) => one.class === storeClass);
+    for (const { topic } of stores)
+      await this.#options.queue.send(this.#scope, topic, { body: message, group: request.collection });
+    return stores.map(({ topic }) => topic);
   }
 
   /** With the currently registered stores; CONFLICT if one of them cannot do it. Writes nothing. */

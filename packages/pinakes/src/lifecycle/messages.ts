@@ -23,7 +23,8 @@ const matched = {
 
 const Request = z.union([
   z.object({ ...request, ...matched }),
-  z.object({ ...request, operation_id: z.undefined().optional() }),
+  // On Pulsar it travels without a time, which is information only.
+  z.object({ ...request, timestamp: text.optional(), operation_id: z.undefined().optional() }),
 ]);
 const Reply = z.object({
   ...request,

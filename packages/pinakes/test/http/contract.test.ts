@@ -70,7 +70,9 @@ describe("every answer", () => {
       const code = typeof error === "string" ? error : ((error as Json | undefined) ?? reply.json)["code"];
       const isLisa = /^\/(repository|models|configuration|session|bedrock-kb)(\/|$)/.test(path);
       const expected = isLisa ? "Bad Request" : path.startsWith("/openai/") ? "invalid_value" : "INVALID";
-      expect([reply.status, code], path).toEqual([405, expected]);
+      const { type } = (error as Json | undefined) ?? {};
+      if (path.startsWith("/api/v1/")) expect([reply.status, type], path).toEqual([405, "request-error"]);
+      else expect([reply.status, code], path).toEqual([405, expected]);
       const allowed = reply.headers.get("allow")?.split(", ") ?? [];
       for (const method of Object.keys(item)) expect(allowed, path).toContain(method.toUpperCase());
       expect((await server.call("OPTIONS", filled)).headers.get("allow"), path).toBe(reply.headers.get("allow"));

@@ -38,11 +38,12 @@ async function refusedEverywhere(key: string | undefined): Promise<void> {
 
 /** Facades have errors of their own form. */
 function hasOwnErrors({ id, tag }: Call): boolean {
-  return id === "manageCollections" || ["catalogs", "openai", "lisa"].includes(tag);
+  return id === "manageCollections" || ["catalogs", "openai", "lisa", "trustgraph"].includes(tag);
 }
 
 function detailOf({ json }: Reply): unknown {
   const [content] = (json["content"] ?? []) as readonly Json[];
+  if (typeof json["error"] === "string" && json["message"] === undefined) return json["error"];
   return json["detail"] ?? json["message"] ?? (json["error"] as Json | undefined)?.["message"] ?? content?.["text"];
 }
 
@@ -93,6 +94,8 @@ describe("credentials", () => {
       "getOpenAIFile",
       "getOpenAIFileContent",
       "lisaListDataSources",
+      "exportTrustGraphCore",
+      "getGraphHere",
     ]);
     const reads = ({ method, how, id, tag }: Call) =>
       how.kind !== "stream" &&

@@ -1,6 +1,6 @@
 /** The librarian facade over HTTP: TrustGraph's operations, field names and errors, on the caller's own collections. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { librarianListMax } from "../../src/http/facades/librarian/request.ts";
+import { librarianListMax } from "../../src/http/facades/trustgraph/management/request.ts";
 import { openTestServer, type Json, type Reply, type TestServer } from "../http/support/server.ts";
 
 let server: TestServer;

@@ -29,6 +29,7 @@ const create = defineCommand({
       value: "90d",
       help: "after days, or at a time such as 2030-01-01T00:00:00Z; never when absent",
     },
+    "act-as": { type: "string", value: "a,b", help: "users that TrustGraph's clients may name with it (none)" },
     "read-only": { type: "boolean", help: "may not change anything" },
   },
   examples: [
@@ -47,6 +48,7 @@ const create = defineCommand({
       permissions: given.has("purge") ? [...permissions] : [],
       ...(given.text("name") === undefined ? {} : { name: given.text("name") }),
       ...(given.text("expires") === undefined ? {} : { expires_at: expiry(given.text("expires") as string) }),
+      ...(given.text("act-as") === undefined ? {} : { act_as: [...(given.list("act-as") ?? [])] }),
       ...(given.has("read-only") ? { scopes: ["read" as const] } : {}),
     };
     return asRoot(call, { creates: true }, async ({ knowledge }) => {

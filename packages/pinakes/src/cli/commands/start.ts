@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describeItems, describeObjects, describeQueue, readConfig, type Config } from "../../config.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/log.ts";
-import { createApp } from "../../http/app.ts";
+import { createHttp } from "../../http/app.ts";
 import { hasConsole } from "../../http/console.ts";
 import { createLogger } from "../../http/framework/index.ts";
 import { serve, type RunningServer } from "../../http/serve.ts";
@@ -40,18 +40,16 @@ async function start(): Promise<void> {
     const { allowedOrigins, publicUrl, requestsPerSecond, connections } = config;
     const console = consoleFolders.find(hasConsole);
     const page = console === undefined ? {} : { console };
-    server = await serve(
-      await createApp(pinakes, {
-        log: logger,
-        closing: closing.signal,
-        allowedOrigins,
-        publicUrl,
-        requestsPerSecond,
-        connections,
-        ...page,
-      }),
-      config,
-    );
+    const { app, sockets } = await createHttp(pinakes, {
+      log: logger,
+      closing: closing.signal,
+      allowedOrigins,
+      publicUrl,
+      requestsPerSecond,
+      connections,
+      ...page,
+    });
+    server = await serve(app, { ...config, sockets });
   } catch (error) {
     await pinakes.close();
     throw error;

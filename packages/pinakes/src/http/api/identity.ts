@@ -12,7 +12,7 @@ import { id, Key, paging } from "./schemas.ts";
 export const challengeHeader = "x-pinakes-challenge";
 export const proofHeader = "x-pinakes-proof";
 
-const Me = shape<wire.Me, "key_id" | "expires_at" | "read_only" | "csrf_token">()(
+const Me = shape<wire.Me, "key_id" | "expires_at" | "read_only" | "act_as" | "csrf_token">()(
   z
     .looseObject({
       user_id: z.string(),
@@ -51,6 +51,12 @@ function keyRoutes(identity: Identity): readonly Route[] {
         name: z.string().optional(),
         expires_at: z.string().optional(),
         scopes: z.array(z.enum(keyScopes)).optional(),
+        act_as: z
+          .array(z.string())
+          .optional()
+          .describe(
+            "Users of the workspace that TrustGraph's clients may name with this key, beside its own; up to 100.",
+          ),
       }),
       answers: { 201: { description: "The key.", schema: Key } },
       handler: async ({ auth, body }) => created(await identity.keys.create(auth, body)),

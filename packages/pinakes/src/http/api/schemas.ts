@@ -238,7 +238,10 @@ export const Operation = shape<wire.Operation>()(
     .meta({ id: "Operation" }),
 );
 
-export const Key = shape<wire.Key, "name" | "scopes" | "created_at" | "created_by" | "expires_at" | "last_used_at">()(
+export const Key = shape<
+  wire.Key,
+  "name" | "scopes" | "act_as" | "created_at" | "created_by" | "expires_at" | "last_used_at"
+>()(
   z
     .looseObject({
       key_id: z.string(),

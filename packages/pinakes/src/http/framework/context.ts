@@ -11,6 +11,8 @@ export interface KitEnv {
     auth?: Authenticated;
     /** The error behind the answer. */
     failure?: unknown;
+    /** Of the route's own, for the log. */
+    notes?: Readonly<Record<string, string>>;
     /** The credentials of the request, to keep them out of logs. */
     secrets?: readonly string[];
   };

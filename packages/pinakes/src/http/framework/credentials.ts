@@ -1,4 +1,5 @@
 /** From headers to a caller: which credentials were sent, and what came of them. */
+import type { IncomingMessage } from "node:http";
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
 import { socketAddress } from "./context.ts";
@@ -23,17 +24,18 @@ export const sessionCookieNameDefault = "pinakes_session";
 export const csrfHeader = "x-csrf-token";
 const credentialCharsMax = 16_384;
 
-/** `lenient`: a key may come without a scheme, and in the header Api-Key where there is no other credential. */
-export function readCredentials(
-  c: Context,
-  cookieName: string,
-  { lenient }: { readonly lenient: boolean } = { lenient: false },
-): Credentials {
-  const authorization = c.req.header("authorization") ?? (lenient ? c.req.header("api-key") : undefined);
+/** What a route of a facade takes beside bearer tokens; see `RouteDeclaration`. */
+interface CredentialForms {
+  readonly lenient?: boolean;
+  readonly basicOk?: boolean;
+}
+
+export function readCredentials(c: Context, cookieName: string, forms: CredentialForms = {}): Credentials {
+  const authorization = c.req.header("authorization") ?? (forms.lenient === true ? c.req.header("api-key") : undefined);
   const sessionCookie = getCookie(c, cookieName);
   const csrf = c.req.header(csrfHeader);
   const bearer =
-    authorization === undefined || authorization.trim() === "" ? undefined : bearerOf(authorization, lenient);
+    authorization === undefined || authorization.trim() === "" ? undefined : bearerOf(authorization, forms);
   return {
     ...(bearer === undefined ? {} : { bearer }),
     ...(sessionCookie === undefined || sessionCookie === "" ? {} : { sessionCookie }),
@@ -45,6 +47,11 @@ export function readCredentials(
 
 /** A proxy on this machine connects over loopback, too, for whoever asked it. */
 const proxyHeaders = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
+
+/** The same of a request that asks for a socket. */
+export function loopbackOf({ socket, headers }: IncomingMessage): boolean {
+  return isLoopback(socket.remoteAddress ?? "") && !proxyHeaders.some((name) => headers[name] !== undefined);
+}
 
 function isLoopback(address: string): boolean {
   return address === "::1" || /^(?:::ffff:)?127\.\d+\.\d+\.\d+$/i.test(address);
@@ -59,8 +66,19 @@ export function secretsOf({ bearer, sessionCookie, csrf }: Credentials): readonl
   return [bearer, sessionCookie, csrf].filter((text) => text !== undefined);
 }
 
-function bearerOf(authorization: string, bare: boolean): string {
-  const found = (bare ? /^(?:Bearer +)?(\S+)$/i : /^Bearer +(\S+)$/i).exec(authorization.trim());
+/** The password of Basic credentials; what stands before the colon means nothing. */
+export function basicKeyOf(authorization: string): string | undefined {
+  const [, encoded] = /^Basic +([A-Za-z0-9+/=]{1,16384})$/i.exec(authorization.trim()) ?? [];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const key = text.slice(text.indexOf(":") + 1);
+  return key === "" || /\s/.test(key) ? undefined : key;
+}
+
+function bearerOf(authorization: string, { lenient = false, basicOk = false }: CredentialForms): string {
+  const key = basicOk ? basicKeyOf(authorization) : undefined;
+  if (key !== undefined) return key;
+  const found = (lenient ? /^(?:Bearer +)?(\S+)$/i : /^Bearer +(\S+)$/i).exec(authorization.trim());
   if (found === null || authorization.length > credentialCharsMax)
     throw new PinakesError(
       "UNAUTHENTICATED",

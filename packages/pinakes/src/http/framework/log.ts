@@ -62,6 +62,7 @@ export function logRequests(log: Logger): MiddlewareHandler<KitEnv> {
       ms: Math.round((performance.now() - began) * 10) / 10,
       request_id: c.get("requestId"),
       ...(auth === undefined ? {} : { workspace: auth.caller.scope.tenant, user: auth.caller.userId }),
+      ...c.get("notes"),
     };
     const failure = c.get("failure") ?? c.error;
     if (status >= 500) log.error({ ...line, error: describeError(failure, c.get("secrets") ?? []) }, "request failed");

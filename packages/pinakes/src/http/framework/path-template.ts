@@ -10,6 +10,8 @@ interface Segment {
   readonly parameter?: string;
   /** Behind the parameter: ":archive". */
   readonly verb?: string;
+  /** `{name*}`: everything to the end, slashes included. */
+  readonly rest?: boolean;
 }
 
 export interface PathTemplate {
@@ -24,7 +26,7 @@ export function parsePathTemplate(text: string): PathTemplate {
     .slice(1)
     .split("/")
     .map((part): Segment => {
-      const found = /^\{(\w+)\}(:[A-Za-z]\w*)?$/.exec(part);
+      const found = /^\{(\w+)(\*)?\}(:[A-Za-z]\w*)?$/.exec(part);
       if (found === null) {
         invariant(
           !/[{}*]/.test(part) && !part.startsWith(":"),
@@ -33,17 +35,30 @@ export function parsePathTemplate(text: string): PathTemplate {
         );
         return { literal: part };
       }
-      return { literal: "", parameter: found[1] as string, ...(found[2] === undefined ? {} : { verb: found[2] }) };
+      return {
+        literal: "",
+        parameter: found[1] as string,
+        ...(found[2] === undefined ? {} : { rest: true }),
+        ...(found[3] === undefined ? {} : { verb: found[3] }),
+      };
     });
+  const restsBefore = segments.slice(0, -1).some(({ rest }) => rest === true);
+  invariant(
+    !restsBefore && (segments.at(-1)?.rest !== true || segments.at(-1)?.verb === undefined),
+    "INTERNAL",
+    `The path "${text}" has {name*} elsewhere than at its end.`,
+  );
   const parameters = segments.flatMap(({ parameter }) => parameter ?? []);
   invariant(new Set(parameters).size === parameters.length, "INTERNAL", `The path "${text}" names a parameter twice.`);
-  return { text, segments, parameters };
+  // In the reference it is a parameter like any other, since OpenAPI has no other.
+  return { text: text.replace("*}", "}"), segments, parameters };
 }
 
 /** The pattern for Hono; `siblings` are all templates of the app, to know which places have verbs. */
 export function honoPattern(template: PathTemplate, siblings: readonly PathTemplate[]): string {
-  const parts = template.segments.map(({ literal, parameter, verb }, i) => {
+  const parts = template.segments.map(({ literal, parameter, verb, rest }, i) => {
     if (parameter === undefined) return literal;
+    if (rest === true) return `:${parameter}{.+}`;
     if (verb !== undefined) return `:${parameter}{[^/:]+${verb}}`;
     const verbsHere = siblings.some(
       (other) => other.segments.length > i && other.segments[i]?.verb !== undefined && samePlace(template, other, i),
@@ -79,6 +94,7 @@ export function comparePaths(a: PathTemplate, b: PathTemplate): number {
 function rank(segment: Segment | undefined): number {
   if (segment === undefined) return 0;
   if (segment.parameter === undefined) return 1;
+  if (segment.rest === true) return 4;
   return segment.verb === undefined ? 3 : 2;
 }
 

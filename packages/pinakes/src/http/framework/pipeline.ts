@@ -134,6 +134,7 @@ async function readRequest(
     signal: raw.signal,
     closing: kit.closing,
     raw,
+    note: (fields) => void c.set("notes", { ...c.get("notes"), ...fields }),
   };
   return { request, bytes };
 }
@@ -162,10 +163,12 @@ async function readBody(
     if (type !== "multipart/form-data") throw unsupportedType(type, ["multipart/form-data", ...json]);
     return { body: { kind: "multipart", parts: () => parts(raw, { ...spec.partLimits, bodyBytesMax }) } };
   }
-  const contentType = type ?? (lenient ? "application/octet-stream" : undefined);
-  if (contentType === undefined || !spec.raw.some((wanted) => wanted === contentType || wanted === "*/*"))
+  const anything = spec.raw.includes("*/*");
+  if (!anything && (type === undefined || !spec.raw.includes(type)))
     throw unsupportedType(type, [...spec.raw, ...json]);
-  return { body: { kind: "raw", contentType, stream: bodyChunks(raw, bodyBytesMax) } };
+  return {
+    body: { kind: "raw", contentType: type ?? "application/octet-stream", stream: bodyChunks(raw, bodyBytesMax) },
+  };
 }
 
 async function runHandler(

@@ -100,6 +100,8 @@ export interface RouteRequest<
   /** Aborted when the server begins to close: answers without end (server-sent events) end then; others finish. */
   readonly closing: AbortSignal;
   readonly raw: Request;
+  /** Adds to the line that the log has of this request; never a secret, never content. */
+  readonly note: (fields: Readonly<Record<string, string>>) => void;
 }
 
 export interface RouteDeclaration<
@@ -137,6 +139,8 @@ export interface RouteDeclaration<
   readonly lenient?: boolean;
   /** Of a facade: the status of an error, where it is not that of its code; asked for every error, as `errorBody` is. */
   errorStatus?(error: PinakesError, headers: Headers): number;
+  /** The key may also come as the password of Basic credentials, from clients that can send nothing else. */
+  readonly basicOk?: boolean;
   /** Of a facade that has errors of its own form: also those that end a request before the handler, such as a body that is no JSON. */
   errorBody?(error: PinakesError): object;
   handler(
@@ -163,6 +167,7 @@ export interface Route {
   readonly readOnlyOk: boolean;
   readonly conditional: boolean;
   readonly lenient: boolean;
+  readonly basicOk: boolean;
   readonly errorBody: ((error: PinakesError) => object) | undefined;
   readonly errorStatus: ((error: PinakesError, headers: Headers) => number) | undefined;
   readonly handler: (request: RouteRequest) => Promise<Answer> | Answer;
@@ -217,6 +222,7 @@ export function defineRoute<
     readOnlyOk: declaration.readOnlyOk ?? false,
     conditional: declaration.conditional ?? false,
     lenient,
+    basicOk: declaration.basicOk ?? false,
     errorBody: declaration.errorBody?.bind(declaration),
     errorStatus: declaration.errorStatus?.bind(declaration),
     handler: declaration.handler.bind(declaration) as unknown as Route["handler"],

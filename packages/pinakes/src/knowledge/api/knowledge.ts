@@ -21,6 +21,7 @@ import { AccessApi } from "./access-api.ts";
 import { CollectionsApi } from "./collections-api.ts";
 import { DocumentsApi } from "./documents-api.ts";
 import { FilesApi } from "./files-api.ts";
+import type { Library } from "../library/library.ts";
 import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { JobsApi } from "./jobs-api.ts";
 import type { OperationsApi } from "./operations-api.ts";
@@ -39,6 +40,8 @@ export class Knowledge {
   readonly files: FilesApi;
   /** Files on their way into a collection, under keys that their user chose. */
   readonly staging: Staging;
+  /** A user's documents apart from any collection, under ids of their own. */
+  readonly library: Library;
   readonly search: SearchApi;
   /** Questions answered from what a search finds, with verified citations. */
   readonly answers: AnswersApi;
@@ -78,6 +81,7 @@ export class Knowledge {
     this.documents = new DocumentsApi(services);
     this.files = new FilesApi(services);
     this.staging = services.staging;
+    this.library = services.library;
     this.search = new SearchApi(services, this.collections);
     const { chat, embedders, places } = services.deps;
     this.answers = new AnswersApi({ search: this.search, chat, embedders, places });

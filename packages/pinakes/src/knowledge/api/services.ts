@@ -15,6 +15,8 @@ import type { FileRecords } from "../files/file-records.ts";
 import { FileUploads } from "../files/file-uploads.ts";
 import { Staging } from "../files/staging.ts";
 import { Files } from "../files/files.ts";
+import { Library } from "../library/library.ts";
+import type { LibraryRecords } from "../library/library-records.ts";
 import { GraphApi } from "../graph/graph-api.ts";
 import type { IngestQueue } from "../documents/ingest-queue.ts";
 import { QueuesApi } from "./queues-api.ts";
@@ -53,6 +55,7 @@ export interface KnowledgeCore {
   readonly stores: readonly Participant[];
   readonly fileRecords: FileRecords;
   readonly responses: Responses;
+  readonly libraryRecords: LibraryRecords;
 }
 
 export interface Services extends KnowledgeCore {
@@ -66,6 +69,7 @@ export interface Services extends KnowledgeCore {
   readonly staging: Staging;
   readonly attachments: Attachments;
   readonly fileBatches: FileBatches;
+  readonly library: Library;
   readonly search: Search;
   readonly deletion: CollectionDeletion;
   readonly archiving: CollectionArchiving;
@@ -90,6 +94,7 @@ export function assembleServices(services: KnowledgeCore): Services {
   const documents = new Documents(deps, queue);
   const uploads = new Uploads(deps, queue);
   const files = new Files({ deps, registry, records: services.fileRecords, documents });
+  const fileUploads = new FileUploads(deps, registry, services.fileRecords, files);
   const attachments = new Attachments({ deps, files, uploads, documents, jobs });
   const search = new Search(deps, collections, catalog, repositories);
   const deletion = new CollectionDeletion({ deps, catalog, collections, registry, lifecycle, stores, jobs });
@@ -113,10 +118,11 @@ export function assembleServices(services: KnowledgeCore): Services {
     documents,
     uploads,
     files,
-    fileUploads: new FileUploads(deps, registry, services.fileRecords, files),
+    fileUploads,
     staging: new Staging({ deps, registry, records: services.fileRecords }),
     attachments,
     fileBatches: new FileBatches({ deps, jobs, collections, documents, files, attachments }),
+    library: new Library(deps, { records: services.libraryRecords, files, uploads: fileUploads }),
     search,
     deletion,
     repositoryDeletion,

@@ -9,6 +9,8 @@ import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Collections } from "./collections.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import { NameTaken } from "../records/name-taken.ts";
+import { personalAlias, personalRepositoryId } from "../records/ids.ts";
+import { ifMissing } from "../../runtime/expected-errors.ts";
 import { checkFileName } from "../records/names.ts";
 import type { Repositories } from "./repositories.ts";
 
@@ -81,8 +83,10 @@ async function created(
   error: unknown,
 ): Promise<OpenCollection> {
   if (!hasCode(error, "NOT_FOUND")) throw error;
-  const { record } = await repositories.get(caller, repositoryId);
-  if (record[setting] !== true) throw error;
+  // By its own id: the alias would create the personal repository, and a new one creates nothing on first use.
+  const named = repositoryId === personalAlias ? personalRepositoryId(caller.userId) : repositoryId;
+  const repository = await ifMissing(repositories.get(caller, named));
+  if (repository?.record[setting] !== true) throw error;
   check();
   try {
     return await collections.create(caller, repositoryId, { collection_id: collectionId });

@@ -35,6 +35,7 @@ import {
 import { SealedCursors } from "../records/sealed-cursors.ts";
 import { graphLimits } from "./graph-limits.ts";
 import { checkLoad, loadTriples, type LoadInput, type LoadResult } from "./load-triples.ts";
+import { readGraphBodies, readGraphName, replaceGraph, type GraphInput, type GraphWritten } from "./graph-store.ts";
 import { SpaceWriter } from "./space-writer.ts";
 import {
   isEmptyPattern,
@@ -107,6 +108,23 @@ export class GraphApi {
     return loadTriples(load, this.#writer(caller, opened), { atomicQuadsMax, newId: this.#deps.newId });
   }
 
+  /** Given one by one: all are checked before the first is stored. */
+  async addTriples(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    triples: readonly TripleInput[],
+  ): Promise<{ readonly inserted: number }> {
+    requireCaller(caller);
+    const quads = triples.map(readTriple);
+    const opened = await openOrCreate(this.#services, caller, repositoryId, collectionId, undefined, "Adding triples");
+    const writer = this.#writer(caller, opened);
+    let inserted = 0;
+    for (let i = 0; i < quads.length; i += graphLimits.writeQuadsMax)
+      inserted += (await writer.write({ insert: quads.slice(i, i + graphLimits.writeQuadsMax) })).inserted;
+    return { inserted };
+  }
+
   async matchTriples(
     caller: Caller,
     repositoryId: string,
@@ -176,6 +194,42 @@ export class GraphApi {
       () => writeRdf(this.#all(caller, opened, pattern, named), { format }),
       signal,
     );
+  }
+
+  /** Whether there is such a graph: the default graph always, a named one while it has triples. */
+  async hasGraph(caller: Caller, repositoryId: string, collectionId: string, graph?: string): Promise<boolean> {
+    const g = readGraphName(graph);
+    const opened = await this.#readable(caller, repositoryId, collectionId);
+    return g === defaultGraph || (await this.#match(caller, opened, { g }, { limit: 1 })).quads.length > 0;
+  }
+
+  /** The graph is then what the bodies say (`replace`), or has it beside what it had. */
+  async writeGraph(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    input: GraphInput & { readonly replace: boolean },
+  ): Promise<GraphWritten> {
+    requireCaller(caller);
+    const g = readGraphName(input.graph);
+    const opened = await this.#collections.open(caller, repositoryId, collectionId, {
+      needed: "WRITE",
+      action: "Changing a graph",
+    });
+    const writer = this.#writer(caller, opened);
+    const wanted = await readGraphBodies(input, g);
+    await noteUse(this.#deps, caller.scope, opened.collection);
+    const present: Quad[] = [];
+    for await (const quads of this.#pages(caller, opened, { g })) {
+      present.push(...quads);
+      if (!input.replace) break;
+      if (present.length > graphLimits.atomicQuadsMax * 2) break;
+    }
+    const created = g !== defaultGraph && present.length === 0 && wanted.length > 0;
+    if (input.replace) return { created, ...(await replaceGraph(writer, present, wanted)) };
+    if (wanted.length === 0) return { created, inserted: 0, removed: 0 };
+    const { inserted } = await writer.write({ insert: wanted, atomic: true });
+    return { created, inserted, removed: 0 };
   }
 
   /** Removes the matches of a pattern, or exact triples. */

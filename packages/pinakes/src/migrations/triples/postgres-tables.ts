@@ -4,6 +4,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type { PostgresSource } from "../allowed-sources.ts";
 import {
+  moreOf,
   quoted,
   type LegacyRow,
   type LegacyTables,
@@ -198,23 +199,30 @@ function conditions(
 async function* fetched(
   client: Client,
   part: TablePart,
-  { s, p, o }: TableColumns,
+  { s, p, o, more = [] }: TableColumns,
   after?: RowKey,
 ): AsyncGenerator<LegacyRow> {
-  const names = [s, p, o].map((column) => `${quoted(column)} COLLATE "C"`);
+  const names = [
+    ...[s, p, o].map((column) => `${quoted(column)} COLLATE "C"`),
+    ...more.map(({ name }) => `coalesce(${quoted(name)}::text, '') COLLATE "C"`),
+  ];
+  const marks = names.map((_, i) => `$${i + 1}`).join(", ");
+  const order = names.map((_, i) => i + 1).join(", ");
+  const others = more.map(({ is }, i) => `, ${names[i + 3]} AS more_${is}`).join("");
   const { where, values } = conditions(
     part,
-    after === undefined ? undefined : { sql: `(${names.join(", ")}) > ($1, $2, $3)`, values: after },
+    after === undefined ? undefined : { sql: `(${names.join(", ")}) > (${marks})`, values: after },
   );
   // Cursor names must be unique: each read gets its own.
   const cursor = `pinakes_${(cursors += 1)}`;
   await client.query(
-    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT DISTINCT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o FROM ${part.table} ${where} ORDER BY 1, 2, 3`,
+    `DECLARE ${cursor} NO SCROLL CURSOR FOR SELECT DISTINCT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o${others} FROM ${part.table} ${where} ORDER BY ${order}`,
     [...values],
   );
   for (;;) {
     const { rows } = await client.query(`FETCH ${rowsPerFetch} FROM ${cursor}`);
-    yield* rows as LegacyRow[];
+    for (const row of rows as Record<string, unknown>[])
+      yield { s: row["s"], p: row["p"], o: row["o"], ...moreOf(row, more) };
     if (rows.length < rowsPerFetch) break;
   }
   await client.query(`CLOSE ${cursor}`);

@@ -35,7 +35,10 @@ export const TriplesSpec = z.strictObject({
       }),
     )
     .optional(),
-  /** `collection`: in tables with this column, each of its values is a collection. */
+  /**
+   * `collection`: in tables with this column, each of its values is a collection. `g`: the graph, "" for the default graph. `otype` (u or i: IRI,
+   * l: literal), `dtype` and `lang`: what an object is, in place of the rule for objects.
+   */
   columns: z
     .strictObject({
       s: name.optional(),
@@ -43,6 +46,10 @@ export const TriplesSpec = z.strictObject({
       o: name.optional(),
       created_at: name.optional(),
       collection: name.optional(),
+      g: name.optional(),
+      otype: name.optional(),
+      dtype: name.optional(),
+      lang: name.optional(),
     })
     .optional(),
   /** Columns that may be dropped. */
@@ -65,6 +72,31 @@ export interface TableColumns {
   readonly p: string;
   readonly o: string;
   readonly created_at: string;
+  /** Further columns that are part of a triple, by what they say. */
+  readonly more?: readonly MoreColumn[] | undefined;
+}
+
+export interface MoreColumn {
+  readonly is: "g" | "otype" | "dtype" | "lang";
+  readonly name: string;
+}
+
+/** TrustGraph's own names are known: `d` or `g`, and beside `otype` also `dtype` and `lang`. */
+export function moreColumns(spec: TriplesSpec, columns: readonly string[]): readonly MoreColumn[] {
+  const { columns: named = {}, ignore_columns = [] } = spec;
+  const known = (is: MoreColumn["is"], ...defaults: readonly string[]): readonly MoreColumn[] => {
+    const found = (named[is] === undefined ? defaults : [named[is]]).find(
+      (column) => columns.includes(column) && !ignore_columns.includes(column),
+    );
+    return found === undefined ? [] : [{ is, name: found }];
+  };
+  const otype = known("otype", "otype");
+  const typed = otype.length > 0;
+  return [
+    ...known("g", "g", ...(typed ? ["d"] : [])),
+    ...otype,
+    ...(typed ? [...known("dtype", "dtype"), ...known("lang", "lang")] : []),
+  ];
 }
 
 export function columnsOf({ columns = {} }: TriplesSpec): TableColumns {

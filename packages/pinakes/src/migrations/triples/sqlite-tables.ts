@@ -5,6 +5,7 @@ import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import {
   quoted,
+  moreOf,
   type LegacyRow,
   type LegacyTables,
   type LockedTable,
@@ -108,17 +109,23 @@ export class SqliteTables implements LegacyTables {
 async function* distinctRows(
   db: DatabaseSync,
   part: TablePart,
-  { s, p, o }: TableColumns,
+  { s, p, o, more = [] }: TableColumns,
   after?: RowKey,
 ): AsyncGenerator<LegacyRow> {
   // Binary, whatever the collation of the columns: texts that differ in case are different.
-  const names = [s, p, o].map((name) => `${quoted(name)} COLLATE BINARY`);
+  const names = [
+    ...[s, p, o].map((name) => `${quoted(name)} COLLATE BINARY`),
+    ...more.map(({ name }) => `coalesce(${quoted(name)}, '') COLLATE BINARY`),
+  ];
+  const marks = names.map(() => "?").join(", ");
+  const groups = names.map((_, i) => i + 1).join(", ");
+  const others = more.map(({ is }, i) => `, ${names[i + 3]} AS more_${is}`).join("");
   const { where, values } = conditions(
     part,
-    after === undefined ? undefined : { sql: `(${names.join(", ")}) > (?, ?, ?)`, values: after },
+    after === undefined ? undefined : { sql: `(${names.join(", ")}) > (${marks})`, values: after },
   );
   const sql = (at: string) =>
-    `SELECT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o, ${at} AS at FROM ${quoted(part.table)} ${where} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`;
+    `SELECT ${names[0]} AS s, ${names[1]} AS p, ${names[2]} AS o${others}, ${at} AS at FROM ${quoted(part.table)} ${where} GROUP BY ${groups} ORDER BY ${groups}`;
   let statement: StatementSync;
   try {
     statement = db.prepare(sql("min(rowid)"));
@@ -129,7 +136,8 @@ async function* distinctRows(
   let rows = 0;
   for (const row of statement.iterate(...values)) {
     if ((rows += 1) % rowsPerTurn === 0) await nextTurn();
-    yield { s: row["s"], p: row["p"], o: row["o"], at: (row["at"] as number | null) ?? undefined };
+    const at = (row["at"] as number | null) ?? undefined;
+    yield { s: row["s"], p: row["p"], o: row["o"], at, ...moreOf(row, more) };
   }
 }
 

@@ -1,6 +1,6 @@
 /** Tables of triples in an engine: reads, and the single transaction that changes the old form. */
 import type { JsonValue } from "../../domain/json.ts";
-import type { TableColumns } from "./spec.ts";
+import type { MoreColumn, TableColumns } from "./spec.ts";
 import type { TextRow } from "./term-rules.ts";
 
 export interface LegacyRow extends TextRow {
@@ -21,7 +21,8 @@ export interface TablePart {
   readonly only?: { readonly column: string; readonly value: string } | undefined;
 }
 
-export type RowKey = readonly [s: string, p: string, o: string];
+/** The texts of s, p and o, and of further columns. */
+export type RowKey = readonly string[];
 
 export interface LegacyTables extends AsyncDisposable {
   /** Name for messages. */
@@ -47,6 +48,12 @@ export interface LockedTable {
   drop(): Promise<void>;
   create(ddl: readonly string[]): Promise<void>;
   insert(columns: readonly string[], rows: readonly (readonly (string | null)[])[]): Promise<void>;
+}
+
+/** The values of further columns, which engines name `more_<what>`. */
+export function moreOf(row: Readonly<Record<string, unknown>>, more: readonly MoreColumn[]): Pick<LegacyRow, "more"> {
+  if (more.length === 0) return {};
+  return { more: Object.fromEntries(more.map(({ is }) => [is, row[`more_${is}`]])) };
 }
 
 /** Quotes an SQL identifier. */

@@ -4,18 +4,21 @@
  */
 import { invalid, PinakesError, show } from "../../domain/errors.ts";
 import { defaultGraph, iri, literal, termOf, type Quad, type TermText } from "../../domain/rdf.ts";
-import type { TriplesSpec } from "./spec.ts";
+import type { MoreColumn, TriplesSpec } from "./spec.ts";
 
 export interface TextRow {
   readonly s: unknown;
   readonly p: unknown;
   readonly o: unknown;
+  /** Of further columns, by what they say. */
+  readonly more?: Readonly<Partial<Record<MoreColumn["is"], unknown>>> | undefined;
 }
 
 /** Syntax of IRIs; the store checks the details. */
 const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:[^\p{Cc} <>"{}|^`\\]+$/u;
 const blankLabel = /^_:[\p{L}\p{N}_](?:[\p{L}\p{N}._-]*[\p{L}\p{N}_-])?$/u;
 const termBytesMax = 32_768;
+const xsd = "http://www.w3.org/2001/XMLSchema#";
 
 export class TermRules {
   readonly #objects: TriplesSpec["objects"];
@@ -35,6 +38,7 @@ export class TermRules {
   /** INVALID names the wrong column and the reason. */
   quadOf(row: TextRow): Quad {
     const [s, p, o] = [textOf(row.s, "s"), textOf(row.p, "p"), textOf(row.o, "o")];
+    if (row.more !== undefined) return this.#fullQuad({ s, p, o }, row.more);
     if (p.startsWith("_:")) throw invalid(`p: ${show(p)} is a blank node, which cannot be a predicate.`);
     const quad = { s: this.#node(s, "s"), p: this.#node(p, "p"), o: this.#object(o, p), g: defaultGraph };
     const back = this.rowOf(quad);
@@ -43,6 +47,37 @@ export class TermRules {
         `${show([s, p, o])} would come back as ${show([back.s, back.p, back.o])}; change iri_base or the rule for objects.`,
       );
     return quad;
+  }
+
+  /** A row that says itself what its object is; such tables are never written back. */
+  #fullQuad(
+    { s, p, o }: { readonly s: string; readonly p: string; readonly o: string },
+    { g = "", otype, dtype = "", lang = "" }: NonNullable<TextRow["more"]>,
+  ): Quad {
+    if (p.startsWith("_:")) throw invalid(`p: ${show(p)} is a blank node, which cannot be a predicate.`);
+    const graph = textOf(g, "graph");
+    return {
+      s: this.#node(s, "s"),
+      p: this.#node(p, "p"),
+      o:
+        otype === undefined
+          ? this.#object(o, p)
+          : this.#typedObject(o, otype, textOf(dtype, "dtype"), textOf(lang, "lang")),
+      g: graph === "" ? defaultGraph : this.#node(graph, "graph"),
+    };
+  }
+
+  #typedObject(text: string, otype: unknown, datatype: string, language: string): TermText {
+    switch (otype) {
+      case "u":
+      case "i":
+        return this.#node(text, "o");
+      case "l":
+        if (language !== "") return literal(text, { language });
+        return datatype === "" ? literal(text) : literal(text, { datatype: datatype.replace(/^xsd:/, xsd) });
+      default:
+        throw invalid(`otype: ${show(otype)} is none of u, i and l; triples as terms are not supported.`);
+    }
   }
 
   /** CONFLICT for what the old form cannot represent, or would read differently. */

@@ -24,7 +24,15 @@ import type {
 } from "../source.ts";
 import { heldQuads, removeQuads, writeQuads } from "../quads.ts";
 import { checkPatterns } from "./check-patterns.ts";
-import { collectionColumn, columnsOf, targetOf, unitName, type TableColumns, type TriplesSpec } from "./spec.ts";
+import {
+  collectionColumn,
+  columnsOf,
+  moreColumns,
+  targetOf,
+  unitName,
+  type TableColumns,
+  type TriplesSpec,
+} from "./spec.ts";
 import type { LegacyRow, LegacyTables, LockedTable, RowKey, TableInfo, TablePart } from "./tables.ts";
 import { TermRules } from "./term-rules.ts";
 
@@ -45,7 +53,7 @@ export class TriplesSource extends EntrySource implements MigrationSource {
     this.#triples = triples;
     if (tables.change !== undefined)
       this.old = {
-        has: (unit) => partOf(unit).only === undefined,
+        has: (unit) => partOf(unit).only === undefined && !isFull(unit),
         remove: (unit, verified) => this.#remove(unit, verified),
         restore: (unit, held) => this.#restore(unit, held),
       };
@@ -68,8 +76,7 @@ export class TriplesSource extends EntrySource implements MigrationSource {
   async *entries(unit: UnitName, reading: Reading): AsyncGenerator<Entry> {
     const part = partOf(unit);
     for (const problem of await this.#faults(part.table)) reading.problem(problem);
-    for await (const { quad } of this.#quads(unit.name, this.#tables.rows(part, this.#columns), reading))
-      yield entryOf(quad);
+    for await (const { quad } of this.#quads(unit.name, await this.#rows(part), reading)) yield entryOf(quad);
   }
 
   async *held(_: UnitName, { scope, destination, signal }: Held): AsyncGenerator<Entry> {
@@ -89,11 +96,11 @@ export class TriplesSource extends EntrySource implements MigrationSource {
       chars = 0;
       return { checkpoint: { copied, ...(last === undefined ? {} : { after: last }) }, copied };
     };
-    const rows = this.#tables.rows(partOf(unit), this.#columns, after);
+    const rows = await this.#rows(partOf(unit), after);
     for await (const { quad, row } of this.#quads(unit.name, rows, strictly(signal))) {
       waiting.push(quad);
       chars += quad.s.length + quad.p.length + quad.o.length;
-      last = [row.s as string, row.p as string, row.o as string];
+      last = [row.s, row.p, row.o, ...Object.values(row.more ?? {})] as string[];
       if (waiting.length >= migrationLimits.copyRowsMax || chars >= migrationLimits.copyCharsMax) yield await flush();
     }
     yield await flush();
@@ -130,8 +137,22 @@ export class TriplesSource extends EntrySource implements MigrationSource {
       problems: [target === undefined ? unowned : undefined, wrong]
         .filter((reason) => reason !== undefined)
         .map((reason) => ({ where: name, reason })),
-      keep: only === undefined ? { ddl: [...ddl], dated: columns.includes(created_at) } : { part: { table, ...only } },
+      keep:
+        only === undefined
+          ? {
+              ddl: [...ddl],
+              dated: columns.includes(created_at),
+              ...(moreColumns(this.#spec, columns).length === 0 ? {} : { full: true }),
+            }
+          : { part: { table, ...only } },
     };
+  }
+
+  /** Also the columns that only some tables have. */
+  async #rows(part: TablePart, after?: RowKey): Promise<AsyncIterable<LegacyRow>> {
+    const { columns } = await this.#tables.info(part.table);
+    const more = moreColumns(this.#spec, columns);
+    return this.#tables.rows(part, more.length === 0 ? this.#columns : { ...this.#columns, more }, after);
   }
 
   /** An invalid table is a single unit, reported once. */
@@ -182,6 +203,7 @@ export class TriplesSource extends EntrySource implements MigrationSource {
       o,
       created_at,
       collectionColumn(this.#spec, columns),
+      ...moreColumns(this.#spec, columns).map(({ name }) => name),
       ...(this.#spec.ignore_columns ?? []),
     ]);
     const more = columns.filter((name) => !known.has(name));
@@ -215,12 +237,7 @@ export class TriplesSource extends EntrySource implements MigrationSource {
   }
 
   async *#allQuads(unit: UnitName, signal: AbortSignal): AsyncGenerator<Quad> {
-    for await (const { quad } of this.#quads(
-      unit.name,
-      this.#tables.rows(partOf(unit), this.#columns),
-      strictly(signal),
-    ))
-      yield quad;
+    for await (const { quad } of this.#quads(unit.name, await this.#rows(partOf(unit)), strictly(signal))) yield quad;
   }
 
   async #remove({ name }: UnitName, verified: Measured): Promise<void> {
@@ -279,6 +296,11 @@ export class TriplesSource extends EntrySource implements MigrationSource {
   async #changed(name: string, work: (table: LockedTable) => Promise<void>): Promise<void> {
     await this.#tables.change?.(name, work);
   }
+}
+
+/** A table with more than texts of s, p and o is never changed. */
+function isFull({ keep }: UnitName): boolean {
+  return (keep as { readonly full?: boolean } | null | undefined)?.full === true;
 }
 
 /** From the stored `keep`: a name with a "/" may also be a table's name. */

@@ -36,6 +36,11 @@ export interface Target {
   readonly response: string;
   /** Everybody's. */
   readonly model: string;
+  readonly flow: string;
+  /** The rest of the address of a graph. */
+  readonly graph: string;
+  /** A class of stores. */
+  readonly class: string;
 }
 
 /**
@@ -318,6 +323,59 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   createEmbeddings: [{ kind: "free", body: () => ({ input: "one" }), changes: false }],
   listModels: [free],
   getModel: [free],
+  getGraph: [{ kind: "thing", query: () => "default" }],
+  putGraph: [{ kind: "thing", query: () => "default", body: () => "<urn:s> <urn:p> 1 .", contentType: "text/turtle" }],
+  postGraph: [
+    { kind: "thing", query: () => "default", body: () => "<urn:s> <urn:p> 1 .", contentType: "text/turtle" },
+    { kind: "thing", body: () => "<urn:s> <urn:p> 1 .", contentType: "text/turtle" },
+  ],
+  deleteGraph: [{ kind: "thing", query: () => "default" }],
+  getGraphHere: [thing],
+  putGraphHere: [{ kind: "thing", body: () => "<urn:s> <urn:p> 1 .", contentType: "text/turtle" }],
+  postGraphHere: [{ kind: "thing", body: () => "<urn:s> <urn:p> 1 .", contentType: "text/turtle" }],
+  deleteGraphHere: [thing],
+  sendStorageManagement: [
+    { kind: "admin", body: ({ cid }) => ({ operation: "delete-collection", user: "ann", collection: cid }) },
+  ],
+  trustGraphCollections: [
+    { ...free, body: () => ({ operation: "list-collections" }), changes: false },
+    { kind: "same", body: ({ cid }) => ({ operation: "delete-collection", collection: cid }) },
+  ],
+  trustGraphLibrarian: [
+    { ...free, body: () => ({ operation: "list-documents", "include-children": true }), changes: false },
+    ...["get-document-metadata", "get-document-content", "stream-document", "list-children"].map(
+      (operation): HowToCall => ({
+        kind: "same",
+        body: ({ did }) => ({ operation, "document-id": did }),
+        changes: false,
+      }),
+    ),
+    {
+      kind: "same",
+      body: ({ upload }) => ({ operation: "get-upload-status", "upload-id": upload }),
+      changes: false,
+    },
+    { kind: "same", body: ({ did }) => ({ operation: "remove-document", "document-id": did }) },
+    { kind: "same", body: ({ upload }) => ({ operation: "abort-upload", "upload-id": upload }) },
+  ],
+  trustGraphKnowledge: [
+    { ...free, body: () => ({ operation: "list-kg-cores" }), changes: false },
+    { kind: "same", body: ({ did }) => ({ operation: "load-kg-core", id: did }) },
+    { kind: "same", body: ({ did }) => ({ operation: "delete-kg-core", id: did }) },
+  ],
+  trustGraphFlows: [{ ...free, body: () => ({ operation: "list-flows" }), changes: false }],
+  trustGraphTriples: [{ kind: "same", body: ({ cid }) => ({ collection: cid, g: "*" }), changes: false }],
+  trustGraphGraphEmbeddings: [
+    { kind: "same", body: ({ cid }) => ({ collection: cid, vector: [1, 0, 0] }), changes: false },
+  ],
+  trustGraphDocumentEmbeddings: [
+    { kind: "same", body: ({ cid }) => ({ collection: cid, vector: [1, 0, 0] }), changes: false },
+  ],
+  trustGraphEmbeddings: [{ ...free, body: () => ({ text: "one" }), changes: false }],
+  trustGraphTextLoad: [{ kind: "same", body: () => ({ text: "one", charset: "klingon" }) }],
+  trustGraphDocumentLoad: [{ kind: "same", body: () => ({ data: "%" }) }],
+  importTrustGraphCore: [{ kind: "same", query: () => "id=intruder", body: () => new Uint8Array() }],
+  exportTrustGraphCore: [{ kind: "thing", query: ({ did }) => `id=${did}` }],
   createOpenAIFile: [{ ...free, body: () => openAiForm("file", { purpose: "user_data" }) }],
   listOpenAIFiles: [free],
   getOpenAIFile: [thing],

@@ -162,7 +162,19 @@ async function fillOpenAi(server: TestServer, key: string, rid: string, cid: str
     input: `plans of ${marker}`,
     tools: [{ type: "file_search", vector_store_ids: [store] }],
   });
-  return { store, file, batch, upload, conversation, item, response, model: "all-MiniLM-L6-v2" };
+  return {
+    store,
+    file,
+    batch,
+    upload,
+    conversation,
+    item,
+    response,
+    model: "all-MiniLM-L6-v2",
+    flow: "default",
+    graph: "one",
+    class: "vector",
+  };
 }
 
 const idFields =
@@ -200,7 +212,8 @@ async function collectIds(server: TestServer, boss: string, targets: readonly Ta
   const known = (
     await Promise.all(shared.map(async (path) => (await server.call("GET", path, { key: boss })).text))
   ).join("\n");
-  for (const id of ids) if (id.length < 6 || known.includes(id) || id === "documents") ids.delete(id);
+  for (const id of ids)
+    if (id.length < 6 || known.includes(id) || id === "documents" || id === "vector") ids.delete(id);
   return ids;
 }
 

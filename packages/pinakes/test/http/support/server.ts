@@ -39,6 +39,7 @@ export interface KeyWishes {
   readonly scopes?: readonly ("read" | "write")[];
   readonly expires_at?: string;
   readonly name?: string;
+  readonly act_as?: readonly string[];
 }
 
 export interface TestServer extends AsyncDisposable {

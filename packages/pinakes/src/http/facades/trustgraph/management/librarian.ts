@@ -3,12 +3,12 @@
  * caller's own repository, but one that is moved may be in any; who the user is comes from the credential, and a body that names another one is refused. Answers and errors have
  * the source's form, whatever went wrong.
  */
-import { requireCaller, type Caller } from "../../../domain/caller.ts";
-import { PinakesError, type ErrorCode } from "../../../domain/errors.ts";
-import { ifMissing } from "../../../runtime/expected-errors.ts";
+import { requireCaller, type Caller } from "../../../../domain/caller.ts";
+import { PinakesError, type ErrorCode } from "../../../../domain/errors.ts";
+import { ifMissing } from "../../../../runtime/expected-errors.ts";
 import { librarianListMax, readManagement, UnknownOperation, type ManagementRequest } from "./request.ts";
-import { personalAlias, type CollectionView, type Knowledge } from "../../../knowledge/index.ts";
-import type { Migrations } from "../../../migrations/index.ts";
+import { personalAlias, type CollectionView, type Knowledge } from "../../../../knowledge/index.ts";
+import type { Migrations } from "../../../../migrations/index.ts";
 
 const pageItems = 100;
 const attemptsMax = 100;
@@ -59,14 +59,29 @@ export class Librarian {
     body: unknown,
     { readOnly = false }: { readonly readOnly?: boolean } = {},
   ): Promise<ManagementAnswer> {
+    const { response, failure } = await this.attempt(caller, body, { readOnly });
+    return { status: failure?.status ?? 200, response };
+  }
+
+  /** With the error itself, for answers of another form. */
+  async attempt(
+    caller: Caller,
+    body: unknown,
+    { readOnly = false }: { readonly readOnly?: boolean } = {},
+  ): Promise<{ readonly response: ManagementResponse; readonly failure?: PinakesError }> {
     requireCaller(caller);
     try {
       const told = await this.#run(caller, body, readOnly);
-      return { status: 200, response: { error: null, ...told, timestamp: this.#now() } };
+      return { response: { error: null, ...told, timestamp: this.#now() } };
     } catch (error) {
       if (!PinakesError.isInstance(error)) throw error;
-      return { status: error.status, response: this.refusal(error) };
+      return { response: this.refusal(error), failure: error };
     }
+  }
+
+  /** Makes the collection where it is not there; one that is there stays as it is. */
+  async ensure(caller: Caller, collection: string): Promise<void> {
+    await this.#update(caller, collection, { operation: "update-collection" });
   }
 
   /** An error as clients of the source know them; also of requests that never came here, such as those without a caller. */

@@ -1,7 +1,7 @@
 /** The facade for clients of the source's librarian: one address for all operations on collections. */
 import { z } from "zod";
-import type { Pinakes } from "../../../open.ts";
-import { defineRoute, type Route } from "../../framework/index.ts";
+import type { Pinakes } from "../../../../open.ts";
+import { defineRoute, type Route } from "../../../framework/index.ts";
 import { Librarian } from "./librarian.ts";
 import { managementOperations, managementSchema } from "./request.ts";
 
@@ -25,7 +25,7 @@ const Response = z
 
 const refused = (description: string) => ({ description, schema: Response });
 
-export function librarianRoutes({
+export function managementRoutes({
   knowledge,
   migrations,
 }: Pick<Pinakes, "knowledge" | "migrations">): readonly Route[] {

@@ -5,8 +5,8 @@
  */
 import { tagMatches } from "@pinakes/client";
 import { z } from "zod";
-import { PinakesError } from "../../../domain/errors.ts";
-import { invariant } from "../../../domain/invariant.ts";
+import { PinakesError } from "../../../../domain/errors.ts";
+import { invariant } from "../../../../domain/invariant.ts";
 
 export const managementOperations = [
   "list-collections",
