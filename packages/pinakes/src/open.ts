@@ -90,7 +90,7 @@ export async function openStores(
   });
   undo.defer(() => vectors.close());
   const features = await openFeatures(
-    { items, objects, queue, vectors: vectors.vectors, triples, clock, log },
+    { items, objects, queue, vectors: vectors.vectors, triples, clock, log, database: config.database },
     options,
   );
   undo.defer(() => features.close());
@@ -207,6 +207,7 @@ interface FeatureStores {
   readonly triples: TripleStore;
   readonly clock: Clock;
   readonly log: Log;
+  readonly database: string;
 }
 
 async function openFeatures(stores: FeatureStores, options: OpenOptions): Promise<Features> {

@@ -3,7 +3,8 @@ import type { Page, Paging, SortOrder } from "./common.ts";
 import type { Stored } from "./state.ts";
 import type { JsonObject, JsonScalar, JsonValue } from "../json.ts";
 
-export type PartitionKeyValue = string | number | boolean;
+/** Null, and `{}` for documents without a value, only where the key is optional. */
+export type PartitionKeyValue = string | number | boolean | null | Readonly<Record<string, never>>;
 /** One value, or one per path where a partition key has several. */
 export type PartitionKey = PartitionKeyValue | readonly PartitionKeyValue[];
 
@@ -32,6 +33,8 @@ export interface ContainerSpec {
   readonly default_ttl?: number | null;
   /** Queries that no index serves are refused instead of answered slowly. */
   readonly strict?: boolean;
+  /** Documents may have null or no value in the partition key. Fixed at creation. */
+  readonly optional_key?: boolean;
 }
 
 export const containerKinds = ["system", "own"] as const;
@@ -82,6 +85,8 @@ export type BatchOperation =
       readonly id: string;
       readonly operations: readonly PatchOperation[];
       readonly if_match?: string;
+      /** `from c where …`: only if it holds for the stored document. */
+      readonly condition?: string;
     }
   | { readonly op: "delete"; readonly id: string; readonly if_match?: string }
   | { readonly op: "read"; readonly id: string }

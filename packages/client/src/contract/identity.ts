@@ -48,14 +48,20 @@ export interface Key {
   readonly created_by: string;
   readonly expires_at: string | null;
   readonly last_used_at: string | null;
+  /** Also signs requests of Cosmos DB's clients. */
+  readonly account: boolean;
 }
 
 /** `key` is the secret; no later call shows it. */
 export interface CreatedKey extends Key {
   readonly key: string;
+  /** With `account`: what Cosmos DB's clients take for their key; it is not shown again either. */
+  readonly account_key?: string;
 }
 
 export interface NewKey {
+  /** Also an account key for clients of Cosmos DB (`/cosmos`); its role is `admin` unless given. */
+  readonly account?: boolean | undefined;
   readonly user_id: string;
   readonly workspace_id?: string | undefined;
   readonly groups?: readonly string[] | undefined;

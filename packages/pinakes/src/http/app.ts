@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import { connectionDefaults, type ConnectionLimits } from "../config-connections.ts";
 import type { Pinakes } from "../open.ts";
+import type { Clock } from "../ports/clock.ts";
 import { apiInfo } from "./api-info.ts";
 import {
   createLogger,
@@ -39,6 +40,7 @@ import {
   trustGraphRoutes,
   TrustGraphSockets,
 } from "./facades/trustgraph/index.ts";
+import { mountCosmos } from "./facades/cosmos/mount.ts";
 import { errorBody, openAiPrefix, openAiRoutes } from "./facades/openai/routes.ts";
 import { memoryRoutes } from "./api/memories.ts";
 import { metricRoutes } from "./api/metrics.ts";
@@ -80,6 +82,8 @@ export interface AppOptions {
   readonly checkAnswers?: boolean | undefined;
   /** The address under which clients reach the server, such as https://pinakes.example.com; from each request when absent. */
   readonly publicUrl?: string | undefined;
+  /** Of what counts time here; the system's when absent. For tests. */
+  readonly clock?: Clock | undefined;
   /** More MCP tools, prompts and resources; for tests. */
   readonly mcp?: McpExtension | undefined;
 }
@@ -131,6 +135,12 @@ export async function createHttp(
     extend: options.mcp,
     log: log ?? createLogger({ level: "silent" }),
     closing: closing ?? new AbortController().signal,
+  });
+  mountCosmos(app, pinakes, {
+    limiter,
+    publicUrl: options.publicUrl,
+    log: log ?? createLogger({ level: "silent" }),
+    clock: options.clock,
   });
   if (options.console !== undefined) mountConsole(app, options.console, routes);
   const socketLog = log ?? createLogger({ level: "silent" });

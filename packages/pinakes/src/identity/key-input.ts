@@ -9,7 +9,8 @@ const KeyInput = z.strictObject({
   user_id: z.string(),
   workspace_id: z.string().optional(),
   groups: z.array(z.string()).default([]),
-  role: z.enum(roles).default("user"),
+  account: z.boolean().default(false),
+  role: z.enum(roles).optional(),
   permissions: z.array(z.enum(permissions)).default([]),
   name: z
     .string()
@@ -40,6 +41,8 @@ export interface CheckedKey {
   readonly expires_at: string | null;
   readonly read_only: boolean;
   readonly act_as: string[];
+  /** Absent in records that are none. */
+  readonly account?: true;
 }
 
 /** Only the workspace, which decides whether the caller may ask at all. */
@@ -58,7 +61,9 @@ export function checkKeyInput(input: unknown, workspace: string, now: number): C
       .map(({ path, message }) => `${path.length === 0 ? "the request" : path.map(String).join(".")}: ${message}`);
     throw invalid(`A key needs at least { "user_id": "…" }, and this does not fit: ${issues.join("; ")}.`);
   }
-  const { user_id, groups, role, name, expires_at, scopes } = result.data;
+  const { user_id, groups, account, name, expires_at, scopes } = result.data;
+  // Whoever has the key of a Cosmos DB account may do everything in it.
+  const role = result.data.role ?? (account ? "admin" : "user");
   const caller = makeCaller({ tenant: workspace, userId: user_id, groups, role, permissions: result.data.permissions });
   return {
     user_id,
@@ -69,6 +74,7 @@ export function checkKeyInput(input: unknown, workspace: string, now: number): C
     expires_at: checkExpiry(expires_at ?? null, now),
     read_only: scopes !== undefined && !scopes.includes("write"),
     act_as: checkUsers(result.data.act_as, workspace),
+    ...(account ? { account } : {}),
   };
 }
 

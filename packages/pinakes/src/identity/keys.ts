@@ -14,6 +14,7 @@ import type { Scope } from "../domain/scope.ts";
 import { tolerate } from "../runtime/expected-errors.ts";
 import type { Clock } from "../ports/clock.ts";
 import { grant, refused, requireAdmin, requireWrite, type Authenticated } from "./authenticated.ts";
+import { AccountKeys } from "./account-keys.ts";
 import { checkKeyInput, workspaceNamed, type CreateKey } from "./key-input.ts";
 import { identityLimits } from "./limits.ts";
 import type { Notes } from "./notes.ts";
@@ -39,10 +40,12 @@ export interface KeyInfo {
   readonly expires_at: string | null;
   /** To the minute. */
   readonly last_used_at: string | null;
+  /** Also signs requests of Cosmos DB's clients. */
+  readonly account: boolean;
 }
 
 /** `key` is shown here and never again. */
-export type CreatedKey = KeyInfo & { readonly key: string };
+export type CreatedKey = KeyInfo & { readonly key: string; readonly account_key?: string };
 
 export type ListKeys = PageOptions & { readonly workspace_id?: string | undefined };
 
@@ -67,11 +70,20 @@ export class KeyRing implements Keys {
   readonly #notes: Notes;
   readonly #workspaces: WorkspaceBook;
   readonly #cache: RecordCache<KeyRecord>;
+  readonly #accounts: AccountKeys;
   readonly #turns = new KeyedQueue();
   /** Of the last key made in a workspace, so that lists of this process show it even where indexes are late. */
   readonly #lastWrites = new Map<string, string>();
 
-  constructor(parts: { records: KeyRepository; scope: Scope; clock: Clock; notes: Notes; workspaces: WorkspaceBook }) {
+  constructor(parts: {
+    records: KeyRepository;
+    scope: Scope;
+    clock: Clock;
+    notes: Notes;
+    workspaces: WorkspaceBook;
+    accountSecret: Uint8Array;
+  }) {
+    this.#accounts = new AccountKeys({ ...parts, secret: parts.accountSecret });
     this.#records = parts.records;
     this.#scope = parts.scope;
     this.#clock = parts.clock;
@@ -99,7 +111,10 @@ export class KeyRing implements Keys {
       ttl: ttlOf(checked.expires_at, now),
     };
     await this.#turns.run([workspace], () => this.#store(record));
-    return { ...infoOf(record), key: `pk_${record.id}_${secret}` };
+    const made = { ...infoOf(record), key: `pk_${record.id}_${secret}` };
+    if (record.account !== true) return made;
+    this.#accounts.made(record.id);
+    return { ...made, account_key: this.#accounts.keyOf(record).toString("base64") };
   }
 
   async list(auth: Authenticated, { limit, cursor, workspace_id }: ListKeys = {}): Promise<PageOf<KeyInfo>> {
@@ -145,7 +160,17 @@ export class KeyRing implements Keys {
       if (!hasCode(error, "NOT_FOUND")) throw error;
     } finally {
       this.#cache.forget(keyId);
+      this.#accounts.gone(keyId);
     }
+  }
+
+  /** Whose account key fits a signature. `keyId`: only that one. */
+  async authenticateAccount(keyId: string | undefined, fits: (key: Uint8Array) => boolean): Promise<Authenticated> {
+    if (keyId !== undefined && !keyIdPattern.test(keyId)) throw refused();
+    return this.#accounts.authenticate(keyId, fits, {
+      read: (id) => this.#read(id),
+      grant: (record) => this.#grant(record, "key"),
+    });
   }
 
   /** Whose key this is. One item read at most. */
@@ -269,5 +294,6 @@ function infoOf(record: KeyRecord): KeyInfo {
     created_by,
     expires_at,
     last_used_at,
+    account: record.account === true,
   };
 }

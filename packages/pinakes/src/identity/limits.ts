@@ -6,6 +6,10 @@ export const identityLimits = Object.freeze({
   /** Users that one key may act for. */
   actAsUsersMax: 100,
   keysPerWorkspaceMax: 10_000,
+  /** A signature that names no key is tried with so many; beyond that the address must name it. */
+  accountKeysTriedMax: 1_000,
+  /** How long an account key that another process made may be unknown. */
+  accountKeysListedEveryMs: 1_000,
   /** A key that shall live longer has no end at all. */
   keyLifetimeMsMax: 50 * 365 * 86_400_000,
   /** An expired key stays in the list for so long, for whoever wonders why it stopped, and goes then. */

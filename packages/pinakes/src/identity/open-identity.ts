@@ -9,6 +9,7 @@ import type { Scope, SystemScope } from "../domain/scope.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import { describeMe, grant, nothingGiven, refused, type Authenticated, type Me } from "./authenticated.ts";
+import { accountSecret } from "./account-keys.ts";
 import { KeyRing, type Keys } from "./keys.ts";
 import { identityLimits } from "./limits.ts";
 import { LocalOperator } from "./local-operator.ts";
@@ -43,6 +44,8 @@ export interface Credentials {
 
 export interface Identity {
   authenticate(credentials: Credentials): Promise<Authenticated>;
+  /** By a request that was signed with an account key: the one named, or any for which `fits` holds. */
+  authenticateAccount(keyId: string | undefined, fits: (key: Uint8Array) => boolean): Promise<Authenticated>;
   me(auth: Authenticated): Me;
   /** For the program that embeds Pinakes: it acts as the caller that it made. Requests never come this way. */
   embedded(caller: Caller): Authenticated;
@@ -87,7 +90,8 @@ export async function openIdentity({
   ];
   const workspaces = new WorkspaceBook({ records: workspaceRecords, scope, clock, notes });
   await workspaces.ensure(defaultWorkspace, "root");
-  const keys = new KeyRing({ records: keyRecords, scope, clock, notes, workspaces });
+  const secret = await accountSecret(items, scope);
+  const keys = new KeyRing({ records: keyRecords, scope, clock, notes, workspaces, accountSecret: secret });
 
   const local = new LocalOperator(clock, root);
 
@@ -117,6 +121,8 @@ export async function openIdentity({
       if (sessionCookie === undefined || sessionCookie === "") throw nothingGiven();
       return sessions.authenticate(sessionCookie, { csrf, safeMethod });
     },
+    authenticateAccount: (keyId: string | undefined, fits: (key: Uint8Array) => boolean) =>
+      keys.authenticateAccount(keyId, fits),
     me: describeMe,
     embedded: (caller: Caller) => grant({ caller, via: "embedded" }),
     replaceRootToken: (token: string) => root.replace(token),

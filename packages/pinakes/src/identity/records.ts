@@ -2,7 +2,7 @@
  * What the identity layer keeps, in containers of the system's own tenant. Keys and sessions are partitioned by their id, so that
  * authentication is a point read, which is never late; the index only serves lists and counts.
  *
- * Invariants: no record holds a secret, only its SHA-256; a key's record is only ever created, touched (last use) and deleted, so
+ * Invariants: no record of a key holds a secret, only its SHA-256 (account keys are derived, account-keys.ts); a key's record is only ever created, touched (last use) and deleted, so
  * nothing can bring a revoked key back.
  */
 import { permissions, roles } from "@pinakes/client";
@@ -32,6 +32,8 @@ const KeyRecord = z.object({
   read_only: z.boolean(),
   /** Users that it may act for. Absent in records of before: none. */
   act_as: z.array(z.string()).optional(),
+  /** Also signs requests of Cosmos DB's clients; absent where it does not. */
+  account: z.literal(true).optional(),
   created_at: timestamp(),
   created_by: z.string(),
   expires_at: timestamp().nullable(),
@@ -44,7 +46,10 @@ export const keyContainer = defineContainer({
   name: "identity-keys",
   partitionKey: ["id"],
   schema: KeyRecord,
-  indexes: { byWorkspace: { partition: ["workspace_id"], sort: ["created_at"] } },
+  indexes: {
+    byWorkspace: { partition: ["workspace_id"], sort: ["created_at"] },
+    byAccount: { partition: ["account"], sort: ["created_at"] },
+  },
   ttl: -1,
 });
 

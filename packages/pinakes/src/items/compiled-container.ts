@@ -9,6 +9,7 @@ import { checkContainerTtl, type ContainerTtl } from "../domain/ttl.ts";
 export interface CompiledContainer {
   readonly name: string;
   readonly partitionKey: readonly NamedPath[];
+  readonly optionalKey: boolean;
   /** Sorted by name: prepared writes refer to an index by its position. */
   readonly indexes: readonly CompiledIndex[];
   readonly uniqueKeys: readonly CompiledUniqueKey[];
@@ -51,6 +52,8 @@ export interface NormalDefinition {
   readonly uniqueKeys: Readonly<Record<string, readonly string[]>>;
   readonly ttl: ContainerTtl;
   readonly feed: boolean;
+  /** Absent for false, so that definitions stored before it stay the same. */
+  readonly optionalKey?: true;
 }
 
 const containerName = new RegExp(`^[a-z][a-z0-9-]{0,${limits.containerNameCharsMax - 1}}$`);
@@ -94,6 +97,7 @@ export function normaliseDefinition(definition: ContainerDefinition): NormalDefi
     ),
     ttl: checkContainerTtl(definition.ttl),
     feed: definition.feed ?? false,
+    ...(definition.optionalKey === true ? { optionalKey: true } : {}),
   };
 }
 
@@ -157,6 +161,7 @@ export function compileContainer(definition: NormalDefinition, version: number):
   return Object.freeze({
     name: definition.name,
     partitionKey: definition.partitionKey.map(named),
+    optionalKey: definition.optionalKey === true,
     indexes: Object.entries(definition.indexes).map(([name, index]) => ({
       name,
       partition: index.partition.map(named),
@@ -179,7 +184,7 @@ export function mergeDefinitions(
   next: NormalDefinition,
   dropUndeclaredIndexes: boolean,
 ): NormalDefinition {
-  const fixed = (part: "partitionKey" | "uniqueKeys") => {
+  const fixed = (part: "partitionKey" | "uniqueKeys" | "optionalKey") => {
     if (JSON.stringify(stored[part]) === JSON.stringify(next[part])) return;
     throw invalid(
       `Container "${stored.name}": ${part} is fixed at creation (${show(stored[part])}) and cannot become ${show(next[part])}; create a new container and copy.`,
@@ -187,6 +192,7 @@ export function mergeDefinitions(
   };
   fixed("partitionKey");
   fixed("uniqueKeys");
+  fixed("optionalKey");
   // A feed stays on: switching it off would leave a gap that its readers could not detect.
   const feed = stored.feed || next.feed;
   const indexes = dropUndeclaredIndexes

@@ -4,8 +4,9 @@ import { invalid, show } from "../domain/errors.ts";
 import { utf8Bytes, withinUtf8Bytes } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
 
-// Control characters except Latin-1's, the characters Cosmos DB rejects in ids, and U+10FFFF, which ends ranges of ids.
-const forbidden = /[[\p{Cc}--[\u0080-\u009f]]\/\\?#\u{10ffff}]/v;
+// Control characters except tab, line breaks and Latin-1's, the characters Cosmos DB rejects in ids, and U+10FFFF, which ends ranges of
+// ids. U+0000 and U+0001 end keys and ranges.
+const forbidden = /[[\p{Cc}--[\u0080-\u009f\t\n\r]]\/\\#\u{10ffff}]/v;
 
 /** Fast path for most ids: a point read takes microseconds, and the checks below would double them. */
 const ordinary = /^[A-Za-z0-9_.:-]{1,80}$/;
@@ -13,7 +14,7 @@ const ordinary = /^[A-Za-z0-9_.:-]{1,80}$/;
 export function checkId(id: unknown): string {
   if (typeof id === "string" && ordinary.test(id)) return id;
   if (typeof id !== "string" || id === "") throw invalid(`id: must be a non-empty string, got ${show(id)}.`);
-  if (forbidden.test(id)) throw invalid(`id: must not contain control characters or any of / \\ ? #; got ${show(id)}.`);
+  if (forbidden.test(id)) throw invalid(`id: must not contain control characters or any of / \\ #; got ${show(id)}.`);
   if (!id.isWellFormed()) throw invalid("id: contains half of a surrogate pair.");
   if (!withinUtf8Bytes(id, limits.idBytesMax))
     throw invalid(`id: ${utf8Bytes(id)} bytes; at most ${limits.idBytesMax} are allowed.`);

@@ -5,6 +5,7 @@ import { limits } from "../domain/limits.ts";
 import { valueAt } from "../domain/path.ts";
 import { withoutSystemProperties } from "../domain/system-properties.ts";
 import { checkItemTtl } from "../domain/ttl.ts";
+import { isNoValue, partitionValueOf } from "../domain/partition-value.ts";
 import type { Partition } from "../ports/item-store.ts";
 import type { CompiledContainer, CompiledIndex, CompiledUniqueKey } from "./compiled-container.ts";
 import { checkId, idKeyOf, tieBreaker } from "./id-key.ts";
@@ -76,11 +77,11 @@ export function checkPartition(container: CompiledContainer, partition: Partitio
     );
   }
   for (let i = 0; i < partition.length; i += 1)
-    checkPartitionValue(partition[i], container.partitionKey[i]?.name ?? "");
+    checkPartitionValue(container, partition[i], container.partitionKey[i]?.name ?? "");
   return partition as Partition;
 }
 
-function checkPartitionValue(value: unknown, name: string): void {
+function checkPartitionValue({ optionalKey }: CompiledContainer, value: unknown, name: string): void {
   if (typeof value === "string") {
     if (unescaped.test(value)) return;
     if (value.length * 3 > limits.partitionKeyBytesMax && utf8Bytes(value) > limits.partitionKeyBytesMax) {
@@ -92,15 +93,18 @@ function checkPartitionValue(value: unknown, name: string): void {
     return;
   }
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return;
+  if (optionalKey && (value === null || isNoValue(value))) return;
   throw invalid(`Partition key "${name}": must be a string, number or boolean, got ${show(value)}.`);
 }
 
 /** The partition key is part of the document and never changes: its values must equal the partition of the call. */
 function requirePartition(container: CompiledContainer, pk: string, document: JsonObject): void {
   const values = container.partitionKey.map(({ name, path }) => {
-    const value = valueAt(document, path);
-    if (value === undefined) throw invalid(`The document lacks its partition key "${name}".`);
-    checkPartitionValue(value, name);
+    const stored = valueAt(document, path);
+    if (stored === undefined && !container.optionalKey)
+      throw invalid(`The document lacks its partition key "${name}".`);
+    const value = container.optionalKey ? partitionValueOf(stored) : stored;
+    checkPartitionValue(container, value, name);
     return value as Partition[number];
   });
   // pk is [tenant, ...values]: comparing the text after the tenant compares all values with their types.

@@ -92,6 +92,8 @@ export interface ContainerDefinition {
   /** 1–3 paths; fixed for the lifetime of the container. */
   readonly partitionKey: readonly string[];
   readonly indexes?: Readonly<Record<string, IndexDefinition>>;
+  /** Documents may have null or no value in the partition key, as in Cosmos DB; fixed for the lifetime of the container. */
+  readonly optionalKey?: boolean;
   /** Values that must be unique within a partition, by name; fixed for the lifetime of the container. Items without a value are exempt. */
   readonly uniqueKeys?: Readonly<Record<string, readonly string[]>>;
   /** null: items never expire; -1: only those with a `ttl` of their own; n: n seconds after their last change. */
@@ -122,7 +124,9 @@ export interface IndexStatus {
   readonly error?: string;
 }
 
-export type PartitionValue = string | number | boolean;
+/** `{}` stands for a document without a value at the path, or with an object or array there (`optionalKey`). */
+export type PartitionValue = string | number | boolean | null | NoValue;
+export type NoValue = Readonly<Record<string, never>>;
 /** The values at the partition key's paths, in their order. */
 export type Partition = readonly PartitionValue[];
 

@@ -44,7 +44,7 @@ export interface Subquery {
 }
 
 export type BinaryOperator = "=" | "!=" | "<" | "<=" | ">" | ">=" | "+" | "-" | "*" | "/" | "%" | "||" | "??";
-export type AggregateName = "COUNT" | "SUM" | "AVG" | "MIN" | "MAX";
+export type AggregateName = "COUNT" | "COUNTIF" | "SUM" | "AVG" | "MIN" | "MAX" | "MAKELIST" | "MAKESET";
 
 export type Expression =
   | { readonly kind: "literal"; readonly value: JsonScalar | undefined }

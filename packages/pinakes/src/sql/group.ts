@@ -114,7 +114,7 @@ async function groups({ query, context, reading, maker, rowsMax }: GroupInput): 
       const values = keys.map((key) => key(row));
       const text = values.map(canonical).join("\u0001");
       const group = found.get(keyOf(text)) ?? open(values, text);
-      for (const [i, total] of group.totals.entries()) total.add((inputs[i] as Evaluator)(row));
+      for (const [i, total] of group.totals.entries()) chars.add(total.add((inputs[i] as Evaluator)(row)) ?? 0);
     }
     chars.require();
   });

@@ -1,5 +1,6 @@
 /** From a document to the rows that a query makes of it: JOIN, WHERE, and what SELECT and ORDER BY see of each. */
 import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { isNoValue, partitionAt, partitionValueOf } from "../domain/partition-value.ts";
 import { parsePath, valueAt } from "../domain/path.ts";
 import type { Item, Partition } from "../ports/item-store.ts";
 import type { Query } from "./ast.ts";
@@ -47,20 +48,22 @@ export function rowMaker(
   }));
   const partitionPaths = definition.partitionKey.map(parsePath);
   const inside = (document: JsonObject) =>
-    partition === undefined || partitionPaths.every((path, i) => valueAt(document, path) === partition[i]);
+    partition === undefined || partitionPaths.every((path, i) => sameKeyValue(valueAt(document, path), partition[i]));
   const grouped = query.aggregates || query.groupBy.length > 0;
   const project = grouped ? () => undefined : projection(query, context);
   return {
-    document: ({ document, etag, modifiedAt }) =>
-      definition.systemProperties === true
-        ? { ...document, _etag: etag, _ts: Math.floor(modifiedAt / 1000) }
-        : document,
+    document: (item) => {
+      const { document, etag, modifiedAt } = item;
+      if (definition.view !== undefined) return definition.view(item);
+      if (definition.systemProperties !== true) return document;
+      return { ...document, _etag: etag, _ts: Math.floor(modifiedAt / 1000) };
+    },
     identity: ({ id, document }) => ({
       id,
-      partition: JSON.stringify(partitionPaths.map((path) => valueAt(document, path) as JsonValue)),
+      partition: JSON.stringify(partitionAt(document, partitionPaths)),
     }),
     rows: (document) => {
-      if (!inside(document)) return [];
+      if (!inside(document) || definition.among?.(document) === false) return [];
       context.expanded.rows = 0;
       const found: Row[] = [];
       for (const row of expand([document])) if (where === undefined || where(row) === true) found.push([...row]);
@@ -76,6 +79,11 @@ export function rowMaker(
     },
     project,
   };
+}
+
+/** `{}` in a partition stands for no value. */
+function sameKeyValue(value: JsonValue | undefined, wanted: Partition[number] | undefined): boolean {
+  return isNoValue(wanted) ? isNoValue(partitionValueOf(value)) : value === wanted;
 }
 
 /** What SELECT makes of a row, or of a group when the context says what an aggregate is. */

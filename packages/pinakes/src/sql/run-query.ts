@@ -76,8 +76,18 @@ function prepare(request: Prepared["request"]): Prepared {
   const parameters = readParameters(request.parameters);
   const tenant = request.scope === undefined ? "" : requireScope(request.scope);
   const named = [...parameters].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const { amongText } = request.definition;
+  const among = amongText === undefined ? [] : [amongText];
   const binding = shortHash(
-    JSON.stringify([tenant, request.container, request.definition.name, query.text, named, options.partition ?? null]),
+    JSON.stringify([
+      tenant,
+      request.container,
+      request.definition.name,
+      query.text,
+      named,
+      options.partition ?? null,
+      ...among,
+    ]),
   );
   const resumed = options.cursor === undefined ? undefined : openCursor(tokensOf(options), binding, options.cursor);
   const context: EvaluationContext = {

@@ -1,7 +1,7 @@
 /** What `runQuery` takes and gives. */
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { Scope } from "../domain/scope.ts";
-import type { IndexDefinition, ItemStore, Partition, SessionTokens } from "../ports/item-store.ts";
+import type { IndexDefinition, Item, ItemStore, Partition, SessionTokens } from "../ports/item-store.ts";
 
 export interface QueryRequest {
   readonly items: ItemStore;
@@ -24,6 +24,12 @@ export interface QueryDefinition {
   readonly scanIndex?: string | undefined;
   /** Documents have `_etag` and `_ts` (seconds), in the answer and in the query. */
   readonly systemProperties?: boolean;
+  /** The document as the query sees it, instead of that. */
+  readonly view?: (item: Item) => JsonObject;
+  /** Only documents for which it holds; an engine cannot count them. */
+  readonly among?: (document: JsonObject) => boolean;
+  /** What that depends on: a cursor is bound to it. */
+  readonly amongText?: string;
 }
 
 export interface QueryOptions {

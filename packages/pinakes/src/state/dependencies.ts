@@ -22,6 +22,8 @@ export interface StateDependencies {
   readonly system: SystemScope;
   /** Where what computes much takes its place; absent: all of it runs at once. */
   readonly places?: Slots | undefined;
+  /** The name of the default database; `pinakes` when absent. */
+  readonly database?: string | undefined;
   readonly work: WorkRegistry<StateWorkKind>;
   /** Time-ordered and unique. */
   readonly newId: () => string;

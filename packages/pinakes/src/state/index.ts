@@ -1,6 +1,10 @@
 export { openState, type OpenedState } from "./open-state.ts";
 export type { State } from "./state.ts";
 export type { Containers } from "./containers/containers.ts";
+export type { CostedPage } from "./containers/query.ts";
+export type { DatabaseContainer, DatabaseInfo, Throughput } from "./databases/database-records.ts";
+export { throughputMax, throughputMin } from "./databases/database-records.ts";
+export type { Databases, FoundContainer } from "./databases/databases.ts";
 export type { Memories } from "./memories/memories.ts";
 export { numberedLines, type IncomingLine } from "./series/ingest/ingest.ts";
 export { dimensionPattern, metricTypeSchema } from "./series/custom-names.ts";

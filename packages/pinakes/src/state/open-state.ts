@@ -5,9 +5,11 @@ import { hasCode, PinakesError } from "../domain/errors.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import type { Scope } from "../domain/scope.ts";
 import { Containers } from "./containers/containers.ts";
+import { Databases } from "./databases/databases.ts";
 import { Memories } from "./memories/memories.ts";
 import { stateTenant, stateWorkContainer, type StateDependencies, type StateWorkKind } from "./dependencies.ts";
 import { Metrics } from "./series/metrics.ts";
+import { toolInvocations } from "./series/tool-document.ts";
 import { ToolLog } from "./series/tool-log.ts";
 import { settingsContainer } from "./settings.ts";
 import { State } from "./state.ts";
@@ -37,6 +39,8 @@ export async function openState(options: OpenStateOptions): Promise<OpenedState>
   };
   const metrics = new Metrics(deps);
   const tools = new ToolLog(deps);
+  const containers = new Containers(deps);
+  containers.createThrough(toolInvocations.definition.name, (caller, document) => tools.create(caller, document));
   const features = {
     workflows: new Workflows(deps),
     memories: new Memories(deps),
@@ -45,7 +49,8 @@ export async function openState(options: OpenStateOptions): Promise<OpenedState>
     entities: new Entities(deps),
     metrics,
     tools,
-    containers: new Containers(deps),
+    containers,
+    databases: new Databases(deps, containers),
     telemetry: new Telemetry(deps, { metrics, tools }),
   };
   for (const feature of Object.values(features)) await feature.open();

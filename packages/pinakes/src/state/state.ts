@@ -3,6 +3,7 @@ import type { StateApi } from "@pinakes/client";
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { bindCaller } from "./bind-caller.ts";
 import type { Containers } from "./containers/containers.ts";
+import type { Databases } from "./databases/databases.ts";
 import type { Memories } from "./memories/memories.ts";
 import type { Metrics } from "./series/metrics.ts";
 import type { ToolLog } from "./series/tool-log.ts";
@@ -20,6 +21,7 @@ export interface StateFeatures {
   readonly metrics: Metrics;
   readonly tools: ToolLog;
   readonly containers: Containers;
+  readonly databases: Databases;
   readonly telemetry: Telemetry;
 }
 
@@ -32,6 +34,7 @@ export class State implements StateFeatures {
   readonly metrics: Metrics;
   readonly tools: ToolLog;
   readonly containers: Containers;
+  readonly databases: Databases;
   readonly telemetry: Telemetry;
 
   constructor(features: StateFeatures) {
@@ -43,6 +46,7 @@ export class State implements StateFeatures {
     this.metrics = features.metrics;
     this.tools = features.tools;
     this.containers = features.containers;
+    this.databases = features.databases;
     this.telemetry = features.telemetry;
   }
 

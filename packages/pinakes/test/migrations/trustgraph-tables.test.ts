@@ -51,11 +51,11 @@ async function shown(user: string, collection: string, g: string | null): Promis
     g: g === null ? null : { type: "iri", value: g },
   });
   return items
-    .map(({ o: { type, value, language, datatype } }) =>
-      type === "literal"
-        ? `"${value}"${language === undefined ? "" : `@${language}`}${datatype === undefined ? "" : `^^<${datatype}>`}`
-        : type === "iri"
-          ? `<${value}>`
+    .map(({ o }) =>
+      o.type === "literal"
+        ? `"${o.value}"${o.language === undefined ? "" : `@${o.language}`}${o.datatype === undefined ? "" : `^^<${o.datatype}>`}`
+        : o.type === "iri"
+          ? `<${o.value}>`
           : "_:",
     )
     .toSorted();

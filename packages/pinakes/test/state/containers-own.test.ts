@@ -46,6 +46,7 @@ describe.each(nearEngines)("own containers on %s", (engine) => {
         excludedPaths: [{ path: "/items/[]/text/*" }, { path: "/_etag/?" }, { path: "/*" }],
         compositeIndexes: [],
       },
+      optional_key: false,
       append_only: false,
       etag: info.etag,
     });

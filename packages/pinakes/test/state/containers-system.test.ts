@@ -108,7 +108,18 @@ describe.each([
 
   it("R-AGT-40 tool invocations are only added, and only where they are redacted", async () => {
     const [pk, id] = ["2025-10-07", toolExample.id];
-    await failure(api.containers.create("tool-invocations", { ...toolExample, id: "another" }), "CONFLICT");
+    const admin = test.pinakes.state.as(test.pinakes.as({ tenant: workspace, userId: "adam", role: "admin" }));
+    await admin.tools.putRule({ tool_name: "hushed", sensitive: true });
+    const hushed = { ...toolExample, id: "another", tool_name: "hushed" };
+    const made = await api.containers.create("tool-invocations", hushed);
+    expect(made).toMatchObject({ id: "another", input_args: {}, workspace_id: made["workspace_id"] });
+    expect(await api.containers.read("tool-invocations", pk, "another")).toEqual(made);
+    await failure(api.containers.create("tool-invocations", hushed), "CONFLICT");
+    await failure(
+      api.containers.create("tool-invocations", { ...hushed, id: "third", tool_date: "2020-01-01" }),
+      "INVALID",
+    );
+    await failure(api.containers.create("tool-invocations", { ...hushed, id: "third", status: "odd" }), "INVALID");
     await failure(api.containers.upsert("tool-invocations", toolExample), "CONFLICT");
     await failure(api.containers.replace("tool-invocations", toolExample), "CONFLICT");
     await failure(
@@ -224,7 +235,8 @@ describe.each([
 
   it("R-AGT-45 R-AGT-57 threads and entities keep their shape; what the features wrote is found here, and their companions are not", async () => {
     const old = { id: "m1", threadId: "t1", role: "user", parts: [{ text: "hi" }] };
-    expect(withoutSystem(await api.containers.create("thread-message-store", old))).toEqual(old);
+    const kept = withoutSystem(await api.containers.create("thread-message-store", old));
+    expect(kept).toEqual({ ...old, workspace_id: workspace });
     await api.threads.append("t1", { role: "assistant", text: "hello" });
     await api.containers.upsert("agent-entity-store", { id: "e1", agentId: "a1", any: ["shape"] });
     const ids = async (name: string, query: string): Promise<readonly unknown[]> =>

@@ -152,6 +152,7 @@ describe("what is due of another workspace", () => {
     const mine = dumpWorkspace(test.dir, "rival").length;
     expect(mine).toBe(before.length);
     await state.containers.delete(other, target.c);
+    await state.databases.delete(other, target.base);
     await state.workflows.delete(other, target.wid, { fencingToken: 1 });
     laterMs = 400 * 86_400_000;
     const { items } = test.pinakes;

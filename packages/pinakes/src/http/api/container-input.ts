@@ -7,7 +7,7 @@ import { parseJson } from "../framework/body/body.ts";
 export const containerName = z.string().min(1).max(256).describe("Name of the container.");
 export const itemId = z.string().min(1).max(1_023).describe("Id of the item, percent-encoded.");
 
-const pkValue = z.union([z.string(), z.number(), z.boolean()]);
+export const pkValue = z.union([z.string(), z.number(), z.boolean(), z.null(), z.strictObject({})]);
 export const pkInput = z
   .union([pkValue, z.array(pkValue)])
   .describe("Value of the partition key, or one per path in a list.");

@@ -20,7 +20,7 @@ import type { Identity } from "../../identity/index.ts";
 import type { State } from "../../state/index.ts";
 import { defineRoute, noContent, ok, queryInteger, sse, type Route, type ServerEvent } from "../framework/index.ts";
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
-import { containerName, pkInput } from "./container-input.ts";
+import { containerName, pkInput, pkValue } from "./container-input.ts";
 import { containerItemRoutes, createOnly, Item } from "./container-items.ts";
 import { credentialsOf } from "./jobs.ts";
 
@@ -46,6 +46,10 @@ const Spec = z.strictObject({
   unique_keys: z.record(z.string(), z.array(path)).optional().describe("Unique within a partition; never change."),
   default_ttl: z.number().nullable().optional().describe("Seconds; null: off; -1: only documents with their own."),
   strict: z.boolean().optional().describe("Refuse queries that no index serves."),
+  optional_key: z
+    .boolean()
+    .optional()
+    .describe("Documents may have null or no value in the partition key, which is then given as {}; never changes."),
 });
 
 const Container = shape<wire.ContainerInfo>()(
@@ -60,6 +64,7 @@ const Container = shape<wire.ContainerInfo>()(
       unique_keys: z.record(z.string(), z.array(path)),
       default_ttl: z.number().nullable(),
       strict: z.boolean(),
+      optional_key: z.boolean(),
       append_only: z.boolean(),
       etag: z.string(),
       advice: z.string().optional().describe("What of the policy got no index."),
@@ -97,7 +102,7 @@ const Change = shape<wire.ContainerChange>()(
     .object({
       kind: z.enum(changeKinds),
       id: z.string(),
-      pk: z.array(z.union([z.string(), z.number(), z.boolean()])),
+      pk: z.array(pkValue),
       etag: z.string(),
       at: z.string(),
       time_to_live_expired: z.literal(true).optional(),

@@ -57,6 +57,12 @@ function keyRoutes(identity: Identity): readonly Route[] {
           .describe(
             "Users of the workspace that TrustGraph's clients may name with this key, beside its own; up to 100.",
           ),
+        account: z
+          .boolean()
+          .optional()
+          .describe(
+            "Also an account key (`account_key`) for clients of Cosmos DB at /cosmos; an admin unless `role` says otherwise.",
+          ),
       }),
       answers: { 201: { description: "The key.", schema: Key } },
       handler: async ({ auth, body }) => created(await identity.keys.create(auth, body)),

@@ -240,7 +240,7 @@ export const Operation = shape<wire.Operation>()(
 
 export const Key = shape<
   wire.Key,
-  "name" | "scopes" | "act_as" | "created_at" | "created_by" | "expires_at" | "last_used_at"
+  "name" | "scopes" | "act_as" | "created_at" | "created_by" | "expires_at" | "last_used_at" | "account"
 >()(
   z
     .looseObject({

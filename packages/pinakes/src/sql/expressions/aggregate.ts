@@ -1,9 +1,11 @@
-/** COUNT, SUM, AVG, MIN and MAX over the rows of a group. Values that are undefined do not count. */
+/** The aggregates over the rows of a group. Values that are undefined do not count. */
 import type { AggregateName } from "../ast.ts";
-import { compareByType, finite, type Value } from "./values.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import { canonical, compareByType, finite, type Value } from "./values.ts";
 
 export interface Accumulator {
-  add(value: Value): void;
+  /** Returns how many characters it keeps more than before. */
+  add(value: Value): number | void;
   result(): Value;
 }
 
@@ -11,6 +13,11 @@ export function accumulator(name: AggregateName): Accumulator {
   switch (name) {
     case "COUNT":
       return new Counter();
+    case "COUNTIF":
+      return new ConditionCounter();
+    case "MAKELIST":
+    case "MAKESET":
+      return new Collector(name);
     case "SUM":
     case "AVG":
       return new Summer(name);
@@ -27,6 +34,39 @@ class Counter implements Accumulator {
   }
   result(): Value {
     return this.#count;
+  }
+}
+
+class ConditionCounter implements Accumulator {
+  #count = 0;
+  add(value: Value): void {
+    if (value === true) this.#count += 1;
+  }
+  result(): Value {
+    return this.#count;
+  }
+}
+
+/** In the order of the rows; a set has each value once. */
+class Collector implements Accumulator {
+  readonly #items: JsonValue[] = [];
+  readonly #seen: Set<string> | undefined;
+
+  constructor(name: "MAKELIST" | "MAKESET") {
+    this.#seen = name === "MAKESET" ? new Set() : undefined;
+  }
+
+  add(value: Value): number {
+    if (value === undefined) return 0;
+    const text = canonical(value);
+    if (this.#seen?.has(text) === true) return 0;
+    this.#seen?.add(text);
+    this.#items.push(value);
+    return text.length;
+  }
+
+  result(): Value {
+    return this.#items;
   }
 }
 

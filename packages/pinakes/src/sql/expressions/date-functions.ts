@@ -19,7 +19,7 @@ export function formatMs(ms: number): string {
   return formatTicks(BigInt(ms) * ticksPerMs) as string;
 }
 
-function parseTicks(text: string): bigint | undefined {
+export function parseTicks(text: string): bigint | undefined {
   const found = isoDateTime.exec(text);
   if (found === null) return undefined;
   const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part) => Number(part ?? 0)) as [
@@ -62,6 +62,17 @@ const shortNames: Readonly<Record<string, string>> = {
   ns: "nanosecond",
 };
 
+/** `yyyy` is `year`. */
+export function unitOf(part: string): string {
+  const lower = part.toLowerCase();
+  return Object.hasOwn(shortNames, lower) ? (shortNames[lower] as string) : lower;
+}
+
+/** Undefined for units that are not equally long. */
+export function ticksOfUnit(unit: string): bigint | undefined {
+  return Object.hasOwn(ticksOf, unit) ? ticksOf[unit] : undefined;
+}
+
 export function dateTimeAdd(part: Value, amount: Value, start: Value): Value {
   if (
     typeof part !== "string" ||
@@ -72,12 +83,11 @@ export function dateTimeAdd(part: Value, amount: Value, start: Value): Value {
     return undefined;
   const ticks = parseTicks(start);
   if (ticks === undefined) return undefined;
-  const lower = part.toLowerCase();
-  const unit = Object.hasOwn(shortNames, lower) ? (shortNames[lower] as string) : lower;
+  const unit = unitOf(part);
   if (unit === "year") return addMonths(ticks, amount * 12);
   if (unit === "month") return addMonths(ticks, amount);
   if (unit === "nanosecond") return formatTicks(ticks + BigInt(Math.trunc(amount / 100)));
-  const size = Object.hasOwn(ticksOf, unit) ? ticksOf[unit] : undefined;
+  const size = ticksOfUnit(unit);
   return size === undefined ? undefined : formatTicks(ticks + BigInt(amount) * size);
 }
 

@@ -1,6 +1,10 @@
 /** The functions of the subset. Each gives undefined for arguments that it cannot work with, as Cosmos DB does. */
 import type { JsonValue } from "../../domain/json.ts";
+import { arrayFunctions } from "./array-functions.ts";
 import { dateTimeAdd, formatMs } from "./date-functions.ts";
+import { dateParts } from "./date-parts.ts";
+import { numberFunctions } from "./number-functions.ts";
+import { textFunctions } from "./text-functions.ts";
 import { compileRegex, type RegexMatcher } from "./regex.ts";
 import { equal, finite, isObject, type Value } from "./values.ts";
 
@@ -9,7 +13,7 @@ export interface FunctionContext {
   readonly now: number;
 }
 
-interface SqlFunction {
+export interface SqlFunction {
   readonly min: number;
   readonly max: number;
   readonly of: (values: readonly Value[], context: FunctionContext) => Value;
@@ -68,6 +72,10 @@ const functions: Readonly<Record<string, SqlFunction>> = {
   GETCURRENTDATETIME: { min: 0, max: 0, of: (_, { now }) => formatMs(now) },
   GETCURRENTTIMESTAMP: { min: 0, max: 0, of: (_, { now }) => now },
   DATETIMEADD: { min: 3, max: 3, of: ([part, amount, start]) => dateTimeAdd(part, amount, start) },
+  ...dateParts,
+  ...textFunctions,
+  ...arrayFunctions,
+  ...numberFunctions,
 };
 
 export const functionNames: readonly string[] = Object.keys(functions);

@@ -6,7 +6,16 @@ import { parseSubquery } from "./parse-query.ts";
 import { foreignFunctions } from "./foreign-functions.ts";
 import type { TokenStream } from "./token-stream.ts";
 
-const aggregateNames: ReadonlySet<string> = new Set<AggregateName>(["COUNT", "SUM", "AVG", "MIN", "MAX"]);
+const aggregateNames: ReadonlySet<string> = new Set<AggregateName>([
+  "COUNT",
+  "COUNTIF",
+  "SUM",
+  "AVG",
+  "MIN",
+  "MAX",
+  "MAKELIST",
+  "MAKESET",
+]);
 const comparisons: Readonly<Record<string, BinaryOperator>> = {
   "=": "=",
   "!=": "!=",

@@ -12,7 +12,7 @@ import {
 import { requireGrouped, requireDistinctOrder } from "./grouping-rules.ts";
 import { sqlLimits } from "../limits.ts";
 import { parseExpression } from "./parse-expression.ts";
-import { TokenStream } from "./token-stream.ts";
+import { hiddenAlias, TokenStream } from "./token-stream.ts";
 
 /**
  * Checks the whole text. What is wrong is an INVALID that says where: `query: syntax error at line 1, column 17: …`; what Cosmos DB
@@ -25,10 +25,10 @@ export function parseQuery(text: string): Query {
   const top = tokens.takeKeyword("TOP") ? parseCount(tokens, "TOP") : undefined;
   const selectAt = tokens.mark();
   skipToFrom(tokens);
-  const { root, joins } = parseFrom(tokens);
+  const { root, joins, star } = parseFrom(tokens);
   const fromEnd = tokens.mark();
   tokens.back(selectAt);
-  const select = parseSelect(tokens, joins.length);
+  const select = parseSelect(tokens, joins.length, star);
   if (!tokens.isKeyword("FROM")) throw tokens.expected("a comma or FROM");
   tokens.back(fromEnd);
   const whereAt = tokens.token.at;
@@ -38,7 +38,7 @@ export function parseQuery(text: string): Query {
   const groupAt = tokens.token.at;
   const groupBy = parseGroupBy(tokens);
   const orderAt = tokens.token.at;
-  const orderBy = parseOrderBy(tokens);
+  const ordered = parseOrderBy(tokens);
   const offset = tokens.takeKeyword("OFFSET") ? parseCount(tokens, "OFFSET") : undefined;
   if (offset === undefined && tokens.isKeyword("LIMIT"))
     throw tokens.error(tokens.token.at, "LIMIT comes with OFFSET: OFFSET 0 LIMIT 10 (or SELECT TOP 10)");
@@ -48,8 +48,10 @@ export function parseQuery(text: string): Query {
   const aggregates = selected(select).some((expression) => anyInside(expression, isAggregate));
   if (top !== undefined && offset !== undefined)
     throw tokens.unsupported(orderAt, "TOP together with OFFSET and LIMIT", "use one of them");
-  if ((aggregates || groupBy.length > 0) && orderBy.length > 0)
-    throw tokens.unsupported(orderAt, "ORDER BY together with aggregates or GROUP BY (nor has Cosmos DB)");
+  if (groupBy.length > 0 && ordered.length > 0)
+    throw tokens.unsupported(orderAt, "ORDER BY together with GROUP BY (nor has Cosmos DB)");
+  // One row has no order. Cosmos DB takes it, too.
+  const orderBy = aggregates ? [] : ordered;
   const query = { text, select, distinct, top, root, joins, where, groupBy, orderBy, offset, limit, aggregates };
   if (aggregates || groupBy.length > 0) requireGrouped(query, (detail) => tokens.error(groupAt, detail));
   if (distinct && orderBy.length > 0) requireDistinctOrder(query, (detail) => tokens.error(orderAt, detail));
@@ -79,9 +81,16 @@ function skipToFrom(tokens: TokenStream): void {
   }
 }
 
-function parseFrom(tokens: TokenStream): { root: string; joins: readonly Join[] } {
+interface From {
+  readonly root: string;
+  readonly joins: readonly Join[];
+  /** What SELECT * means where FROM is a subquery. */
+  readonly star?: Expression;
+}
+
+function parseFrom(tokens: TokenStream): From {
   tokens.expectKeyword("FROM");
-  if (tokens.isSymbol("(")) throw tokens.unsupported(tokens.token.at, "a subquery in FROM", "use JOIN t IN c.items");
+  if (tokens.isSymbol("(")) return parseFromSubquery(tokens);
   const at = tokens.token.at;
   const name = tokens.expectName("the name or alias of the container");
   if (tokens.takeKeyword("IN")) {
@@ -101,12 +110,33 @@ function parseFrom(tokens: TokenStream): { root: string; joins: readonly Join[] 
   return { root, joins: parseJoins(tokens, []) };
 }
 
+/** FROM (SELECT VALUE … FROM c …) t: for each document, t is each value that the subquery makes of it. */
+function parseFromSubquery(tokens: TokenStream): From {
+  tokens.declare(hiddenAlias, tokens.token.at);
+  const first = subqueryJoin(tokens, true);
+  const joins = parseJoins(tokens, [first]);
+  const { alias, slot } = first;
+  return { root: alias, joins, ...(joins.length === 1 ? { star: { kind: "reference", alias, slot } } : {}) };
+}
+
+function subqueryJoin(tokens: TokenStream, ofDocument: boolean): Join {
+  tokens.expectSymbol("(");
+  const query = tokens.nested(() => parseSubquery(tokens, ofDocument));
+  tokens.expectSymbol(")");
+  tokens.takeKeyword("AS");
+  const { at } = tokens.token;
+  const alias = tokens.expectName("an alias");
+  return { alias, slot: tokens.declare(alias, at), source: { kind: "collect", query } };
+}
+
 function parseJoins(tokens: TokenStream, before: readonly Join[]): readonly Join[] {
   const joins = [...before];
   while (tokens.takeKeyword("JOIN")) {
     tokens.requireCount(joins.length + 1, sqlLimits.joinsMax, "JOINs");
-    if (tokens.isSymbol("("))
-      throw tokens.unsupported(tokens.token.at, "a subquery in JOIN", "use JOIN t IN c.items and WHERE");
+    if (tokens.isSymbol("(")) {
+      joins.push(subqueryJoin(tokens, false));
+      continue;
+    }
     const at = tokens.token.at;
     const alias = tokens.expectName("an alias");
     if (tokens.isName())
@@ -142,9 +172,10 @@ function pathFrom(tokens: TokenStream, alias: string, at: number): Expression {
   }
 }
 
-function parseSelect(tokens: TokenStream, joins: number): Select {
+function parseSelect(tokens: TokenStream, joins: number, star: Expression | undefined): Select {
   const { at } = tokens.token;
   if (tokens.takeSymbol("*")) {
+    if (star !== undefined) return { kind: "value", expression: star };
     if (joins > 0)
       throw tokens.error(
         at,
@@ -211,8 +242,11 @@ function parseCount(tokens: TokenStream, clause: string): Count {
   return { value: Number(text) };
 }
 
-/** SELECT VALUE … [FROM t IN c.items [JOIN …]] [WHERE …]: what EXISTS and ARRAY take. */
-export function parseSubquery(tokens: TokenStream): Subquery {
+/**
+ * SELECT VALUE … [FROM t IN c.items [JOIN …]] [WHERE …]: what EXISTS, ARRAY, JOIN and FROM take. Where it stands in FROM, its own FROM
+ * names the document.
+ */
+export function parseSubquery(tokens: TokenStream, ofDocument = false): Subquery {
   return tokens.scoped(() => {
     const start = tokens.token.at;
     tokens.expectKeyword("SELECT");
@@ -221,11 +255,12 @@ export function parseSubquery(tokens: TokenStream): Subquery {
     if (!tokens.takeKeyword("VALUE"))
       throw tokens.unsupported(tokens.token.at, "a subquery without VALUE", "write SELECT VALUE …");
     const valueAt = tokens.mark();
-    const joins = skipToInnerFrom(tokens) ? parseInnerFrom(tokens) : [];
+    const hasFrom = skipToInnerFrom(tokens);
+    const joins = hasFrom ? parseInnerFrom(tokens, ofDocument) : [];
     const fromEnd = tokens.mark();
     tokens.back(valueAt);
     const value = parseExpression(tokens);
-    if (joins.length > 0) {
+    if (hasFrom) {
       if (!tokens.isKeyword("FROM")) throw tokens.expected("FROM");
       tokens.back(fromEnd);
     }
@@ -248,14 +283,19 @@ function skipToInnerFrom(tokens: TokenStream): boolean {
   }
 }
 
-function parseInnerFrom(tokens: TokenStream): readonly Join[] {
+function parseInnerFrom(tokens: TokenStream, ofDocument: boolean): readonly Join[] {
   tokens.expectKeyword("FROM");
   const at = tokens.token.at;
   if (tokens.isSymbol("(")) throw tokens.unsupported(at, "a subquery in FROM");
   const alias = tokens.expectName("an alias");
-  if (!tokens.takeKeyword("IN"))
-    throw tokens.unsupported(at, "a subquery over anything but an array", "write FROM t IN c.items");
+  if (!tokens.takeKeyword("IN")) {
+    if (!ofDocument) throw tokens.unsupported(at, "a subquery over anything but an array", "write FROM t IN c.items");
+    const named = tokens.takeKeyword("AS") || tokens.isAlias();
+    tokens.declareDocument(named ? tokens.expectName("an alias") : alias);
+    return parseJoins(tokens, []);
+  }
   const from = tokens.token.at;
+  if (ofDocument && tokens.isName()) tokens.declareDocument(tokens.token.text);
   const source = pathFrom(tokens, tokens.expectName("the alias of what holds the array"), from);
   return parseJoins(tokens, [{ alias, slot: tokens.declare(alias, at), source }]);
 }

@@ -11,6 +11,9 @@ const keywords = new Set(
   ),
 );
 
+/** Of the document where FROM is a subquery: nobody can write it. */
+export const hiddenAlias = "";
+
 export class TokenStream {
   readonly text: string;
   readonly #tokens: readonly Token[];
@@ -141,11 +144,21 @@ export class TokenStream {
   slotOf(alias: string, at: number): number {
     const place = this.#aliases.lastIndexOf(alias);
     if (place >= 0) return this.#slots[place] as number;
-    const known = this.#aliases.map((name) => `"${name}"`).join(", ");
+    const [first] = this.#aliases.filter((name) => name !== hiddenAlias);
+    const known = this.#aliases
+      .filter((name) => name !== hiddenAlias)
+      .map((name) => `"${name}"`)
+      .join(", ");
     throw this.error(
       at,
-      `"${alias}" is not an alias of this query (known: ${known}); properties are written with theirs: ${this.#aliases[0] ?? "c"}.${alias}`,
+      `"${alias}" is not an alias of this query (known: ${known}); properties are written with theirs: ${first ?? "c"}.${alias}`,
     );
+  }
+
+  /** Another name for the document, inside of a subquery that stands in FROM. */
+  declareDocument(alias: string): void {
+    this.#aliases.push(alias);
+    this.#slots.push(0);
   }
 
   /** Aliases that a subquery declares end with it. */

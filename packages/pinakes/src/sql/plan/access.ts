@@ -1,4 +1,5 @@
 /** One way to read: the partition itself or an index, with what of WHERE it looks up and whether it comes in the order of ORDER BY. */
+import { isNoValue } from "../../domain/partition-value.ts";
 import { withinUtf8Bytes, type JsonScalar } from "../../domain/json.ts";
 import type { IndexDefinition, Range } from "../../ports/item-store.ts";
 import { documentPath, type OrderKey } from "../ast.ts";
@@ -82,11 +83,13 @@ export function accessBy(source: Source, facts: Facts, orderBy: readonly OrderKe
   return { source, legs, lookedUp, decided, ...orderOf(source, used, fixed, orderBy, legs.length) };
 }
 
-/** A partition's values are never null; a document with null there cannot exist, and is not looked for. */
+/** A partition that the caller gives may hold null or no value (`optionalKey`); WHERE alone never leads to such a one. */
 function amongOf(facts: Facts, name: string, partition: boolean): Extract<Fact, { kind: "among" }> | undefined {
   const found = facts.of.get(keyOfName(name))?.filter((fact) => fact.kind === "among") ?? [];
   const best = found.toSorted((a, b) => a.values.length - b.values.length)[0];
-  return best !== undefined && partition && best.values.includes(null) ? undefined : best;
+  if (best === undefined) return undefined;
+  if (partition) return best.values.includes(null) && best.condition >= 0 ? undefined : best;
+  return best.values.some(isNoValue) ? undefined : best;
 }
 
 /** Longer ids are kept under a hash; bounds this short are told from them by their beginning. */

@@ -143,7 +143,7 @@ function planOf(access: Access, input: PlanInput, facts: Facts): Plan {
   const { source, legs, decided, order, lookedUp } = access;
   const open = facts.conditions.filter((_, i) => !decided.has(i));
   const given = input.partition === undefined || definition.partitionKey.every((name) => lookedUp.includes(name));
-  const residual = open.length > 0 || !given;
+  const residual = open.length > 0 || !given || definition.among !== undefined;
   const index = indexAdvice(query, facts);
   const mode = modeOf(query, access, residual);
   const scanned = lookedUp.length === 0 && query.where !== undefined;

@@ -61,7 +61,7 @@ export async function commitBulk(
 
 function parseLine(incoming: Incoming, operation: unknown, line: number): Line {
   const { target } = incoming;
-  const write = parseWrite(target, operation);
+  const write = parseWrite(target, operation, incoming.now);
   if (write.op === "read" || write.op === "check")
     throw invalid(`op: "${write.op}" has no place in a bulk load; use readMany, or a batch.`);
   const pk = pkOf(operation);

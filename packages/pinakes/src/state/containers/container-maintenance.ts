@@ -6,7 +6,8 @@
 import type { RegisteredWork } from "../../containers/index.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
-import { parsePath, valueAt } from "../../domain/path.ts";
+import { partitionAt } from "../../domain/partition-value.ts";
+import { parsePath } from "../../domain/path.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Item, Partition } from "../../ports/item-store.ts";
@@ -56,6 +57,7 @@ export class ContainerCare {
     await items.openContainer({
       name: entry.key,
       partitionKey: data.partition_key,
+      ...(data.optional_key === true ? { optionalKey: true } : {}),
       uniqueKeys: data.unique_keys,
       indexes: { [allIndexName]: allIndex },
       ttl: null,
@@ -79,7 +81,7 @@ export class ContainerCare {
   ): Promise<{ found: boolean; rest: boolean }> {
     const { items } = this.#deps;
     const paths = partition_key.map(parsePath);
-    const partitionOf = ({ document }: Item): Partition => paths.map((path) => valueAt(document, path)) as Partition;
+    const partitionOf = ({ document }: Item): Partition => partitionAt(document, paths);
     let found = false;
     for (let page = 0; page < pagesPerRunMax; page += 1) {
       const { items: rows } = await items.query(scope, container, { index: allIndexName, equals: {} });

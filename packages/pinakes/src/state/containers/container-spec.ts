@@ -32,6 +32,7 @@ const fields: ReadonlySet<string> = new Set([
   "unique_keys",
   "default_ttl",
   "strict",
+  "optional_key",
 ]);
 
 export function compileSpec(given: unknown): CompiledSpec {
@@ -51,11 +52,13 @@ export function compileSpec(given: unknown): CompiledSpec {
   const ttl = checkContainerTtl(given["default_ttl"] as number | null | undefined);
   const strict = given["strict"] ?? false;
   if (typeof strict !== "boolean") throw invalid("strict: must be true or false.");
+  const optionalKey = given["optional_key"] ?? false;
+  if (typeof optionalKey !== "boolean") throw invalid("optional_key: must be true or false.");
   const derived = deriveIndexes(policy, own, partitionKey);
   const indexes = { ...own, ...derived.indexes, [allIndexName]: allIndex };
   return {
     given: given as unknown as ContainerSpec,
-    definition: { partitionKey, indexes, uniqueKeys, ttl, feed: true },
+    definition: { partitionKey, indexes, uniqueKeys, ttl, feed: true, ...(optionalKey ? { optionalKey } : {}) },
     own,
     policy,
     strict,
@@ -67,6 +70,7 @@ export function compileSpec(given: unknown): CompiledSpec {
       uniqueKeys,
       ttl,
       strict,
+      ...(optionalKey ? { optionalKey } : {}),
     }),
   };
 }

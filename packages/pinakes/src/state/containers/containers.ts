@@ -22,44 +22,63 @@ import type {
   QueryPlan,
   SqlQuery,
   StoredDocument,
-  ContainerChange,
 } from "@pinakes/client";
 import type { RegisteredWork } from "../../containers/index.ts";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
-import type { Partition, SessionTokens, Change, ItemStore, Item } from "../../ports/item-store.ts";
+import type { Partition, SessionTokens } from "../../ports/item-store.ts";
 import type { StateDependencies } from "../dependencies.ts";
-import { type SystemContainer, reservedIdPrefix, companionField } from "../system-container.ts";
+import type { SystemContainer } from "../system-container.ts";
 import { systemContainers } from "../system-containers.ts";
 import { commitBulk, type BulkOutcome } from "./bulk.ts";
-import type { Scope } from "../../domain/scope.ts";
+import { readChanges } from "./changes.ts";
 import { commitBatch, commitOne, type Commit } from "./commit.ts";
 import { ContainerCare } from "./container-maintenance.ts";
 import { isCompanion, noItem, placedIn, storedView } from "./documents.ts";
 import { OwnContainers } from "./user-containers.ts";
 import { checkContainerName } from "./user-container-record.ts";
-import { compileExpression, parseQuery } from "../../sql/index.ts";
-import { succeeds } from "../../runtime/expected-errors.ts";
-import { explainContainerQuery, runContainerQuery, type Asking } from "./query.ts";
-import { inOwnWords, partitionOf, systemTarget, type Target } from "./target.ts";
-import { parseBatch, parseWrite, requireChangeable, type Write, type Condition } from "./writes.ts";
+import { clearPartition } from "./clear-partition.ts";
+import {
+  explainContainerQuery,
+  runContainerQuery,
+  runContainerSql,
+  type Asking,
+  type CostedPage,
+  type SqlOptions,
+} from "./query.ts";
+import { inOwnWords, partitionIn, partitionOf, systemTarget, type Target } from "./target.ts";
+import { parseBatch, parseWrite, requireChangeable, type Write } from "./writes.ts";
 
 /** By the item store's name of a container: the tokens of the caller's own writes. */
 export type SessionsOf = (container: string) => SessionTokens | undefined;
+
+export interface WriteOptions {
+  /** The status of an upsert tells whether the item was created (201) or replaced (200). */
+  readonly exactUpserts?: boolean | undefined;
+}
+
+/** Creates one document as the feature of its container does, and returns it. */
+export type Creator = (caller: Caller, document: JsonObject) => Promise<StoredDocument>;
 
 export class Containers {
   readonly #deps: StateDependencies;
   readonly #system: ReadonlyMap<string, Target>;
   readonly #own: OwnContainers;
   readonly #care: ContainerCare;
+  readonly #creators = new Map<string, Creator>();
 
   constructor(deps: StateDependencies, system: readonly SystemContainer[] = systemContainers) {
     this.#deps = deps;
     this.#system = new Map(system.map((container) => [container.definition.name, systemTarget(container)]));
     this.#own = new OwnContainers(deps);
     this.#care = new ContainerCare(deps, this.#own);
+  }
+
+  /** Creates in this container of the system go through its feature, which knows more than one document. */
+  createThrough(name: string, creator: Creator): void {
+    this.#creators.set(name, creator);
   }
 
   /** Nothing to open: the features open the system's, and own ones are opened when they are first used. */
@@ -149,22 +168,22 @@ export class Containers {
     options: PatchOptions = {},
   ): Promise<StoredDocument> {
     const target = await this.#find(caller, name, true);
-    const write = parseWrite(target, { op: "patch", id, operations, ...condition(options) }) as Extract<
-      Write,
-      { op: "patch" }
-    >;
-    const when =
-      options.condition === undefined ? undefined : parseCondition(options.condition, this.#deps.clock.now());
-    const { document } = await commitOne(this.#commit(caller, target, partitionOf(target, pk)), {
-      ...write,
-      condition: when,
-    });
+    const { condition: when } = options;
+    const operation = {
+      op: "patch",
+      id,
+      operations,
+      ...condition(options),
+      ...(when === undefined ? {} : { condition: when }),
+    };
+    const write = parseWrite(target, operation, this.#deps.clock.now());
+    const { document } = await commitOne(this.#commit(caller, target, partitionOf(target, pk)), write);
     return document as StoredDocument;
   }
 
   async deleteItem(caller: Caller, name: string, pk: PartitionKey, id: string, options: IfMatch = {}): Promise<void> {
     const target = await this.#find(caller, name, true);
-    const write = parseWrite(target, { op: "delete", id, ...condition(options) });
+    const write = parseWrite(target, { op: "delete", id, ...condition(options) }, this.#deps.clock.now());
     await commitOne(this.#commit(caller, target, partitionOf(target, pk)), write);
   }
 
@@ -190,10 +209,31 @@ export class Containers {
     name: string,
     pk: PartitionKey,
     operations: readonly BatchOperation[],
+    options: WriteOptions = {},
   ): Promise<{ readonly results: readonly BatchOutcome[] }> {
     const target = await this.#find(caller, name, true);
-    const writes = parseBatch(target, operations);
-    return { results: await commitBatch(this.#commit(caller, target, partitionOf(target, pk)), writes) };
+    const writes = parseBatch(target, operations, this.#deps.clock.now());
+    const commit = { ...this.#commit(caller, target, partitionOf(target, pk)), ...options };
+    return { results: await commitBatch(commit, writes) };
+  }
+
+  /** One operation, with what became of it. Without `pk` its document says where it lies. */
+  async write(
+    caller: Caller,
+    name: string,
+    pk: PartitionKey | undefined,
+    operation: BatchOperation,
+    options: WriteOptions = {},
+  ): Promise<BatchOutcome> {
+    const target = await this.#find(caller, name, true);
+    const write = parseWrite(target, operation, this.#deps.clock.now());
+    const created = write.op === "create" ? await this.#createThrough(caller, target, write.document, pk) : undefined;
+    if (created !== undefined) return { status: 201, id: created.id, etag: created._etag, document: created };
+    const incoming = { ...this.#commit(caller, target, []), ...options };
+    if (pk !== undefined) return commitOne({ ...incoming, partition: partitionOf(target, pk) }, write);
+    if (!("document" in write)) throw invalid("pk: the partition key of the item is missing.");
+    const placed = placedIn(incoming, write);
+    return commitOne({ ...incoming, partition: placed.partition }, placed.write);
   }
 
   async bulk(caller: Caller, name: string, operations: readonly BulkOperation[]): Promise<BulkOutcome> {
@@ -205,6 +245,13 @@ export class Containers {
     return this.#reading(caller, name, (target) => runContainerQuery(this.#asking(caller, target, sessions), query));
   }
 
+  /** In SQL, over documents with other system properties, and with what the page cost. */
+  async querySql(caller: Caller, name: string, query: SqlQuery, options: SqlOptions = {}): Promise<CostedPage> {
+    return this.#reading(caller, name, (target) =>
+      runContainerSql({ ...this.#asking(caller, target), ...options }, query),
+    );
+  }
+
   async explain(caller: Caller, name: string, query: IndexQuery | SqlQuery): Promise<QueryPlan> {
     return this.#reading(caller, name, (target) => explainContainerQuery(this.#asking(caller, target), query));
   }
@@ -213,15 +260,43 @@ export class Containers {
     return this.#reading(caller, name, (target) => readChanges(this.#deps.items, caller.scope, target, query));
   }
 
+  async setDefaultTtl(caller: Caller, name: string, ttl: number | null): Promise<ContainerInfo> {
+    const target = await this.#find(caller, name, true);
+    if ((target.definition.ttl ?? null) === ttl) return target.info;
+    throw new PinakesError("NOT_SUPPORTED", `The default time to live of container "${name}" cannot be changed here.`);
+  }
+
   async deletePartition(caller: Caller, name: string, pk: PartitionKey): Promise<{ readonly deleted: number }> {
     const target = await this.#find(caller, name, true);
     requireChangeable(target);
     return { deleted: await clearPartition(this.#commit(caller, target, partitionOf(target, pk))) };
   }
 
+  async #createThrough(
+    caller: Caller,
+    target: Target,
+    document: JsonObject,
+    pk: PartitionKey | undefined,
+  ): Promise<StoredDocument | undefined> {
+    const creator = this.#creators.get(target.name);
+    if (creator === undefined || target.system === undefined) return undefined;
+    const own = partitionIn(target, document);
+    if (pk !== undefined && own !== undefined && JSON.stringify(partitionOf(target, pk)) !== JSON.stringify(own))
+      throw invalid("pk: differs from the partition key of the document.");
+    const paths = target.definition.partitionKey;
+    const named = pk === undefined || own !== undefined ? [] : partitionOf(target, pk);
+    const placed = Object.fromEntries(named.map((value, i) => [paths[i] as string, value]));
+    return creator(caller, { ...document, ...placed });
+  }
+
   async #put(caller: Caller, name: string, operation: JsonObject, pk?: PartitionKey): Promise<StoredDocument> {
     const target = await this.#find(caller, name, true);
-    const write = parseWrite(target, operation) as Extract<Write, { document: JsonObject }>;
+    const created =
+      operation["op"] === "create" && isJsonObject(operation["document"])
+        ? await this.#createThrough(caller, target, operation["document"], pk)
+        : undefined;
+    if (created !== undefined) return created;
+    const write = parseWrite(target, operation, this.#deps.clock.now()) as Extract<Write, { document: JsonObject }>;
     const incoming = this.#commit(caller, target, []);
     const placed = pk === undefined ? placedIn(incoming, write) : { write, partition: partitionOf(target, pk) };
     const { document } = await commitOne({ ...incoming, partition: placed.partition }, placed.write);
@@ -288,112 +363,4 @@ function keyList(keys: unknown): readonly JsonObject[] {
       throw invalid(`keys[${i}]: must be { "pk": …, "id": "…" }, got ${show(key)}.`);
     return key;
   });
-}
-
-/**
- * The change feed of a container as callers see it: without items of the system, with the fields of the system in every document.
- */
-async function readChanges(items: ItemStore, scope: Scope, target: Target, query: ChangesQuery): Promise<ChangesPage> {
-  const { cursor, limit, from, mode = "latest" } = query;
-  if (mode !== "latest" && mode !== "all") throw invalid(`mode: must be "latest" or "all", got ${show(mode)}.`);
-  if (from !== undefined && from !== "oldest" && from !== "now")
-    throw invalid(`from: must be "oldest" or "now", got ${show(from)}.`);
-  if (target.definition.feed !== true)
-    throw new PinakesError(
-      "NOT_SUPPORTED",
-      `Container "${target.name}" keeps no change feed; query it by time instead.`,
-    );
-  const page = await items.changes(scope, target.definition.name, { cursor, limit, from });
-  return {
-    items: page.changes.filter((change) => isShown(target, change, mode)).map((change) => viewOf(target, change)),
-    cursor: page.cursor,
-    more: page.more,
-  };
-}
-
-/** A put without its document was replaced by a later change, which follows: `latest` waits for that one. */
-function isShown({ system }: Target, { id, document }: Change, mode: "latest" | "all"): boolean {
-  if (system !== undefined && id.startsWith(reservedIdPrefix)) return false;
-  return document !== undefined || mode === "all";
-}
-
-function viewOf(target: Target, { kind, id, partition, etag, at, expired, document }: Change): ContainerChange {
-  return {
-    kind,
-    id,
-    pk: partition,
-    etag,
-    at: new Date(at).toISOString(),
-    ...(expired === true ? { time_to_live_expired: true } : {}),
-    ...(document === undefined ? {} : { document: storedView(target, { document, etag, modifiedAt: at }) }),
-  };
-}
-
-const batchOperations = 24;
-
-/** Removes all documents of a partition, in steps. Interrupted, it is simply called again. */
-async function clearPartition(commit: Commit): Promise<number> {
-  try {
-    return await (commit.target.system === undefined ? clearOwn(commit) : clearSystem(commit));
-  } catch (error) {
-    throw inOwnWords(commit.target, error);
-  }
-}
-
-async function clearOwn({ items, caller, target, partition }: Commit): Promise<number> {
-  let total = 0;
-  for (;;) {
-    const { deleted, done } = await items.deletePartition(caller.scope, target.definition.name, partition);
-    total += deleted;
-    if (done) return total;
-  }
-}
-
-/** Document by document, so that the companions hear of each: what they keep must outlive the documents. */
-async function clearSystem(commit: Commit): Promise<number> {
-  const { items, caller, target, partition } = commit;
-  const equals = Object.fromEntries(target.definition.partitionKey.map((path, i) => [path, partition[i] as string]));
-  let total = 0;
-  for (let cursor: string | undefined; ;) {
-    const page = await items.query(caller.scope, target.definition.name, {
-      equals,
-      cursor,
-      limit: batchOperations,
-      // Checkpoints go, too: they are nobody's without their workflow.
-      filter: { [companionField]: { exists: false } },
-    });
-    const deleted = page.items.length === 0 || (await deleteAll(commit, page.items));
-    if (deleted) total += page.items.length;
-    // Somebody else deleted one of them meanwhile: the rest is looked for again.
-    cursor = deleted ? page.cursor : undefined;
-    if (deleted && cursor === undefined) return total;
-  }
-}
-
-async function deleteAll(commit: Commit, found: readonly Item[]): Promise<boolean> {
-  return succeeds(
-    commitBatch(
-      commit,
-      found.map(({ id }) => ({ op: "delete", id, ifMatch: undefined })),
-    ),
-    "NOT_FOUND",
-  );
-}
-
-const select = "SELECT * ";
-
-/** The condition of a patch, as Cosmos DB writes it: `from c where c.status = "open"`. */
-function parseCondition(text: unknown, now: number): Condition {
-  if (typeof text !== "string" || !/^\s*from\s/i.test(text))
-    throw invalid(`condition: write it as from c where c.status = "open"; got ${show(text)}.`);
-  const { where, joins, orderBy, groupBy, offset } = parseQuery(`${select}${text}`);
-  if (where === undefined) throw invalid('condition: says nothing; write it as from c where c.status = "open".');
-  if (joins.length + orderBy.length + groupBy.length > 0 || offset !== undefined)
-    throw invalid(
-      "condition: is about one document; only WHERE may follow, without JOIN, GROUP BY, ORDER BY and OFFSET.",
-    );
-  return (document) => {
-    const context = { parameters: new Map<string, never>(), now, expanded: { rows: 0 } };
-    return compileExpression(where, context)([document]) === true;
-  };
 }

@@ -19,6 +19,8 @@ export interface Incoming {
   readonly caller: Caller;
   readonly target: Target;
   readonly now: number;
+  /** An upsert looks whether the item is there, so that its status tells whether it was created (201) or replaced (200). */
+  readonly exactUpserts?: boolean | undefined;
 }
 
 /** The document as it will be stored: with an id, its workspace, and what the rules of its container add. */
@@ -28,10 +30,12 @@ export function completeDocument(
   before: JsonObject | undefined,
 ): JsonObject {
   if (!isJsonObject(given)) throw invalid(`The document must be a JSON object, got ${show(given)}.`);
-  const { id = randomUUID(), ...rest } = withoutSystemProperties(given);
-  requireFreeId(id);
-  if (rest[companionField] !== undefined) throw invalid(`${companionField}: is kept by the system; leave it out.`);
-  const document: JsonObject = { id, ...rest, ...workspaceOf(caller, target, rest) };
+  const clean = withoutSystemProperties(given);
+  requireFreeId(target, clean["id"]);
+  if (clean[companionField] !== undefined) throw invalid(`${companionField}: is kept by the system; leave it out.`);
+  // The properties keep their order: clients compare what they sent with what they get, as text.
+  const made = clean["id"] === undefined ? { id: randomUUID() } : {};
+  const document: JsonObject = { ...made, ...clean, ...workspaceOf(caller, clean) };
   const { system } = target;
   if (system === undefined) return document;
   // A feature that prepares its documents checks them against their schema when everything is filled in.
@@ -55,18 +59,19 @@ export function placedIn<Given extends { readonly document: JsonObject }>(
   return { write: { ...write, document: { ...write.document, ...filled } }, partition };
 }
 
-export function requireFreeId(id: unknown): void {
-  if (typeof id === "string" && id.startsWith(reservedIdPrefix))
+/** Containers of Cosmos DB's clients hold nothing of the system's, and any id may be in use there. */
+export function requireFreeId({ definition }: Target, id: unknown): void {
+  if (definition.optionalKey !== true && typeof id === "string" && id.startsWith(reservedIdPrefix))
     throw invalid(
       `id: ids that begin with "${reservedIdPrefix}" are the system's own, got ${show(id)}; choose another.`,
     );
 }
 
-/** Every document says whose it is; documents of any shape from before need not. */
-function workspaceOf({ scope: { tenant } }: Caller, { system }: Target, document: JsonObject): JsonObject {
+/** Every document that is written says whose it is; those of any shape from before need not. */
+function workspaceOf({ scope: { tenant } }: Caller, document: JsonObject): JsonObject {
   const workspace = document["workspace_id"];
   if (workspace !== undefined) requireWorkspace(tenant, workspace);
-  return workspace === undefined && system?.schema !== null ? { workspace_id: tenant } : {};
+  return workspace === undefined ? { workspace_id: tenant } : {};
 }
 
 function requireWorkspace(tenant: string, workspace: unknown): void {

@@ -13,6 +13,8 @@ export interface CareData {
   readonly incarnation: string;
   readonly partition_key: readonly string[];
   readonly unique_keys: Readonly<Record<string, readonly string[]>>;
+  /** Absent for false. */
+  readonly optional_key?: true;
   /** Epoch milliseconds of the first time that nothing was found in a deleted one; absent before. */
   readonly empty_since?: number;
 }
@@ -28,6 +30,12 @@ export function careWork(
   { name, incarnation, target: { definition } }: Cared,
   dueAt: number,
 ): Work<"container"> {
-  const data = { name, incarnation, partition_key: definition.partitionKey, unique_keys: definition.uniqueKeys ?? {} };
+  const data = {
+    name,
+    incarnation,
+    partition_key: definition.partitionKey,
+    unique_keys: definition.uniqueKeys ?? {},
+    ...(definition.optionalKey === true ? { optional_key: true } : {}),
+  };
   return { kind: "container", tenant, key: definition.name, due_at: dueAt, data };
 }

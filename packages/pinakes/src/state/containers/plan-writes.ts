@@ -31,8 +31,9 @@ interface Draft {
 }
 
 /** Whether planning this needs to know what is stored. */
-export function needsStored({ target: { system } }: Incoming, write: Write): boolean {
+export function needsStored({ target: { system }, exactUpserts }: Incoming, write: Write): boolean {
   if (write.op === "read") return true;
+  if (write.op === "upsert" && exactUpserts === true) return true;
   if (write.op === "patch")
     return write.condition !== undefined || system?.prepare !== undefined || (system?.schema ?? null) !== null;
   return (write.op === "upsert" || write.op === "replace") && system?.prepare !== undefined;
@@ -118,9 +119,11 @@ function planUpsert(
   draft: Draft,
 ): PlannedWrite {
   const document = completeDocument(incoming, write.document, draft.document);
-  if (write.ifMatch !== undefined || draft.touched) return plannedPut("upsert", document, conditionOf(write), false);
+  const created = incoming.exactUpserts === true && draft.document === undefined ? 201 : 200;
+  if (write.ifMatch !== undefined || draft.touched)
+    return { ...plannedPut("upsert", document, conditionOf(write), false), status: created };
   // What it was checked against must still hold: that one is there, or that none is.
-  if (draft.item === undefined) return { ...plannedPut("create", document, {}, true), status: 200 };
+  if (draft.item === undefined) return { ...plannedPut("create", document, {}, true), status: created };
   return plannedPut("replace", document, { ifMatch: draft.item.etag }, true);
 }
 

@@ -1,11 +1,13 @@
 /** Queries of a container: by one of its indexes, or in SQL. */
-import type { IndexQuery, QueryPage, QueryPlan, SqlQuery } from "@pinakes/client";
+import type { IndexQuery, PartitionKeyValue, QueryPage, QueryPlan, SqlQuery } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { invalid, show } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
-import { isJsonObject, type JsonScalar, type JsonValue } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonScalar, type JsonValue } from "../../domain/json.ts";
+import { partitionAt } from "../../domain/partition-value.ts";
+import { parsePath } from "../../domain/path.ts";
 import type { QuerySlot, QuerySlots } from "../../domain/query-slots.ts";
-import type { ItemStore, Query, SessionTokens } from "../../ports/item-store.ts";
+import type { Item, ItemStore, Query, SessionTokens } from "../../ports/item-store.ts";
 import {
   explainQuery,
   runQuery,
@@ -16,12 +18,26 @@ import {
   type Expression,
 } from "../../sql/index.ts";
 import { storedView } from "./documents.ts";
-import { parsePath } from "../../domain/path.ts";
 import { storePath, canonicalPath, formatOrderPath } from "./policy-path.ts";
 import { indexName, onlyDocuments, queryIndexes, queryStore, scanIndexOf } from "./query-view.ts";
 import { declaredPath, partitionOf, type Target } from "./target.ts";
 
-export interface Asking {
+export interface SqlOptions {
+  /** The document as the query sees and returns it; with `_etag` and `_ts` when absent. */
+  readonly view?: ((item: Item) => JsonObject) | undefined;
+  /** Only documents for which it holds. */
+  readonly among?: ((document: JsonObject) => boolean) | undefined;
+  /** What `among` depends on: a cursor is bound to it. */
+  readonly amongText?: string | undefined;
+  /** Of a hierarchical key: the values that it begins with. */
+  readonly prefix?: readonly PartitionKeyValue[] | undefined;
+}
+
+export interface CostedPage extends QueryPage {
+  readonly examined: number;
+}
+
+export interface Asking extends SqlOptions {
   readonly items: ItemStore;
   readonly caller: Caller;
   readonly target: Target;
@@ -94,12 +110,18 @@ async function explainByIndex({ items, caller, target }: Asking, query: IndexQue
 }
 
 async function runSql(asking: Asking, query: SqlQuery): Promise<QueryPage> {
+  const { examined: _, ...page } = await runContainerSql(asking, query);
+  return page;
+}
+
+export async function runContainerSql(asking: Asking, query: SqlQuery): Promise<CostedPage> {
   const request = sqlRequest(asking, query);
   const coverage = coverageOfSql(asking.target, request.query, isStrict(asking.target, query));
   const run = (memory?: QuerySlot) => runQuery({ ...request, options: { ...request.options, memory } });
-  const { items, cursor, advice } = await (asking.queries?.within(asking.caller.scope.tenant, run) ?? run());
+  const { items, cursor, advice, stats } = await (asking.queries?.within(asking.caller.scope.tenant, run) ?? run());
   const told = [advice, coverage.advice].filter((text) => text !== undefined);
-  return { items, next_cursor: cursor ?? null, ...(told.length === 0 ? {} : { advice: told.join(" ") }) };
+  const examined = stats.rows_examined;
+  return { items, next_cursor: cursor ?? null, examined, ...(told.length === 0 ? {} : { advice: told.join(" ") }) };
 }
 
 async function explainSql(asking: Asking, query: SqlQuery): Promise<QueryPlan> {
@@ -127,8 +149,10 @@ function isStrict(target: Target, query: SqlQuery): boolean {
   return strict || target.strict;
 }
 
-function sqlRequest({ items, caller, target, now, key, session }: Asking, query: SqlQuery): QueryRequest {
+function sqlRequest(asking: Asking, query: SqlQuery): QueryRequest {
+  const { items, caller, target, now, key, session, view, among, amongText, prefix } = asking;
   const { definition } = target;
+  const begins = prefix === undefined ? undefined : beginning(target, prefix);
   return {
     items: queryStore(items, target),
     scope: caller.scope,
@@ -139,6 +163,13 @@ function sqlRequest({ items, caller, target, now, key, session }: Asking, query:
       indexes: queryIndexes(target),
       scanIndex: scanIndexOf(target),
       systemProperties: true,
+      ...(view === undefined ? {} : { view }),
+      ...(among === undefined && begins === undefined
+        ? {}
+        : { among: (document) => among?.(document) !== false && begins?.(document) !== false }),
+      ...(prefix === undefined && amongText === undefined
+        ? {}
+        : { amongText: JSON.stringify([prefix ?? null, amongText ?? null]) }),
     },
     query: query.query,
     parameters: parametersOf(query.parameters),
@@ -152,6 +183,14 @@ function sqlRequest({ items, caller, target, now, key, session }: Asking, query:
       key,
     },
   };
+}
+
+function beginning({ definition }: Target, prefix: readonly PartitionKeyValue[]): (document: JsonObject) => boolean {
+  if (prefix.length === 0 || prefix.length >= definition.partitionKey.length)
+    throw invalid(`pk: the beginning of a key has 1 to ${definition.partitionKey.length - 1} values here.`);
+  const paths = definition.partitionKey.slice(0, prefix.length).map(parsePath);
+  const wanted = JSON.stringify(prefix);
+  return (document) => JSON.stringify(partitionAt(document, paths)) === wanted;
 }
 
 /** As Cosmos DB's clients send them: a list of names, with their "@", and values. */

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import type { ContainerInfo, PartitionKey } from "@pinakes/client";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { isNoValue, partitionAt } from "../../domain/partition-value.ts";
 import { parsePath, valueAt } from "../../domain/path.ts";
 import type { ContainerDefinition, Partition, PartitionValue } from "../../ports/item-store.ts";
 import type { SystemContainer } from "../system-container.ts";
@@ -43,6 +44,7 @@ export function systemTarget(system: SystemContainer): Target {
       unique_keys: definition.uniqueKeys ?? {},
       default_ttl: definition.ttl ?? null,
       strict: false,
+      optional_key: false,
       append_only: system.appendOnly !== undefined,
       etag,
     },
@@ -69,7 +71,8 @@ export function partitionOf({ name, definition }: Target, pk: PartitionKey): Par
     if (
       typeof value === "string" ||
       typeof value === "boolean" ||
-      (typeof value === "number" && Number.isFinite(value))
+      (typeof value === "number" && Number.isFinite(value)) ||
+      (definition.optionalKey === true && (value === null || isNoValue(value)))
     )
       continue;
     throw invalid(`pk: the value of ${wanted} must be a text, a number, true or false; got ${show(value)}.`);
@@ -79,7 +82,9 @@ export function partitionOf({ name, definition }: Target, pk: PartitionKey): Par
 
 /** The partition that a document lies in; undefined where it does not say. */
 export function partitionIn({ definition }: Target, document: JsonObject): Partition | undefined {
-  const values = definition.partitionKey.map((path) => valueAt(document, parsePath(path)));
+  const paths = definition.partitionKey.map(parsePath);
+  if (definition.optionalKey === true) return partitionAt(document, paths);
+  const values = paths.map((path) => valueAt(document, path));
   return values.includes(undefined) ? undefined : (values as Partition);
 }
 

@@ -77,6 +77,7 @@ function ownTarget(name: string, physical: string, spec: CompiledSpec, etag: str
       unique_keys: definition.uniqueKeys ?? {},
       default_ttl: definition.ttl ?? null,
       strict,
+      optional_key: definition.optionalKey === true,
       append_only: false,
       etag,
       ...(advice === null ? {} : { advice }),

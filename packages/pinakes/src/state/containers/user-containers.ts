@@ -76,10 +76,11 @@ export class OwnContainers {
         equals: { topic: definitionsTopic },
         cursor,
       });
-      for (const item of page.items) if (item.id !== counterId) found.push(ownOf(scope.tenant, item));
+      for (const item of page.items)
+        if (item.id !== counterId && item.document["deleted"] !== true) found.push(ownOf(scope.tenant, item));
       cursor = page.cursor;
     } while (cursor !== undefined);
-    return found.filter(({ deleted }) => !deleted);
+    return found;
   }
 
   async put(caller: Caller, name: string, given: ContainerSpec, options: PutContainerOptions): Promise<OwnContainer> {
@@ -171,6 +172,12 @@ export class OwnContainers {
       `Container "${name}" is declared otherwise; only an admin of the workspace changes it. The same declaration again is fine.`,
     );
     requireFixed(name, "partition_key", known.spec.definition.partitionKey, spec.definition.partitionKey);
+    requireFixed(
+      name,
+      "optional_key",
+      known.spec.definition.optionalKey ?? false,
+      spec.definition.optionalKey ?? false,
+    );
     requireFixed(name, "unique_keys", known.spec.definition.uniqueKeys, spec.definition.uniqueKeys);
     const document = recordOf(name, known.incarnation, spec.given);
     await this.#write(caller.scope, { op: "replace", document, ifMatch: known.etag }, 0);

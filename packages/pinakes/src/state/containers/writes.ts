@@ -5,10 +5,8 @@ import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
 import { checkPatch, type PatchStep } from "../../domain/patch.ts";
 import { requireFreeId } from "./documents.ts";
+import { parseCondition, type Condition } from "./patch-condition.ts";
 import type { Target } from "./target.ts";
-
-/** Decides on the stored document. */
-export type Condition = (document: JsonObject) => boolean;
 
 export type Write =
   | { readonly op: "create"; readonly document: JsonObject }
@@ -26,7 +24,7 @@ export type Write =
 
 const operationNames = "create, upsert, replace, patch, delete, read or check";
 
-export function parseWrite(target: Target, given: unknown): Write {
+export function parseWrite(target: Target, given: unknown, now: number): Write {
   if (!isJsonObject(given))
     throw invalid(
       `An operation is an object with op, such as { "op": "create", "document": {…} }; got ${show(given)}.`,
@@ -44,16 +42,18 @@ export function parseWrite(target: Target, given: unknown): Write {
     case "patch": {
       const steps: unknown = given["operations"];
       checkPatch(steps);
-      return appending(target, { op, id: writableId(id), steps, ifMatch });
+      const { condition } = given;
+      const when = condition === undefined ? {} : { condition: parseCondition(condition, now) };
+      return appending(target, { op, id: writableId(target, id), steps, ifMatch, ...when });
     }
     case "delete":
-      return appending(target, { op, id: writableId(id), ifMatch });
+      return appending(target, { op, id: writableId(target, id), ifMatch });
     case "read":
       return { op, id: idOf(id) };
     case "check": {
       const exists = given["exists"] ?? true;
       if (typeof exists !== "boolean") throw invalid("check: exists must be true or false.");
-      return { op, id: writableId(id), exists, ifMatch };
+      return { op, id: writableId(target, id), exists, ifMatch };
     }
     default:
       throw invalid(`op: must be ${operationNames}, got ${show(op)}.`);
@@ -86,8 +86,8 @@ function idOf(id: unknown): string {
   throw invalid(`id: must be a text that is not empty, got ${show(id)}.`);
 }
 
-function writableId(id: unknown): string {
-  requireFreeId(id);
+function writableId(target: Target, id: unknown): string {
+  requireFreeId(target, id);
   return idOf(id);
 }
 
@@ -103,7 +103,7 @@ export function pkOf(given: unknown): PartitionKey | undefined {
 }
 
 /** The operations of a batch; what is wrong with one is told with its number. */
-export function parseBatch(target: Target, operations: unknown): readonly Write[] {
+export function parseBatch(target: Target, operations: unknown, now: number): readonly Write[] {
   if (!Array.isArray(operations) || operations.length === 0)
     throw invalid("operations: must be a list of at least one operation.");
   if (operations.length > limits.batchOperationsMax) {
@@ -114,7 +114,7 @@ export function parseBatch(target: Target, operations: unknown): readonly Write[
   }
   return operations.map((operation: unknown, i) => {
     try {
-      return parseWrite(target, operation);
+      return parseWrite(target, operation, now);
     } catch (error) {
       throw PinakesError.isInstance(error) ? inBatch(error, i, operations.length) : error;
     }

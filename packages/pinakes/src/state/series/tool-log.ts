@@ -13,11 +13,13 @@ import type {
   ToolAggregate,
   ToolInvocation,
   ToolLogSettings,
+  StoredDocument,
   ToolQuery,
 } from "@pinakes/client";
 import type { RegisteredWork } from "../../containers/index.ts";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { reservedIdPrefix } from "../system-container.ts";
 import { Aggregates } from "./aggregate/aggregates.ts";
@@ -66,6 +68,19 @@ export class ToolLog {
   ): Promise<IngestResult> {
     requireCaller(caller);
     return this.ingestLines(caller, numberedLines(invocations), options);
+  }
+
+  /** One, through the same redaction and chain; one that is there already is a conflict, whatever it says. */
+  async create(caller: Caller, document: JsonObject): Promise<StoredDocument> {
+    const { clock } = this.#deps;
+    const given = { ...document, id: document["id"] ?? `${toolSeries.idPrefix}${randomUUID()}` };
+    const timestamp = document["timestamp"] ?? new Date(clock.now()).toISOString();
+    const day = document["tool_date"] ?? String(timestamp).slice(0, 10);
+    const { lines, duplicates } = await this.ingest(caller, [{ ...given, timestamp } as never], { report: "all" });
+    const { error, status = 400 } = lines[0] ?? {};
+    if (error !== undefined) throw new PinakesError(status === 409 ? "CONFLICT" : "INVALID", error.detail);
+    if (duplicates > 0) throw new PinakesError("CONFLICT", `There is a tool invocation ${show(given.id)} already.`);
+    return (await this.get(caller, day as string, given.id as string)) as unknown as StoredDocument;
   }
 
   /** The same for lines that were read from a file and have their numbers there. */

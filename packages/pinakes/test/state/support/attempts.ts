@@ -90,6 +90,22 @@ export const onThings: Readonly<Record<string, Attempt>> = {
   "containers.query": (s, who, t) => s.containers.query(who, t.c, question),
   "containers.explain": (s, who, t) => s.containers.explain(who, t.c, question),
   "containers.changes": (s, who, t) => s.containers.changes(who, t.c, { mode: "all" }),
+  "containers.write": (s, who, t) => s.containers.write(who, t.c, t.pk, { op: "read", id: t.id }),
+  "containers.querySql": (s, who, t) => s.containers.querySql(who, t.c, question),
+  "containers.setDefaultTtl": (s, who, t) => s.containers.setDefaultTtl(who, t.c, 5),
+  "databases.get": (s, who, t) => s.databases.get(who, t.base),
+  "databases.delete": (s, who, t) => s.databases.delete(who, t.base),
+  "databases.setDatabaseThroughput": (s, who, t) => s.databases.setDatabaseThroughput(who, t.base, { ru: 400 }),
+  "databases.containers": (s, who, t) => s.databases.containers(who, t.base),
+  "databases.container": (s, who, t) => s.databases.container(who, t.base, t.kept),
+  "databases.container, a moment ago": (s, who, t) => s.databases.container(who, t.base, t.kept, { fresh: false }),
+  "databases.container of the default one": (s, who, t) => s.databases.container(who, "pinakes", t.c),
+  "databases.replaceContainer": async (s, who, t) =>
+    s.databases.replaceContainer(who, await s.databases.container(who, t.base, t.kept), { partition_key: "/p" }, {}),
+  "databases.deleteContainer": async (s, who, t) =>
+    s.databases.deleteContainer(who, await s.databases.container(who, t.base, t.kept)),
+  "databases.setThroughput": async (s, who, t) =>
+    s.databases.setThroughput(who, await s.databases.container(who, t.base, t.kept), { ru: 400 }),
   "containers.deletePartition": (s, who, t) => s.containers.deletePartition(who, t.c, t.pk),
 };
 
@@ -132,6 +148,8 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   "tools.settings": (s, who) => s.tools.settings(who),
   "tools.verifyChain": (s, who, t) => s.tools.verifyChain(who, t.date),
   "containers.list": (s, who) => s.containers.list(who),
+  "databases.list": (s, who) => s.databases.list(who),
+  "databases.containers of the default one": (s, who) => s.databases.containers(who, "pinakes"),
   "containers.readMany of the system's": (s, who, t) =>
     s.containers.readMany(who, "agent-memories", [{ pk: t.aid, id: t.id }]),
   "containers.query of the system's": (s, who) =>
@@ -164,10 +182,16 @@ export const making: Readonly<Record<string, Attempt>> = {
     ),
   "metrics.ingestLines": (s, who, t) =>
     s.metrics.ingestLines(who, [{ line: 1, value: metric(t) }], { allOrNothing: true }),
+  "tools.create": (s, who, t) => s.tools.create(who, called(t)),
   "tools.ingest": (s, who, t) => s.tools.ingest(who, [called(t)], { allOrNothing: true }),
   "tools.ingestLines": (s, who, t) => s.tools.ingestLines(who, [{ line: 1, value: called(t) }], { allOrNothing: true }),
   "tools.putRule": (s, who, t) => s.tools.putRule(who, { tool_name: t.tool, sensitive: true }),
   "tools.putSettings": (s, who) => s.tools.putSettings(who, { hash_chain: false }),
+  "databases.create": (s, who, t) => s.databases.create(who, t.base),
+  "databases.createContainer": async (s, who, t) => {
+    await s.databases.create(who, t.base);
+    return s.databases.createContainer(who, t.base, { name: t.kept, spec: { partition_key: "/p" } });
+  },
   "containers.put": (s, who, t) => s.containers.put(who, t.c, { partition_key: "/another" }),
   "containers.changes of the system's": (s, who) => s.containers.changes(who, "workflow-states", { mode: "all" }),
   "telemetry.traces": (s, who) => s.telemetry.traces(who, otlp({ resourceSpans: [] }), json),
@@ -176,4 +200,4 @@ export const making: Readonly<Record<string, Attempt>> = {
 };
 
 /** `open` and `process` are called by whoever opens Pinakes, for all workspaces; `versionOf` knows only what it is given. */
-export const withoutCaller: readonly string[] = ["open", "process", "versionOf"];
+export const withoutCaller: readonly string[] = ["open", "process", "versionOf", "createThrough"];

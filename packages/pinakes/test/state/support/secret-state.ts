@@ -23,6 +23,9 @@ export interface Names {
   /** The own container, and the partition of its item. */
   readonly c: string;
   readonly pk: string;
+  /** A database, and the container in it. */
+  readonly base: string;
+  readonly kept: string;
   readonly step: string;
   /** Days with metrics and invocations: nobody's secret. */
   readonly date: string;
@@ -55,6 +58,8 @@ export function namesOf(marker: string, now: number): Names {
     name: `name_${marker}`,
     c: `own-${marker}`,
     pk: `pk-${marker}`,
+    base: `Base ${marker}`,
+    kept: `Kept ${marker}`,
     step: "1",
     date: day(now),
     dayBefore: day(now - dayMs),
@@ -77,6 +82,7 @@ export async function fillState(
   const { message, entity } = await fillThreads(state, admin, names, secret);
   await fillSeries(state, admin, names, secret, now);
   const { item, container } = await fillContainer(state, admin, names, secret);
+  await fillDatabase(state, admin, names, secret);
   return { workflow, memory, message, entity, item, container };
 }
 
@@ -209,6 +215,24 @@ async function fillSeries(
     security_context: { user_id: `user ${secret}`, ip_address: "10.0.0.1", user_agent: `agent ${secret}` },
   }));
   await tools.ingest(admin, invocations, { allOrNothing: true });
+}
+
+async function fillDatabase(
+  { databases, containers }: State,
+  admin: Caller,
+  { base, kept, pk, id }: Names,
+  secret: string,
+): Promise<void> {
+  await databases.create(admin, base, { ru: 500 });
+  const spec = { partition_key: "/owner", optional_key: true };
+  const settings = { about: secret };
+  const { info } = await databases.createContainer(admin, base, {
+    name: kept,
+    spec,
+    settings,
+    throughput: { ru: 600 },
+  });
+  await containers.create(admin, info.name, { id, owner: pk, text: `in a database ${secret}` });
 }
 
 async function fillContainer(
