@@ -136,6 +136,8 @@ function refuse(context: CosmosContext | undefined, failure: CosmosError, activi
   return new Response(JSON.stringify(errorBody(failure, activityId)), { status: failure.status, headers });
 }
 
+const aboutItems: ReadonlySet<string> = new Set(["docs", "operations"]);
+
 function commonHeaders(context: CosmosContext | undefined, activityId: string, charge: number): Record<string, string> {
   const headers: Record<string, string> = {
     "cache-control": "no-store",
@@ -147,14 +149,16 @@ function commonHeaders(context: CosmosContext | undefined, activityId: string, c
   };
   const container = context?.container;
   if (context === undefined || container === undefined) return headers;
+  headers["x-ms-content-path"] = container.rid;
+  headers["x-ms-alt-content-path"] = encodeURI(container.link);
+  headers["x-ms-documentdb-partitionkeyrangeid"] = container.rangeId;
+  // A session is about items: what is read of the container itself belongs to none.
+  if (!aboutItems.has(context.segments[4] ?? "")) return headers;
   const { sessions } = context.facade;
-  const name = `${context.caller.scope.tenant}/${container.rid}`;
+  const name = `${context.caller.scope.tenant}/${container.rid}/${container.rangeId}`;
   if (container.wrote) sessions.wrote(name);
   const lsn = sessions.number(name);
   headers["lsn"] = String(lsn);
   headers["x-ms-session-token"] = `${container.rangeId}:1#${lsn}`;
-  headers["x-ms-content-path"] = container.rid;
-  headers["x-ms-alt-content-path"] = encodeURI(container.link);
-  headers["x-ms-documentdb-partitionkeyrangeid"] = container.rangeId;
   return headers;
 }

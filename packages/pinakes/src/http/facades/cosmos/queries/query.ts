@@ -11,7 +11,7 @@ import { itemView } from "../documents/item-view.ts";
 import { effectiveKey } from "../ranges/effective-key.ts";
 import { rangeById, rangesOf, within, type KeyRange } from "../ranges/ranges.ts";
 import { containerView, keyOf } from "../resources/container-body.ts";
-import { findContainer, throughputOf } from "../resources/find-container.ts";
+import { findContainer, inRangeOf, throughputOf } from "../resources/find-container.ts";
 import { readSqlBody, type SqlBody } from "../resources/lists.ts";
 import { requireSystemKeyValue } from "../resources/system-key.ts";
 import { queryCharge } from "../throughput/charge.ts";
@@ -68,6 +68,7 @@ async function readPage(
   if (token === endToken) return { items: [], next_cursor: null, examined: 0 };
   const cursor = openContinuation(token);
   const { pk, prefix } = scopeOf(context, found);
+  if (pk !== undefined) inRangeOf(context, found, pk);
   const range = whole || pk !== undefined ? undefined : rangeOf(context, found);
   try {
     requireComposite(body.query, found);
