@@ -128,7 +128,7 @@ function respond(context: CosmosContext, made: CosmosAnswer, activityId: string)
 
 function refuse(context: CosmosContext | undefined, failure: CosmosError, activityId: string): Response {
   const headers = new Headers({
-    ...commonHeaders(context, activityId, 1),
+    ...commonHeaders(context, activityId, 1, false),
     "content-type": "application/json",
     ...failure.headers,
     ...(failure.substatus === undefined ? {} : { "x-ms-substatus": String(failure.substatus) }),
@@ -138,7 +138,12 @@ function refuse(context: CosmosContext | undefined, failure: CosmosError, activi
 
 const aboutItems: ReadonlySet<string> = new Set(["docs", "operations"]);
 
-function commonHeaders(context: CosmosContext | undefined, activityId: string, charge: number): Record<string, string> {
+function commonHeaders(
+  context: CosmosContext | undefined,
+  activityId: string,
+  charge: number,
+  done = true,
+): Record<string, string> {
   const headers: Record<string, string> = {
     "cache-control": "no-store",
     "x-ms-activity-id": activityId,
@@ -152,8 +157,8 @@ function commonHeaders(context: CosmosContext | undefined, activityId: string, c
   headers["x-ms-content-path"] = container.rid;
   headers["x-ms-alt-content-path"] = encodeURI(container.link);
   headers["x-ms-documentdb-partitionkeyrangeid"] = container.rangeId;
-  // A session is about items: what is read of the container itself belongs to none.
-  if (!aboutItems.has(context.segments[4] ?? "")) return headers;
+  // A session is about items that were read or written: not about the container itself, and not about what was refused.
+  if (!done || !aboutItems.has(context.segments[4] ?? "")) return headers;
   const { sessions } = context.facade;
   const name = `${context.caller.scope.tenant}/${container.rid}/${container.rangeId}`;
   if (container.wrote) sessions.wrote(name);
