@@ -9,6 +9,7 @@
  *   PINAKES_ITEMS     sqlite:<PINAKES_DATA>    sqlite:./folder | postgres://… | dynamodb://region/prefix[?endpoint=http://…] | memory:
  *   PINAKES_OBJECTS   file:<PINAKES_DATA>/objects                 file:./folder | s3://bucket/prefix[?region=…&endpoint=http://…] | memory:
  *                                              required with postgres and dynamodb, whose other machines cannot see the default folder
+ *   PINAKES_MASTER_KEY_FILE         none       a file with the master key: objects are encrypted (docs/operations.md)
  *   PINAKES_QUEUE     items                    items: in the item store | sqs://region/prefix[?endpoint=http://…]
  *   PINAKES_VECTOR_RETENTION_DAYS   7          how long earlier versions of vector collections can be read and restored
  *   PINAKES_DROP_BOXES              none       tenant[:collection],… whose producers drop deltas into the bucket
@@ -83,6 +84,8 @@ export interface StoresConfig {
   readonly items: ItemsLocation;
   readonly objects: ObjectsLocation;
   readonly queue: QueueLocation;
+  /** Absolute path. If present, objects are encrypted at rest. */
+  readonly masterKeyFile?: string | undefined;
 }
 
 export type ItemsLocation =
@@ -112,6 +115,7 @@ export interface StoresInput {
   readonly items?: string | undefined;
   readonly objects?: string | undefined;
   readonly queue?: string | undefined;
+  readonly masterKeyFile?: string | undefined;
 }
 
 const names = {
@@ -122,6 +126,7 @@ const names = {
   items: "PINAKES_ITEMS",
   objects: "PINAKES_OBJECTS",
   queue: "PINAKES_QUEUE",
+  masterKeyFile: "PINAKES_MASTER_KEY_FILE",
   retention: "PINAKES_VECTOR_RETENTION_DAYS",
   memory: "PINAKES_VECTOR_MEMORY_MB",
   dropBoxes: "PINAKES_DROP_BOXES",
@@ -158,6 +163,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         items: value(names.items),
         objects: value(names.objects),
         queue: value(names.queue),
+        masterKeyFile: value(names.masterKeyFile),
       },
       names,
     ),
@@ -287,6 +293,7 @@ export function parseStores(
     items,
     queue: parseQueue(input.queue ?? "items", called.queue),
     objects: parseObjects(input.objects ?? `file:${join(data, "objects")}`, { data, called: called.objects }),
+    ...(input.masterKeyFile === undefined ? {} : { masterKeyFile: resolve(input.masterKeyFile) }),
   };
 }
 
