@@ -1,13 +1,21 @@
 /** Opens the data keys of encrypted objects, and decides whether the objects of a store are encrypted (RFC 0019). */
 import type { StoresConfig } from "./config.ts";
 import { invalid } from "./domain/errors.ts";
-import { systemScope } from "./domain/scope.ts";
-import { isEncryptedStore, keysTenant, MasterKeys, WorkspaceKeys, workspaceKeysContainer } from "./encryption/index.ts";
+import type { Scope } from "./domain/scope.ts";
+import { isEncryptedStore, MasterKeys, WorkspaceKeys, workspaceKeysContainer } from "./encryption/index.ts";
 import type { Binding } from "./open-binding.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { ItemStore } from "./ports/item-store.ts";
 
-export async function openKeys({ masterKeyFile }: StoresConfig, clock: Clock): Promise<WorkspaceKeys | undefined> {
+export async function openKeys(
+  { masterKeyFile }: StoresConfig,
+  clock: Clock,
+  dropBoxes: readonly unknown[] = [],
+): Promise<WorkspaceKeys | undefined> {
+  if (masterKeyFile !== undefined && dropBoxes.length > 0)
+    throw invalid(
+      "Drop boxes contain plain files of other programs, so a store with drop boxes cannot be encrypted: remove PINAKES_DROP_BOXES or PINAKES_MASTER_KEY_FILE.",
+    );
   return masterKeyFile === undefined ? undefined : new WorkspaceKeys(await MasterKeys.read(masterKeyFile), clock);
 }
 
@@ -15,15 +23,15 @@ interface KeyBinding {
   readonly items: ItemStore;
   readonly binding: Pick<Binding, "hasObjects">;
   readonly config: StoresConfig;
-  readonly logScope: (line: string) => void;
+  /** Of the tenant `keysTenant`. */
+  readonly scope: Scope;
 }
 
 /** Before the first object is read: the items say whether the objects are encrypted, and contain the keys. */
 export async function bindKeys(
   keys: WorkspaceKeys | undefined,
-  { items, binding, config, logScope }: KeyBinding,
+  { items, binding, config, scope }: KeyBinding,
 ): Promise<void> {
-  const scope = systemScope("encryption: keeps the data keys of workspaces", logScope).forTenant(keysTenant);
   if (keys === undefined) {
     await items.openContainer(workspaceKeysContainer);
     if (await isEncryptedStore(items, scope))

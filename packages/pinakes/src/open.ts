@@ -6,7 +6,8 @@ import { parseStores, type StoresConfig } from "./config.ts";
 import { makeCaller } from "./domain/caller.ts";
 import type { Log } from "./domain/log.ts";
 import { invalid } from "./domain/errors.ts";
-import { systemScope } from "./domain/scope.ts";
+import { systemScope, type Scope } from "./domain/scope.ts";
+import { keysTenant } from "./encryption/index.ts";
 import { timeOrderedId } from "./runtime/time-ordered-id.ts";
 import { openIdentity, workspaceIds } from "./identity/index.ts";
 import { recordingContainers } from "./items/sweeper.ts";
@@ -66,11 +67,7 @@ export async function openStores(
   const deletionLagSecondsMax = deletionLagOf(options.deletionLagSeconds);
   const config = await withDatabase(wanted);
   await using undo = new AsyncDisposableStack();
-  const keys = await openKeys(config, clock);
-  if (keys !== undefined && (options.dropBoxes ?? []).length > 0)
-    throw invalid(
-      "Drop boxes contain plain files of other programs, so a store with drop boxes cannot be encrypted: remove PINAKES_DROP_BOXES or PINAKES_MASTER_KEY_FILE.",
-    );
+  const keys = await openKeys(config, clock, options.dropBoxes);
   const objects = undo.use(await openObjects(config.objects, clock, keys));
   const spillScope = () => systemScope("keeps documents that are too large for DynamoDB as objects", logScope);
   const { items: store, background: own } = await openItems(config, { clock, log, objects, spillScope });
@@ -82,7 +79,7 @@ export async function openStores(
   const triples = undo.use(await openTriples(config, { items, scope: tripleScope }));
   const system = systemScope("store id and readiness", logScope);
   const binding = new Binding({ items, objects, triples, config, now: () => clock.now(), system });
-  await bindKeys(keys, { items, binding, config, logScope });
+  await bindKeys(keys, { items, binding, config, scope: keyScope(logScope) });
   await binding.bind();
   const queue = undo.use(await openQueue(config.queue, items, clock, options.topicPrefix));
   const vectors = await openVectors({
@@ -127,6 +124,10 @@ export async function openStores(
     deletionLagSecondsMax,
     keys,
   });
+}
+
+function keyScope(log: (line: string) => void): Scope {
+  return systemScope("encryption: keeps the data keys of workspaces", log).forTenant(keysTenant);
 }
 
 export interface StoreIdOptions {
@@ -199,7 +200,7 @@ export async function moveEngine(
     );
     const stores: MovingStores = { archive, items, objects, triples, spillPrefix };
     await items.openContainer(probe);
-    await bindKeys(keys, { items, binding: bindingOf(stores, config), config, logScope: log });
+    await bindKeys(keys, { items, binding: bindingOf(stores, config), config, scope: keyScope(log) });
     return stores;
   };
   const system = systemScope("moves everything of all tenants to another engine", log);
