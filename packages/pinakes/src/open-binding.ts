@@ -7,7 +7,7 @@
  * the process have no id and are bound to nothing.
  */
 import { randomUUID } from "node:crypto";
-import { describeItems, describeObjects, type StoresConfig } from "./config.ts";
+import { describeItems, describeObjects, type StoresConfig } from "./config-stores.ts";
 import { hasCode, PinakesError } from "./domain/errors.ts";
 import { isJsonObject, type JsonObject } from "./domain/json.ts";
 import { defaultGraph, iri, literal, termOf, type Quad } from "./domain/rdf.ts";

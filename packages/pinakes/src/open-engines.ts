@@ -1,6 +1,6 @@
 /** Opens the stores and components that a configuration names. Drivers are loaded by dynamic import, so that unused ones cost nothing. */
 import { cpus } from "node:os";
-import type { ItemsLocation, ObjectsLocation, QueueLocation, StoresConfig } from "./config.ts";
+import type { ItemsLocation, ObjectsLocation, QueueLocation, StoresConfig } from "./config-stores.ts";
 import { PinakesError, invalid } from "./domain/errors.ts";
 import type { SystemScope } from "./domain/scope.ts";
 import { createItemStore } from "./items/create-item-store.ts";

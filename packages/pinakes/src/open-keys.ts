@@ -1,5 +1,5 @@
 /** Opens the data keys of encrypted objects, and decides whether the objects of a store are encrypted (RFC 0019). */
-import type { StoresConfig } from "./config.ts";
+import type { StoresConfig } from "./config-stores.ts";
 import { invalid } from "./domain/errors.ts";
 import type { Scope } from "./domain/scope.ts";
 import { isEncryptedStore, MasterKeys, WorkspaceKeys, workspaceKeysContainer } from "./encryption/index.ts";

@@ -1,7 +1,7 @@
 /** An open Pinakes: its parts, whether they answer, and the order in which they are closed. */
 import manifest from "../package.json" with { type: "json" };
 import type { CatalogSelections } from "./catalogs/index.ts";
-import type { StoresConfig } from "./config.ts";
+import type { StoresConfig } from "./config-stores.ts";
 import type { Caller, CallerInput } from "./domain/caller.ts";
 import type { WorkspaceKeys } from "./encryption/index.ts";
 import { PinakesError } from "./domain/errors.ts";

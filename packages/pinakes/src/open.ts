@@ -2,7 +2,7 @@
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import { openSelections } from "./catalogs/index.ts";
-import { parseStores, type StoresConfig } from "./config.ts";
+import { parseStores, type StoresConfig } from "./config-stores.ts";
 import { makeCaller } from "./domain/caller.ts";
 import type { Log } from "./domain/log.ts";
 import { invalid } from "./domain/errors.ts";

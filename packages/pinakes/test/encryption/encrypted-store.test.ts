@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseStores } from "../../src/config.ts";
+import { parseStores } from "../../src/config-stores.ts";
 import { moveEngine, open } from "../../src/open.ts";
 import { failure } from "../../src/testing/object-store/fixture.ts";
 import { knowledgeEngines } from "../knowledge/support/knowledge-engines.ts";

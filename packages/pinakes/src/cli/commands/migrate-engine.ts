@@ -1,5 +1,5 @@
 /** `pinakes migrate engine`: everything of one store into another, offline. */
-import { parseStores, type StoresConfig } from "../../config.ts";
+import { parseStores, type StoresConfig } from "../../config-stores.ts";
 import { moveEngine } from "../../open.ts";
 import { defineCommand, failureExitCode, UsageError } from "../terminal/command.ts";
 import { grid } from "../terminal/layout.ts";

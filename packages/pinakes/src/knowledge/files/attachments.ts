@@ -11,6 +11,7 @@ import { notFound } from "../access/access.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Documents } from "../documents/documents.ts";
+import { checkUpload } from "../documents/check-upload.ts";
 import type { Uploads } from "../documents/upload.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
@@ -84,7 +85,7 @@ export class Attachments {
       source: { type: "manual", uri: fileUri(file.id) },
       replace: true,
     } as const;
-    this.#uploads.check(opened, upload);
+    checkUpload(opened, upload);
     await this.#files.link(caller.scope, file, opened.collection);
     const { body } = await this.#files.content(caller, file.id);
     const { record } = await this.#uploads.upload(caller, opened, { ...upload, body });

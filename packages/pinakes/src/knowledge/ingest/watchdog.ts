@@ -4,7 +4,7 @@
  */
 import { hasCode } from "../../domain/errors.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
-import { contentKey } from "../documents/upload.ts";
+import { contentKey } from "../documents/check-upload.ts";
 import { documentsContainer, itemIds, type DocumentRecord } from "../records/records.ts";
 import { isoTime } from "../records/times.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
