@@ -33,11 +33,7 @@ export interface EngineContext {
 }
 
 /** With `keys`, what is stored is encrypted (RFC 0019). */
-export async function openObjects(
-  location: ObjectsLocation,
-  clock: Clock,
-  keys?: ObjectKeys | undefined,
-): Promise<ObjectStore> {
+export async function openObjects(location: ObjectsLocation, clock: Clock, keys?: ObjectKeys): Promise<ObjectStore> {
   switch (location.driver) {
     case "fs":
       return (await import("./drivers/fs/index.ts")).openFileObjects({ dir: location.dir, keys });
