@@ -12,6 +12,8 @@ export interface StoresConfig {
   readonly items: ItemsLocation;
   readonly objects: ObjectsLocation;
   readonly queue: QueueLocation;
+  /** Absolute path. If present, objects are encrypted at rest. */
+  readonly masterKeyFile?: string | undefined;
 }
 
 export type ItemsLocation =
@@ -41,6 +43,7 @@ export interface StoresInput {
   readonly items?: string | undefined;
   readonly objects?: string | undefined;
   readonly queue?: string | undefined;
+  readonly masterKeyFile?: string | undefined;
 }
 
 const databaseDefault = "pinakes";
@@ -68,6 +71,7 @@ export function parseStores(
     items,
     queue: parseQueue(input.queue ?? "items", called.queue),
     objects: parseObjects(input.objects ?? `file:${join(data, "objects")}`, { data, called: called.objects }),
+    ...(input.masterKeyFile === undefined ? {} : { masterKeyFile: resolve(input.masterKeyFile) }),
   };
 }
 

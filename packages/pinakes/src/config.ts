@@ -9,6 +9,7 @@
  *   PINAKES_ITEMS     sqlite:<PINAKES_DATA>    sqlite:./folder | postgres://… | dynamodb://region/prefix[?endpoint=http://…] | memory:
  *   PINAKES_OBJECTS   file:<PINAKES_DATA>/objects                 file:./folder | s3://bucket/prefix[?region=…&endpoint=http://…] | memory:
  *                                              required with postgres and dynamodb, whose other machines cannot see the default folder
+ *   PINAKES_MASTER_KEY_FILE         none       a file with the master key: objects are encrypted (docs/operations.md)
  *   PINAKES_QUEUE     items                    items: in the item store | sqs://region/prefix[?endpoint=http://…]
  *   PINAKES_VECTOR_RETENTION_DAYS   7          how long earlier versions of vector collections can be read and restored
  *   PINAKES_DROP_BOXES              none       tenant[:collection],… whose producers drop deltas into the bucket
@@ -81,6 +82,7 @@ const names = {
   items: "PINAKES_ITEMS",
   objects: "PINAKES_OBJECTS",
   queue: "PINAKES_QUEUE",
+  masterKeyFile: "PINAKES_MASTER_KEY_FILE",
   retention: "PINAKES_VECTOR_RETENTION_DAYS",
   memory: "PINAKES_VECTOR_MEMORY_MB",
   dropBoxes: "PINAKES_DROP_BOXES",
@@ -117,6 +119,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         items: value(names.items),
         objects: value(names.objects),
         queue: value(names.queue),
+        masterKeyFile: value(names.masterKeyFile),
       },
       names,
     ),

@@ -80,6 +80,11 @@ export class Binding {
     await this.checkTriples();
   }
 
+  /** Whether objects may have been written: the items were bound to an object store before. */
+  async hasObjects(): Promise<boolean> {
+    return (await this.#readRecord())?.objects === true;
+  }
+
   async checkItems(): Promise<void> {
     const now = await this.#readRecord();
     const wanted = this.#record?.store_id;
