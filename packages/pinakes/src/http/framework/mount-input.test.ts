@@ -70,6 +70,8 @@ describe("http kit: what comes in", () => {
     expect(problem["detail"]).toBe(
       'name: must be at most 5 characters long; size: must be a number, got "x"; kind: must be one of "a", "b", got "c"; nested.list[1].x: must be a number, got true; color: is not known here; remove it or correct its name.',
     );
+    expect(problem).toMatchObject({ reason: "unknown_field", field: "name" });
+    expect(await json(await send({}))).not.toHaveProperty("reason");
     expect(await errors({})).toEqual([{ path: "name", message: "is missing; expected a text" }]);
     expect(await errors([])).toEqual([{ path: "", message: "must be an object, got []" }]);
     expect(await errors({ name: "ab", size: 11 })).toEqual([{ path: "size", message: "must be at most 10" }]);

@@ -351,7 +351,7 @@ export class Collections {
       return new PinakesError(
         "CONFLICT",
         `A collection "${record.collection_id}" already exists in ${repositoryWords(record.repository_id)}.`,
-        { cause: error },
+        { cause: error, reason: "collection_exists" },
       );
     return new PinakesError(
       "CONFLICT",

@@ -93,5 +93,7 @@ export function typeOf(name: string, { owner }: RepositoryRecord): FileType {
   const allowed = owner === null ? fileTypes : catalogTypes;
   const found = fileTypeOf(name);
   if (found !== undefined && allowed.includes(found)) return found;
-  throw invalid(`${show(name)}: this file type is not accepted; accepted are ${allowed.join(", ")}.`);
+  throw invalid(`${show(name)}: this file type is not accepted; accepted are ${allowed.join(", ")}.`, {
+    reason: "file_type_not_accepted",
+  });
 }

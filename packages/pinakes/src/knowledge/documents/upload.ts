@@ -315,7 +315,7 @@ export class Uploads {
     const next: DocumentRecord =
       refused && before !== undefined
         ? asBefore(before, record, touched_at)
-        : { ...record, status: "failed", error: reason, touched_at };
+        : { ...record, status: "failed", error: reason, error_code: undefined, touched_at };
     const operations: Operation[] =
       refused && before === undefined
         ? [

@@ -33,6 +33,8 @@ export interface AttachedFile {
   readonly file_id: string;
   readonly status: AttachedStatus;
   readonly error: string | null;
+  /** The reason or code of the error, if there is one. */
+  readonly error_code?: string | undefined;
   /** Absent: there is none (yet). */
   readonly document: DocumentRecord | undefined;
   readonly metadata: JsonObject;
@@ -250,6 +252,7 @@ export function ofDocument(document: DocumentRecord): AttachedFile {
     file_id: fileIdOf(document),
     status: statusOf[document.status],
     error: document.status === "failed" ? document.error : null,
+    error_code: document.status === "failed" ? document.error_code : undefined,
     document,
     metadata: document.metadata,
     chunking_strategy: document.live?.chunking_strategy ?? document.chunking_override,
@@ -259,11 +262,12 @@ export function ofDocument(document: DocumentRecord): AttachedFile {
 }
 
 export function ofAttachment(record: AttachmentRecord): AttachedFile {
-  const { file_id, status, error, metadata, chunking_strategy, uploaded_at } = record;
+  const { file_id, status, error, error_code, metadata, chunking_strategy, uploaded_at } = record;
   return {
     file_id,
     status: status === "waiting" ? "in_progress" : status,
     error,
+    error_code,
     document: undefined,
     metadata,
     chunking_strategy,

@@ -103,7 +103,7 @@ export class DocumentIngester {
   }
 
   /** Marks the document as failed. */
-  async fail(work: Ingestion, reason: string): Promise<void> {
+  async fail(work: Ingestion, reason: string, error_code?: string): Promise<void> {
     const found = await work.partition.read(work.documentId);
     if (found === undefined || found.record.run !== work.run || isOver(found.record)) return;
     const { record, etag } = found;
@@ -113,6 +113,7 @@ export class DocumentIngester {
       ...record,
       status: "failed",
       error: reason,
+      error_code,
       progress: null,
       touched_at: now,
       ...(graph === undefined ? {} : { graph }),

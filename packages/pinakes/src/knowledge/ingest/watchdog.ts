@@ -103,7 +103,7 @@ export class Watchdog {
     error: string,
   ): Promise<void> {
     const now = this.#deps.clock.now();
-    const next: DocumentRecord = { ...record, status: "failed", error, touched_at: now };
+    const next: DocumentRecord = { ...record, status: "failed", error, error_code: undefined, touched_at: now };
     try {
       // Uploaded bytes that were never committed belong to no version.
       const object_keys = record.versions.some(({ version }) => version === record.version)
