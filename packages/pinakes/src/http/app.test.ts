@@ -31,6 +31,7 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     identity: pinakes.identity,
     migrations: pinakes.migrations,
     catalogSelections: pinakes.catalogSelections,
+    keys: pinakes.keys,
     as: (who) => pinakes.as(who),
     withSessions: pinakes.withSessions,
     info: () => pinakes.info(),
