@@ -48,7 +48,12 @@ export class MilvusDatabase implements VectorDatabase {
       signal.throwIfAborted();
       for (const row of page) {
         const { [vectorName]: vector, [key.name]: id, $meta: _, ...payload } = row;
-        yield { id: String(id as string), vector: Array.from(vector as ArrayLike<number>), payload, lost };
+        yield {
+          id: typeof id === "string" ? id : JSON.stringify(id),
+          vector: Array.from(vector as ArrayLike<number>),
+          payload,
+          lost,
+        };
       }
     }
   }

@@ -90,5 +90,6 @@ function isBefore3(host: { readonly cassandraVersion: string }): boolean {
 function storable(value: unknown): string | number | null {
   if (value === null || value === undefined) return null;
   if (value instanceof Date) return value.toISOString();
-  return typeof value === "number" ? value : String(value as string);
+  // Sets, uuids and the like: the plan names them if they are where a text must be.
+  return typeof value === "number" || typeof value === "string" ? value : JSON.stringify(value);
 }
