@@ -32,6 +32,8 @@ export interface SystemContainer {
   readonly admit?: (items: ItemStore, scope: Scope, documents: readonly JsonObject[]) => Promise<void>;
   /** Operations that must be in the same batch (stamps, leases). Where one of them fails, the rules of the feature refuse the write. */
   readonly companions?: (operations: readonly Operation[], now?: number) => readonly Operation[];
+  /** For further attempts, one after another, where one of the first failed. */
+  readonly otherCompanions?: (operations: readonly Operation[], now?: number) => readonly (readonly Operation[])[];
   /** What to tell a caller whose write was refused because this companion operation failed: in terms of the feature, not of its items. */
   readonly refusal?: (companion: Operation, partition: Partition) => string;
 }

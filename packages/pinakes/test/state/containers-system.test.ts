@@ -177,30 +177,74 @@ describe.each([
     expect(lines).toEqual([{ line: 1, status: 201, id: "m7" }]);
   });
 
-  it("R-AGT-05 a second document of a workflow_id is refused by the name of the workflow, and says what to do; nothing of it stays", async () => {
-    const workflow = {
-      type: "sequential",
-      name: "One",
-      total_steps: 4,
-      current_step: 0,
-      checkpoints: [{ step: 3, state: {} }],
-    };
-    await api.containers.create("workflow-states", { ...workflow, id: "first", workflow_id: "shared" });
-    for (const write of [
-      () => api.containers.create("workflow-states", { ...workflow, id: "second", workflow_id: "shared" }),
-      () => api.containers.upsert("workflow-states", { ...workflow, id: "second", workflow_id: "shared" }),
-      () => api.workflows.create({ ...workflow, id: "second", workflow_id: "shared" } as never),
+  it("R-AGT-05 a partition takes further documents: the workflow is the one that was first, and keeps its checkpoints and its lease", async () => {
+    const { containers, workflows } = api;
+    const document = { type: "sequential", name: "One", total_steps: 4, current_step: 0, workflow_id: "shared" };
+    await containers.create("workflow-states", { ...document, id: "m" });
+    await workflows.checkpoint("shared", { step: 2, state: { at: 2 } });
+    // Before and after it in the order of ids.
+    for (const id of ["a", "z"]) await containers.create("workflow-states", { ...document, id, name: id });
+    await failure(containers.create("workflow-states", { ...document, id: "a" }), "CONFLICT");
+    await containers.upsert("workflow-states", { ...document, id: "y", name: "y" });
+    expect(await workflows.get("shared")).toMatchObject({ id: "m", name: "One", current_step: 2 });
+    const query = { query: "SELECT VALUE c.id FROM c ORDER BY c.id", pk: "shared" };
+    expect((await containers.query("workflow-states", query)).items).toEqual(["a", "m", "y", "z"]);
+    const listed = (await workflows.list({ limit: 100 })).items.filter(({ workflow_id }) => workflow_id === "shared");
+    expect(listed.map(({ id, current_step }) => [id, current_step]).toSorted()).toEqual([
+      ["a", 0],
+      ["m", 2],
+      ["y", 0],
+      ["z", 0],
+    ]);
+    const error = await failure(workflows.create({ ...document, id: "n" } as never), "CONFLICT");
+    expect(error.message).toContain('"shared"');
+    expect(error.message).not.toMatch(/~|lease|atch/);
+    await containers.patch("workflow-states", "shared", "a", [{ op: "set", path: "/name", value: "A" }]);
+    await containers.deleteItem("workflow-states", "shared", "a");
+    await containers.batch("workflow-states", "shared", [
+      { op: "create", document: { ...document, id: "b" } },
+      { op: "delete", id: "y" },
+    ]);
+    await failure(
+      containers.batch("workflow-states", "shared", [
+        { op: "create", document: { ...document, id: "c" } },
+        { op: "delete", id: "m" },
+      ]),
+      "CONFLICT",
+    );
+    expect(await workflows.checkpointAt("shared", "latest")).toMatchObject({ step: 2, state: { at: 2 } });
+    await workflows.acquireLease("shared", { owner: "worker", leaseSeconds: 60 });
+    for (const change of [
+      () => containers.create("workflow-states", { ...document, id: "d" }),
+      () => containers.patch("workflow-states", "shared", "b", [{ op: "set", path: "/name", value: "B" }]),
+      () => containers.deleteItem("workflow-states", "shared", "b"),
+      () => containers.deleteItem("workflow-states", "shared", "m"),
     ]) {
-      const error = await failure(write(), "CONFLICT");
-      expect(error.message).toContain('"shared"');
-      expect(error.message).not.toMatch(/~|lease|atch/);
+      const held = await failure(change(), "CONFLICT");
+      expect(held.message).toMatch(/"shared" is leased/);
+      expect(held.message).not.toContain("~");
     }
-    await failure(api.containers.read("workflow-states", "shared", "second"), "NOT_FOUND");
-    expect(await api.containers.read("workflow-states", "shared", "first")).toMatchObject({ current_step: 3 });
-    await api.workflows.acquireLease("shared", { owner: "worker", leaseSeconds: 60 });
-    const held = await failure(api.containers.deleteItem("workflow-states", "shared", "first"), "CONFLICT");
-    expect(held.message).toMatch(/"shared" is leased/);
-    expect(held.message).not.toContain("~");
+    expect((await containers.query("workflow-states", query)).items).toEqual(["b", "m", "z"]);
+  });
+
+  it("R-AGT-05 when the workflow is deleted, the first of the other documents takes its place; a whole partition goes at once", async () => {
+    const { containers, workflows } = api;
+    const document = { type: "handoff", name: "One", total_steps: 4, current_step: 1, workflow_id: "heirs" };
+    for (const id of ["m", "z", "a"]) await containers.create("workflow-states", { ...document, id, name: id });
+    expect(await workflows.get("heirs")).toMatchObject({ id: "m" });
+    await containers.deleteItem("workflow-states", "heirs", "m");
+    expect(await workflows.get("heirs")).toMatchObject({ id: "a", name: "a" });
+    await containers.patch("workflow-states", "heirs", "z", [{ op: "set", path: "/name", value: "Z" }]);
+    await containers.deleteItem("workflow-states", "heirs", "z");
+    await workflows.checkpoint("heirs", { step: 3, state: {} });
+    await containers.create("workflow-states", { ...document, id: "0" });
+    expect(await workflows.get("heirs")).toMatchObject({ id: "a", current_step: 3 });
+    for (let i = 0; i < 30; i += 1) await containers.create("workflow-states", { ...document, id: `more-${i}` });
+    // 32 documents and the checkpoint, in several steps.
+    expect(await containers.deletePartition("workflow-states", "heirs")).toEqual({ deleted: 33 });
+    await failure(workflows.get("heirs"), "NOT_FOUND");
+    await workflows.create({ ...document, id: "new" } as never);
+    expect(await workflows.get("heirs")).toMatchObject({ id: "new", current_step: 1 });
   });
 
   it("R-AGT-14 R-AGT-24 the rules of workflows hold: transitions, and the lease that somebody holds", async () => {

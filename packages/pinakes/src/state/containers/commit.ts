@@ -15,6 +15,9 @@ const pauseMsMax = 100;
 /** Somebody else wrote between our read and our write. */
 class Outrun extends Error {}
 
+/** A companion failed, not an operation of the caller. */
+class Refused extends PinakesError {}
+
 export interface Commit extends Incoming {
   readonly items: ItemStore;
   readonly partition: Partition;
@@ -56,13 +59,38 @@ async function commitOnce(commit: Commit, writes: readonly Write[]): Promise<rea
     caller.scope,
     operations.flatMap((operation) => ("document" in operation ? [operation.document] : [])),
   );
-  let result: BatchResult;
-  try {
-    result = await items.batch(caller.scope, target.definition.name, partition, [...operations, ...companions]);
-  } catch (error) {
-    throw asFailure(error, planned, (index) => refused(commit, companions[index - planned.length]));
-  }
+  const attempt = async (beside: readonly Operation[]): Promise<BatchResult> => {
+    try {
+      return await items.batch(caller.scope, target.definition.name, partition, [...operations, ...beside]);
+    } catch (error) {
+      throw asFailure(error, planned, (index) => refused(commit, beside[index - planned.length]));
+    }
+  };
+  const result = await firstAccepted(attempt, [
+    companions,
+    ...(target.system?.otherCompanions?.(operations, commit.now) ?? []),
+  ]);
   return planned.map((plan, i) => outcomeOf(commit, plan, result.results[i] as OperationResult, result.results));
+}
+
+/** One that is refused writes nothing, so the next can be tried. The error is that of the first. */
+async function firstAccepted(
+  attempt: (companions: readonly Operation[]) => Promise<BatchResult>,
+  [first = [], ...others]: readonly (readonly Operation[])[],
+): Promise<BatchResult> {
+  try {
+    return await attempt(first);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    for (const companions of others) {
+      try {
+        return await attempt(companions);
+      } catch (refused) {
+        if (!(refused instanceof Refused)) throw refused;
+      }
+    }
+    throw error;
+  }
 }
 
 async function readStored(commit: Commit, writes: readonly Write[]): Promise<ReadonlyMap<string, Item> | undefined> {
@@ -93,7 +121,7 @@ function asFailure(error: unknown, planned: readonly PlannedWrite[], refusedAt: 
   const own = planned[index];
   const told = PinakesError.isInstance(error.cause) ? error.cause : error;
   const lost = ["PRECONDITION_FAILED", "CONFLICT", "NOT_FOUND"].includes(told.code);
-  if (own === undefined) return lost ? new PinakesError("CONFLICT", refusedAt(index), { cause: told }) : told;
+  if (own === undefined) return lost ? new Refused("CONFLICT", refusedAt(index), { cause: told }) : told;
   const failure = inBatch(told, index, planned.length);
   return own.guarded && lost ? new Outrun("changed meanwhile", { cause: failure }) : failure;
 }

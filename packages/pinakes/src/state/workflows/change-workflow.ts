@@ -14,7 +14,7 @@ import type { StateDependencies } from "../dependencies.ts";
 import { containerName } from "./definition.ts";
 import { DueWork, nextDue } from "./due-work.ts";
 import { latestId, latestOf, type LatestRecord } from "./latest.ts";
-import { leaseOf, leaseOperation, requireToken, type LeaseRecord } from "./lease.ts";
+import { leaseOf, newLease, leaseOperation, requireToken, type LeaseRecord } from "./lease.ts";
 import { workflowLimits } from "./limits.ts";
 import { noWorkflow, type Partitions } from "./partitions.ts";
 import { shown, stepReached, withProgress } from "./progress.ts";
@@ -97,14 +97,15 @@ export class Changes {
     const { workflow, lease: leaseItem, latest: latestItem } = await this.#partitions.all(scope, workflowId);
     if (workflow === undefined) throw noWorkflow(workflowId);
     const now = this.#deps.clock.now();
-    const lease = leaseOf(leaseItem, workflowId);
+    const lease =
+      leaseItem === undefined ? newLease(workflowId, { workflow: workflow.id }) : leaseOf(leaseItem, workflowId);
     if (options.anyToken !== true) requireToken(lease, options.fencingToken, now);
     if (options.ifMatch !== undefined && options.ifMatch !== workflow.etag) throw outdated(workflowId, workflow.etag);
     const latest = latestOf(latestItem, lease);
     const document = withProgress(workflow.document as unknown as WorkflowDocument, latest);
     const current: Current = { workflow, document, done: stepReached(document, latest), lease, latestItem, now };
     const decision = await decide(current);
-    const next = decision.lease ?? lease;
+    const next = decision.lease === undefined ? lease : { ...decision.lease, workflow: workflow.id };
     if (isNothing(decision)) return { workflow: shown(workflow.document, latest, workflow), lease, latest };
     const due = await this.#markDue(scope, current, decision, leaseItem);
     const last =

@@ -55,6 +55,7 @@ export class Creation {
       const found = attempt === 1 ? undefined : await this.#existing(scope, whole.workflow_id, created_with);
       if (found !== undefined && "workflow" in found) return found.workflow;
       const lease = newLease(whole.workflow_id, {
+        workflow: whole.id,
         ...(created_with === undefined ? {} : { created_with }),
         ...(found === undefined ? {} : { fencing_token: (found.lease.document as LeaseRecord).fencing_token }),
       });

@@ -2,7 +2,8 @@
  * The lease of a workflow: the companion item `~lease`, which lives in its partition as long as the workflow does.
  *
  * Invariants
- * - a workflow is created, taken over and deleted in one batch with its lease, so there is one workflow in a partition;
+ * - a workflow is created, taken over and deleted in one batch with its lease, so there is one workflow in a partition: the document that
+ *   the lease names. Other documents of the partition come and go without it;
  * - `fencing_token` grows with every holder; a write with an older one is refused, and so is one without while the lease is held;
  * - `life` is another one for every workflow that ever had this workflow_id: what was left of an earlier one is never shown.
  */
@@ -19,6 +20,8 @@ export const leaseId = `${reservedIdPrefix}lease`;
 export interface LeaseRecord extends JsonObject {
   readonly id: string;
   readonly workflow_id: string;
+  /** The id of the workflow's document; absent in leases of earlier versions, whose partition has one document. */
+  readonly workflow?: string;
   readonly life: string;
   readonly fencing_token: number;
   readonly owner: string | null;
@@ -44,6 +47,12 @@ export function leaseOf(item: Item | undefined, workflowId: string): LeaseRecord
 
 export function isHeld({ owner, expires_at }: LeaseRecord, now: number): boolean {
   return owner !== null && expires_at !== null && Date.parse(expires_at) > now;
+}
+
+/** Whether the lease is that of this document: one of an earlier version names none. */
+export function namesDocument(item: Item | undefined, id: string): boolean {
+  const { workflow = id } = (item?.document as LeaseRecord | undefined) ?? {};
+  return workflow === id;
 }
 
 /** Whether somebody with this token may write now. */

@@ -1,6 +1,7 @@
 /**
- * Finding a workflow. It is the first item of its partition, which one read of the base table shows; a process remembers the ids of
- * workflows it has seen, so that the usual read is a point read. What is remembered may be outdated, never wrong: the read decides.
+ * Finding a workflow: the document that the lease of its partition names, or the first one where there is no lease or it names none. A
+ * process remembers the ids of workflows it has seen, so that the usual read is a point read. What is remembered may be outdated, never
+ * wrong: the read decides.
  */
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -8,7 +9,7 @@ import type { Item, ItemStore, RawItem } from "../../ports/item-store.ts";
 import { reservedIdPrefix } from "../system-container.ts";
 import { containerName } from "./definition.ts";
 import { latestId } from "./latest.ts";
-import { leaseId } from "./lease.ts";
+import { leaseId, namesDocument, type LeaseRecord } from "./lease.ts";
 import { workflowLimits } from "./limits.ts";
 
 export interface Found {
@@ -48,11 +49,14 @@ export class Partitions {
     const id = this.#known.get(keyOf(scope, workflowId))?.id;
     if (id === undefined) return undefined;
     const partition = [workflowId];
-    const [workflow, latest] = await Promise.all([
+    const [workflow, [lease, latest]] = await Promise.all([
       this.#items.readRaw(scope, containerName, { partition, id }),
-      this.#items.read(scope, containerName, { partition, id: latestId }),
+      this.#items.readMany(scope, containerName, [
+        { partition, id: leaseId },
+        { partition, id: latestId },
+      ]),
     ]);
-    return latest === undefined ? workflow : undefined;
+    return latest === undefined && namesDocument(lease, id) ? workflow : undefined;
   }
 
   /** With the checkpoint that was the latest when somebody here last looked: it usually still is, and then one read shows all. */
@@ -71,7 +75,7 @@ export class Partitions {
         ),
         guess === undefined ? undefined : this.#items.read(scope, containerName, { partition, id: guess }),
       ]);
-      if (workflow !== undefined) return { workflow, lease, latest, checkpoint };
+      if (workflow !== undefined && namesDocument(lease, workflow.id)) return { workflow, lease, latest, checkpoint };
       this.#known.delete(key);
     }
     // The companions last: those that are seen belong to this workflow or to a later one, and a batch will tell.
@@ -94,6 +98,14 @@ export class Partitions {
   }
 
   async #first(scope: Scope, workflowId: string): Promise<Item | undefined> {
+    const partition = [workflowId];
+    const lease = await this.#items.read(scope, containerName, { partition, id: leaseId });
+    const id = (lease?.document as LeaseRecord | undefined)?.workflow;
+    if (id !== undefined) {
+      const named = await this.#items.read(scope, containerName, { partition, id });
+      if (named !== undefined) this.remember(scope, workflowId, id);
+      return named;
+    }
     const page = await this.#items.query(scope, containerName, {
       equals: { workflow_id: workflowId },
       range: { lt: reservedIdPrefix },

@@ -16,7 +16,7 @@ import { containerName } from "./definition.ts";
 import { checkLimit } from "./paging.ts";
 import { limits } from "../../domain/limits.ts";
 import { latestId, latestOf } from "./latest.ts";
-import { leaseId, leaseOf } from "./lease.ts";
+import { leaseId, leaseOf, namesDocument } from "./lease.ts";
 import { withProgress } from "./progress.ts";
 import type { WorkflowDocument } from "./transitions.ts";
 import { stored } from "./stored.ts";
@@ -103,8 +103,8 @@ async function documentsWithProgress(
   const reads: Promise<readonly WorkflowDocument[]>[] = [];
   for (let start = 0; start < unfinished.length; start += workflowsPerReadMax)
     reads.push(readProgress(items, scope, unfinished.slice(start, start + workflowsPerReadMax)));
-  const far = new Map((await Promise.all(reads)).flat().map((document) => [document.workflow_id, document]));
-  return workflows.map((item) => (far.get(documentOf(item).workflow_id) ?? item.document) as unknown as JsonObject);
+  const far = new Map((await Promise.all(reads)).flat().map((document) => [nameOf(document), document]));
+  return workflows.map((item) => (far.get(nameOf(documentOf(item))) ?? item.document) as unknown as JsonObject);
 }
 
 async function readProgress(
@@ -114,9 +114,14 @@ async function readProgress(
 ): Promise<readonly WorkflowDocument[]> {
   const keys = documents.flatMap(({ workflow_id }) => companions.map((id) => ({ partition: [workflow_id], id })));
   const found = await items.readMany(scope, containerName, keys);
-  return documents.map((document, i) =>
-    withProgress(document, latestOf(found[2 * i + 1], leaseOf(found[2 * i], document.workflow_id))),
-  );
+  return documents.map((document, i) => {
+    const [lease, latest] = [found[2 * i], found[2 * i + 1]];
+    // Checkpoints are those of the workflow, not of other documents in its partition.
+    if (!namesDocument(lease, document.id)) return document;
+    return withProgress(document, latestOf(latest, leaseOf(lease, document.workflow_id)));
+  });
 }
+
+const nameOf = ({ workflow_id, id }: WorkflowDocument): string => JSON.stringify([workflow_id, id]);
 
 const documentOf = (item: Item): WorkflowDocument => item.document as unknown as WorkflowDocument;

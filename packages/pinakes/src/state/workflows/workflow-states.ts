@@ -1,6 +1,7 @@
 /** The container `workflow-states` for the containers API: the rules of workflows hold for writes through it too. */
 import type { IndexingPolicy } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
+import type { Filter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { withoutSystemProperties } from "../../domain/system-properties.ts";
 import type { Operation, Partition } from "../../ports/item-store.ts";
@@ -47,6 +48,7 @@ export const workflowStates: SystemContainer = Object.freeze({
   scanRange: { gte: "" },
   prepare,
   companions,
+  otherCompanions,
   refusal,
 });
 
@@ -69,31 +71,66 @@ function prepare({ caller, before, document, now }: GenericWrite): JsonObject {
 }
 
 /**
- * The lease comes and goes with its workflow, and a change is refused while somebody holds it. Without the time, one that is named at
- * all counts as held.
+ * The lease comes and goes with the workflow, the document that it names, and a change is refused while somebody holds it. Without the
+ * time, one that is named at all counts as held. In a new partition the first document becomes the workflow.
  */
 function companions(operations: readonly Operation[], now?: number): readonly Operation[] {
-  return operations.flatMap((operation): Operation[] => {
+  const { created, deleted, changed } = documentsOf(operations);
+  const changes = changed.map(() => change(free(now)));
+  const [first] = created;
+  if (first !== undefined) return [...changes, { op: "create", document: leaseWith(first) }];
+  if (deleted.length === 0) return changes;
+  const where = { and: [free(now), { or: [{ workflow: { in: deleted } }, { workflow: { exists: false } }] }] };
+  return [...changes, { op: "delete", id: leaseId, where }];
+}
+
+/**
+ * Documents that are added to a partition, or taken from it, beside the workflow: its lease stays. Where the workflow was deleted and
+ * nobody used the others as one, there is no lease.
+ */
+function otherCompanions(operations: readonly Operation[], now?: number): readonly (readonly Operation[])[] {
+  const { created, deleted } = documentsOf(operations);
+  const named = { workflow: { exists: true, ...(deleted.length === 0 ? {} : { nin: deleted }) } };
+  const beside = created.length + deleted.length === 0 ? [] : [[change({ and: [free(now), named] })]];
+  return created.length > 0 ? beside : [...beside, [{ op: "check", id: leaseId, exists: false }]];
+}
+
+interface Documents {
+  readonly created: readonly JsonObject[];
+  readonly deleted: readonly string[];
+  readonly changed: readonly Operation[];
+}
+
+function documentsOf(operations: readonly Operation[]): Documents {
+  const own = operations.filter((operation) => {
     const id = "id" in operation ? operation.id : operation.document["id"];
     // One that is put without looking is put again by its batch: the operation before it had its companion.
     const blind = operation.op === "upsert" && operation.ifMatch === undefined;
-    if (operation.op === "check" || blind || (typeof id === "string" && id.startsWith(reservedIdPrefix))) return [];
-    if (operation.op === "create") {
-      const { workflow_id, ttl } = operation.document;
-      const { ttl: _never, ...lease } = newLease(workflow_id as string);
-      // Nobody looks after it until it is used as a workflow: it expires together with the document, if nothing happens.
-      return [{ op: "create", document: { ...lease, ...(ttl === undefined ? {} : { ttl }) } }];
-    }
-    const ended = now === undefined ? [] : [{ expires_at: { lte: new Date(now).toISOString() } }];
-    const where = { or: [{ owner: null }, ...ended] };
-    if (operation.op === "delete") return [{ op: "delete", id: leaseId, where }];
-    return [{ op: "patch", id: leaseId, patch: [{ op: "incr", path: "/changes", value: 1 }], where }];
+    return operation.op !== "check" && !blind && !(typeof id === "string" && id.startsWith(reservedIdPrefix));
   });
+  return {
+    created: own.flatMap((operation) => (operation.op === "create" ? [operation.document] : [])),
+    deleted: own.flatMap((operation) => (operation.op === "delete" ? [operation.id] : [])),
+    changed: own.filter(({ op }) => op !== "create" && op !== "delete"),
+  };
 }
 
-/** A workflow is addressed by its workflow_id alone, so a partition has one document; only who holds the lease changes it. */
-function refusal({ op }: Operation, [workflowId]: Partition): string {
-  if (op === "create")
-    return `Workflow ${show(workflowId)} exists already, and a workflow_id names one document. Change or delete that one, or choose another workflow_id; checkpoints are added with POST …/workflows/{workflow_id}/checkpoints.`;
+function leaseWith({ id, workflow_id, ttl }: JsonObject): JsonObject {
+  const { ttl: _never, ...lease } = newLease(workflow_id as string, { workflow: id as string });
+  // Nobody looks after it until it is used as a workflow: it expires together with the document, if nothing happens.
+  return { ...lease, ...(ttl === undefined ? {} : { ttl }) };
+}
+
+function free(now: number | undefined): Filter {
+  const ended = now === undefined ? [] : [{ expires_at: { lte: new Date(now).toISOString() } }];
+  return { or: [{ owner: null }, ...ended] };
+}
+
+function change(where: Filter): Operation {
+  return { op: "patch", id: leaseId, patch: [{ op: "incr", path: "/changes", value: 1 }], where };
+}
+
+/** Only who holds the lease changes what is in the partition. */
+function refusal(_companion: Operation, [workflowId]: Partition): string {
   return `Workflow ${show(workflowId)} is leased to a worker, and only the holder may change it. Send the change to the workflows API with its fencing token, or try again when the lease has ended.`;
 }
