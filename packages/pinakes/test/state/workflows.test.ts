@@ -475,7 +475,7 @@ describe("cost", () => {
       "readMany",
       "batch",
     ]);
-    // Another process does not know the item's id yet: it asks for the first of the partition, once.
+    // Another process does not know the item's id yet: it asks the lease, once.
     const other = await world.process();
     await other.workflows.get(ann, workflow_id, { checkpoints: "none" });
     await other.workflows.get(ann, workflow_id, { checkpoints: "none" });
