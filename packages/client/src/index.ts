@@ -8,6 +8,7 @@ export type * from "./api/containers-api.ts";
 export type * from "./api/state-api.ts";
 export type * from "./api/knowledge-api.ts";
 export * from "./contract/answers.ts";
+export * from "./contract/audit.ts";
 export * from "./contract/common.ts";
 export * from "./contract/containers.ts";
 export * from "./contract/graph.ts";

@@ -12,7 +12,7 @@ export const auditLimits = Object.freeze({
   workspacesOpenMax: 1_000,
   subjectsCachedMax: 10_000,
   /** How long another process may still use a salt that was deleted. */
-  subjectCachedMs: 30_000,
+  subjectCachedMs: 300_000,
   pageEntriesDefault: 50,
   pageEntriesMax: 500,
   /** Bundles that a page examines before it ends with a cursor. */
