@@ -16,7 +16,7 @@ export interface ClientErrorOptions {
   readonly retryAfterMs?: number | undefined;
   /** The operation of a batch that failed (from 0), and what became of each (424: not tried because of it). */
   readonly batch?: BatchFailure | undefined;
-  readonly cause?: unknown | undefined;
+  readonly cause?: unknown;
 }
 export interface BatchFailure {
   readonly index: number;

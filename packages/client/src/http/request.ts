@@ -29,7 +29,7 @@ export type Query = Readonly<Record<string, string | number | boolean | readonly
 export interface RequestOptions {
   readonly query?: Query | undefined;
   /** Sent as JSON. */
-  readonly body?: unknown | undefined;
+  readonly body?: unknown;
   /** Sent as it is, with its type. */
   readonly text?: { readonly type: string; readonly content: string | Blob | ReadableStream<Uint8Array> } | undefined;
   readonly ifMatch?: string | undefined;

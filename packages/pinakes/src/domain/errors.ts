@@ -30,7 +30,7 @@ export interface ErrorContext {
 }
 
 export interface PinakesErrorOptions extends ErrorContext {
-  readonly cause?: unknown | undefined;
+  readonly cause?: unknown;
   readonly retryable?: boolean | undefined;
 }
 
