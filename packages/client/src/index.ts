@@ -7,6 +7,7 @@ export type * from "./api/series-api.ts";
 export type * from "./api/containers-api.ts";
 export type * from "./api/state-api.ts";
 export type * from "./api/knowledge-api.ts";
+export type * from "./api/audit-api.ts";
 export * from "./contract/answers.ts";
 export * from "./contract/audit.ts";
 export * from "./contract/common.ts";

@@ -80,6 +80,11 @@ export class Binding {
     await this.checkTriples();
   }
 
+  /** Undefined where the items do not outlive the process. */
+  get storeId(): string | undefined {
+    return this.#record?.store_id;
+  }
+
   async checkItems(): Promise<void> {
     const now = await this.#readRecord();
     const wanted = this.#record?.store_id;

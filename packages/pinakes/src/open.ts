@@ -8,6 +8,7 @@ import type { Log } from "./domain/log.ts";
 import { invalid } from "./domain/errors.ts";
 import { systemScope } from "./domain/scope.ts";
 import { timeOrderedId } from "./runtime/time-ordered-id.ts";
+import { AuditLog, auditSeeds } from "./governance/index.ts";
 import { openIdentity, workspaceIds } from "./identity/index.ts";
 import { recordingContainers } from "./items/sweeper.ts";
 import { WriteOutcomes, WriteProbe } from "./items/write-probe.ts";
@@ -91,7 +92,7 @@ export async function openStores(
   undo.defer(() => vectors.close());
   const features = await openFeatures(
     { items, objects, queue, vectors: vectors.vectors, triples, clock, log, database: config.database },
-    options,
+    { ...options, storeId: binding.storeId, folder: config.items.engine === "memory" ? undefined : config.data },
   );
   undo.defer(() => features.close());
   const scopes = {
@@ -210,7 +211,13 @@ interface FeatureStores {
   readonly database: string;
 }
 
-async function openFeatures(stores: FeatureStores, options: OpenOptions): Promise<Features> {
+interface FeatureOptions extends OpenOptions {
+  /** Absent where nothing outlives the process. */
+  readonly storeId: string | undefined;
+  readonly folder: string | undefined;
+}
+
+async function openFeatures(stores: FeatureStores, options: FeatureOptions): Promise<Features> {
   const { items, clock, log } = stores;
   const { logScope = log } = options;
   await using undo = new AsyncDisposableStack();
@@ -224,6 +231,16 @@ async function openFeatures(stores: FeatureStores, options: OpenOptions): Promis
   const identity = undo.use(
     await openIdentity({ items, clock, log, system, rootToken: options.rootToken, oidc: options.oidc }),
   );
+  const audit = await AuditLog.open({
+    items,
+    clock,
+    log,
+    system: systemScope("audit log: entries of all workspaces", logScope),
+    mode: options.audit ?? "changes",
+    storeId: options.storeId ?? `memory-${timeOrderedId(clock.now())}`,
+    seeds: () => auditSeeds(options.folder, options.auditKey),
+  });
+  undo.defer(() => audit.close());
   const auditSystem = systemScope("audit: looks for tenants among the objects", logScope);
   const pipelines = await openPipelinePlaces(options);
   undo.defer(() => pipelines.close());
@@ -268,5 +285,5 @@ async function openFeatures(stores: FeatureStores, options: OpenOptions): Promis
   }).open();
   const catalogSelections = await openSelections(items, { clock });
   const opened = undo.move();
-  return { knowledge, state, identity, migrations, catalogSelections, close: () => opened.disposeAsync() };
+  return { knowledge, state, identity, audit, migrations, catalogSelections, close: () => opened.disposeAsync() };
 }

@@ -4,11 +4,20 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
+interface Who {
+  readonly tenant: string;
+  readonly userId: string;
+  readonly role: string;
+  readonly keyId?: string | undefined;
+}
+
 export interface CallNotes {
   /** `denied`: a record exists that the caller may not see or change; `absent`: none does. */
   access?: "denied" | "absent";
   /** The user that the call acts for. */
   actingFor?: string;
+  /** Who it is, where no header says so: a sign-in, a link. */
+  who?: Who;
   /** What it changes, where its route does not tell. */
   change?: string;
 }
@@ -27,6 +36,11 @@ export function noteAccess(access: "denied" | "absent"): void {
 export function noteActingFor(userId: string): void {
   const notes = running.getStore();
   if (notes !== undefined) notes.actingFor = userId;
+}
+
+export function noteWho(who: Who): void {
+  const notes = running.getStore();
+  if (notes !== undefined) notes.who = who;
 }
 
 export function noteChange(what: string): void {

@@ -136,7 +136,7 @@ describe.each([
     expect(await walk({ action: "createKey", resource: "kb/c1" })).toEqual(all.filter((i) => i % 4 === 1));
     expect(await walk({ resource: "kb" })).toEqual(all);
     expect(await walk({ actor: "nobody" })).toEqual([]);
-    const [{ at }] = (await api.list(auth, { limit: 1 })).items as [{ at: string }];
+    const at = (await api.list(auth, { limit: 1 })).items[0]?.at as string;
     expect(await walk({ to: "2020-01-01T00:00:00Z" })).toEqual([]);
     expect(await walk({ from: new Date(Date.parse(at) + 1).toISOString() })).toEqual([]);
     await expect(api.list(auth, { limit: 501 })).rejects.toMatchObject({ code: "INVALID" });

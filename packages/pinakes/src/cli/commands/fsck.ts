@@ -55,7 +55,7 @@ when the bytes do. What is removed is kept in the quarantine: see pinakes quaran
   ],
   localOnly: "it compares the stores themselves",
   run: (call) =>
-    withStores(call, async ({ knowledge, caller }) => {
+    withStores(call, call.given.has("repair") ? { action: "fsck.repair", verb: "update", resource: "fsck" } : "reads", async ({ knowledge, caller }) => {
       const [repository, collection, ...more] = call.words[0]?.split("/") ?? [];
       if (more.length > 0 || repository === "" || collection === "")
         throw new UsageError(`"${call.words[0]}" names nothing; write kb or kb/papers.`);

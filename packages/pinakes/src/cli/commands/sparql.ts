@@ -54,7 +54,7 @@ than --timeout, or has more rows than --limit, is an error and never a shorter a
       signal: terminal.signal,
     };
     const text = await textOf(call);
-    return withStores(call, async ({ knowledge, caller }) => {
+    return withStores(call, given.has("update") ? { action: "sparql.update", verb: "update", resource: "triples" } : "reads", async ({ knowledge, caller }) => {
       const asked = given.has("update") ? { update: text } : { query: text };
       return outcome(
         call,

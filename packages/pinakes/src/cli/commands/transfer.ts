@@ -22,7 +22,7 @@ const exporting = defineCommand({
   ],
   localOnly: "it reads and writes files of this machine",
   run: (call) =>
-    withStores(call, async ({ knowledge, caller }) => {
+    withStores(call, { action: "transfer.export", verb: "export", resource: "transfer" }, async ({ knowledge, caller }) => {
       const { given, terminal, words } = call;
       const files = knowledge.transfer.export(caller, {
         repositories: given.list("repositories"),
@@ -56,6 +56,7 @@ const importing = defineCommand({
   run: (call) =>
     withStores(
       call,
+      { action: "transfer.import", verb: "create", resource: "transfer" },
       async ({ knowledge, caller }) => {
         const { given, words } = call;
         const report = await knowledge.transfer.import(caller, folderReader(words[0] as string), {

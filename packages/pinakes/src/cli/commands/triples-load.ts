@@ -35,7 +35,7 @@ changes nothing.`,
     const { repository, collection } = readAddress(words[0] as string);
     const format = formatOf(call);
     const input = await openInput(words[1] as string, terminal);
-    return withStores(call, async ({ knowledge, caller }) => {
+    return withStores(call, { action: "triples.load", verb: "create", resource: "triples" }, async ({ knowledge, caller }) => {
       const bar = new Progress(call, input);
       try {
         const result = await knowledge.graph.loadTriples(caller, repository, collection, {

@@ -91,7 +91,7 @@ export class AuditApi {
   async *export(
     auth: Authenticated,
     { format = "ndjson", first = 0, end: wanted, log }: AuditExport & AuditScope = {},
-  ): AsyncGenerator<Uint8Array, void> {
+  ): AsyncGenerator<string, void> {
     const scope = this.#scope(auth, log);
     const { size, note, keys } = await this.#log.checkpoints.sign(scope);
     const end = wanted ?? size;
@@ -260,6 +260,6 @@ function beforeOf(cursor: string | undefined): number {
   throw invalid("cursor: is not one of this list. Leave it out to begin again.");
 }
 
-function linesOf(lines: readonly string[]): Uint8Array {
-  return Buffer.from(lines.map((line) => `${line}\n`).join(""));
+function linesOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
 }

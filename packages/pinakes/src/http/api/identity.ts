@@ -108,6 +108,7 @@ function sessionRoutes(identity: Identity): readonly Route[] {
       summary: "Sign in from a browser: the token that the server printed, or an API key",
       tag: "identity",
       auth: "public",
+      audit: "sign_in",
       body: z.strictObject({ token: z.string() }),
       answers: {
         201: {
@@ -132,6 +133,7 @@ function sessionRoutes(identity: Identity): readonly Route[] {
       tag: "identity",
       auth: "caller",
       readOnlyOk: true,
+      audit: "sign_out",
       answers: { 204: { description: "The session is over." } },
       handler: async ({ header }) => {
         const cookie = cookieValue(header("cookie"));

@@ -19,6 +19,7 @@ import type { KnowledgeDependencies } from "../dependencies.ts";
 import { documentView, type DocumentView } from "../views.ts";
 import type { Content, Documents } from "./documents.ts";
 import type { Uploads } from "./upload.ts";
+import { noteWho } from "../../runtime/call-notes.ts";
 
 export interface Grant {
   readonly url: string;
@@ -163,6 +164,7 @@ export class Grants {
   }
 
   #callerOf({ tenant, user }: GrantRecord): Caller {
+    noteWho({ tenant, userId: user.id, role: user.role });
     return this.#deps.callerOf({ tenant, userId: user.id, groups: user.groups, role: user.role });
   }
 }

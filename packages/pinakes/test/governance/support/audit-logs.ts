@@ -51,7 +51,8 @@ export async function exportOf(
   auth: Authenticated,
   options: Parameters<AuditApi["export"]>[1] = {},
 ): Promise<Buffer> {
-  return Buffer.concat(await Array.fromAsync(new AuditApi(audit).export(auth, options)));
+  const texts = await Array.fromAsync(new AuditApi(audit).export(auth, options));
+  return Buffer.from(texts.join(""));
 }
 
 /** The verification of a whole export of the log now. */
