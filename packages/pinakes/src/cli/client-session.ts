@@ -51,7 +51,8 @@ export async function withClient<T>(
   }
   const config = readConfig(call.terminal.env);
   const server = await findServer(config.stores, logOf(call));
-  if (server === undefined) return withStores(call, "recorded below", async (session) => work(await embedded(session, options)), options);
+  if (server === undefined)
+    return withStores(call, "recorded below", async (session) => work(await embedded(session, options)), options);
   const actor: LocalActor = options.root === true ? { root: true } : { caller: actorOf(call) };
   const place = options.root === true ? { store: server.url } : placeOf(config, actorOf(call).tenant);
   return asked(call, work, options, { url: server.url, apiKey: () => server.key(actor) }, place);

@@ -42,10 +42,7 @@ export interface SessionOptions {
 }
 
 /** What a command that works on the stores does, for the audit log; `recorded below`: by the interface that it calls. */
-export type CommandAudit =
-  | Pick<RecordedCall, "action" | "resource" | "verb">
-  | "reads"
-  | "recorded below";
+export type CommandAudit = Pick<RecordedCall, "action" | "resource" | "verb"> | "reads" | "recorded below";
 
 export async function withStores<T>(
   call: Call<ActorOption>,

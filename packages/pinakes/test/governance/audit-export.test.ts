@@ -8,7 +8,8 @@ import { admin, event, exportOf, openAudit } from "./support/audit-logs.ts";
 const auth = admin("acme");
 const items = await openMemoryItems();
 const audit = await openAudit(items);
-for (let i = 0; i < 9; i += 1) await audit.append(auth.caller.scope, event({ fields: { jid: `job-${i}`, rid: "=kb" } }));
+for (let i = 0; i < 9; i += 1)
+  await audit.append(auth.caller.scope, event({ fields: { jid: `job-${i}`, rid: "=kb" } }));
 const { keys } = audit.checkpoints;
 const since = (await audit.checkpoints.sign(audit.scopeOf("acme"))).note;
 for (let i = 0; i < 3; i += 1) await audit.append(auth.caller.scope, event({ outcome: "denied" }));
@@ -19,7 +20,12 @@ describe.each(["ndjson", "csv"] as const)("an export as %s", (format) => {
       ok: true,
       export: { origin: "pinakes-audit/store-1/acme", size: 12, first: 0, end: 12, keys, trusted: true },
     });
-    for (const [first, end] of [[0, 0], [3, 7], [12, 12], [11, 12]] as const)
+    for (const [first, end] of [
+      [0, 0],
+      [3, 7],
+      [12, 12],
+      [11, 12],
+    ] as const)
       expect(await verifyExport([await exportOf(audit, auth, { format, first, end })])).toMatchObject({
         ok: true,
         export: { first, end },
@@ -33,7 +39,7 @@ describe.each(["ndjson", "csv"] as const)("an export as %s", (format) => {
     const starts = lines.map((_, i) => Buffer.byteLength(lines.slice(0, i).join("\n")) + (i === 0 ? 0 : 1));
     for (let at = 0; at < whole.length; at += 1) {
       const flipped = Buffer.from(whole);
-      flipped[at] = (flipped[at] as number) ^ (1 << at % 8);
+      flipped[at] = (flipped[at] as number) ^ (1 << (at % 8));
       const result = await verifyExport([flipped], { keys });
       const line = starts.findLastIndex((start) => start <= at);
       expect(result.ok, `byte ${at} of line ${line + 1}`).toBe(false);

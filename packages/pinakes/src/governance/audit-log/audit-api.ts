@@ -19,7 +19,7 @@ import { entryLine, exportFormat, headerLines, type ExportHeader } from "./expor
 import { auditLimits } from "./limits.ts";
 import { consistencyProof, inclusionProof } from "./merkle.ts";
 import { LogReader } from "./read-log.ts";
-import { KnownSubject, type SubjectKind } from "./subjects.ts";
+import type { KnownSubject, SubjectKind } from "./subjects.ts";
 import { readHead } from "./workspace-log.ts";
 
 export interface AuditScope {
@@ -134,7 +134,8 @@ export class AuditApi {
   #scope({ caller, via }: Authenticated, log: AuditScope["log"]): Scope {
     requireAuditor(caller);
     if (log !== "instance") return this.#log.scopeOf(caller.scope.tenant);
-    if (via !== "root") throw new PinakesError("FORBIDDEN", "The log of the instance is the operator's; use the root token.");
+    if (via !== "root")
+      throw new PinakesError("FORBIDDEN", "The log of the instance is the operator's; use the root token.");
     return this.#log.scopeOf(instanceTenant);
   }
 
@@ -234,7 +235,10 @@ function subjectOf(token: string, known: { readonly id: string } | undefined): A
   return { token, id: known?.id ?? null };
 }
 
-function originOf(actor: KnownSubject | undefined, sealed: string): readonly [string | null, string | null, string | null] {
+function originOf(
+  actor: KnownSubject | undefined,
+  sealed: string,
+): readonly [string | null, string | null, string | null] {
   const text = actor?.open(sealed);
   return text === undefined ? [null, null, null] : (JSON.parse(text) as [string | null, string | null, string | null]);
 }

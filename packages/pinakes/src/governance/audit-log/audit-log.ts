@@ -148,7 +148,11 @@ export class AuditLog {
       ids: await writtenIds(event.fields, { scope, subjects, workspace, userId }),
       face: event.face,
       origin: actor.seal(
-        JSON.stringify([event.ip ?? null, event.userAgent?.slice(0, auditLimits.idCharsMax) ?? null, event.requestId ?? null]),
+        JSON.stringify([
+          event.ip ?? null,
+          event.userAgent?.slice(0, auditLimits.idCharsMax) ?? null,
+          event.requestId ?? null,
+        ]),
       ),
     });
   }

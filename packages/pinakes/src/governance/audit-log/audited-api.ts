@@ -5,7 +5,7 @@
 import { collectionOf, type KnowledgeApi, type StateApi } from "@pinakes/client";
 import type { AuditRecorder, CallVerb, RecordedCall } from "./recorder.ts";
 
-type Verbs<Api> = { readonly [Group in keyof Api]: { readonly [Method in keyof Api[Group]]: CallVerb } };
+type Verbs<Api> = { readonly [Group in keyof Api]: { readonly [Name in keyof Api[Group]]: CallVerb } };
 
 const threads: Verbs<StateApi>["threads"] = {
   append: "create",
@@ -197,7 +197,11 @@ async function* recordedStream(
   call: RecordedCall,
   end: (result: unknown, failure: unknown) => { readonly failure: unknown; readonly fields: object },
 ): AsyncGenerator<unknown, void> {
-  const stream = await recorder.around(call, async () => run(), (_, failure) => ({ failure, fields: end(undefined, failure).fields as Readonly<Record<string, unknown>> }));
+  const stream = await recorder.around(
+    call,
+    async () => run(),
+    (_, failure) => ({ failure, fields: end(undefined, failure).fields as Readonly<Record<string, unknown>> }),
+  );
   yield* stream;
 }
 

@@ -54,9 +54,7 @@ export function entryLine(index: number, leaf: string, format: AuditFormat): str
 }
 
 /** Undefined for a line that is not exactly as it is written. */
-export function readHeader(
-  line: string,
-): { readonly header: ExportHeader; readonly format: AuditFormat } | undefined {
+export function readHeader(line: string): { readonly header: ExportHeader; readonly format: AuditFormat } | undefined {
   const format = line.startsWith(csvMark) ? "csv" : "ndjson";
   const text = format === "csv" ? line.slice(csvMark.length) : line;
   const parsed = Header.safeParse(parseJson(text));
@@ -70,7 +68,9 @@ export function readEntryLine(
   format: AuditFormat,
 ): { readonly index: number; readonly leaf: string } | undefined {
   if (format === "csv") {
-    const cells = [...line.matchAll(/"((?:[^"]|"")*)"(?:,|$)/gy)].map(([, text]) => (text as string).replaceAll('""', '"'));
+    const cells = [...line.matchAll(/"((?:[^"]|"")*)"(?:,|$)/gy)].map(([, text]) =>
+      (text as string).replaceAll('""', '"'),
+    );
     const leaf = cells.at(-1);
     return leaf === undefined || !/^\d{1,15}$/.test(cells[0] ?? "") ? undefined : { index: Number(cells[0]), leaf };
   }

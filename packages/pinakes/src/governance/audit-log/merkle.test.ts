@@ -67,7 +67,9 @@ it("each leaf is proven to be in the tree, and no other", async () => {
       const proof = await inclusionProof(index, size, subtree);
       expect(provesInclusion({ index, size, root }, leaves[index] as Hash, proof)).toBe(true);
       expect(provesInclusion({ index, size, root }, leaves[(index + 1) % 70] as Hash, proof)).toBe(false);
-      expect(provesInclusion({ index: (index + 1) % (size + 1), size, root }, leaves[index] as Hash, proof)).toBe(false);
+      expect(provesInclusion({ index: (index + 1) % (size + 1), size, root }, leaves[index] as Hash, proof)).toBe(
+        false,
+      );
     }
   }
 });

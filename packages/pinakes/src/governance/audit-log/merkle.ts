@@ -86,7 +86,7 @@ export interface Subtree {
 /** The complete subtrees of [first, end), each as large as its place allows. */
 export function subtrees(first: number, end: number): readonly Subtree[] {
   const parts: Subtree[] = [];
-  for (let at = first; at < end; ) {
+  for (let at = first; at < end;) {
     let level = 0;
     while (at % 2 ** (level + 1) === 0 && at + 2 ** (level + 1) <= end) level += 1;
     parts.push({ level, index: at / 2 ** level });

@@ -42,7 +42,11 @@ export class AuditRecorder {
   }
 
   /** `endOf`: how it ended, by what `run` returned or threw. */
-  async around<T>(call: RecordedCall, run: () => Promise<T>, endOf: (result: T | undefined, failure: unknown) => CallEnd): Promise<T> {
+  async around<T>(
+    call: RecordedCall,
+    run: () => Promise<T>,
+    endOf: (result: T | undefined, failure: unknown) => CallEnd,
+  ): Promise<T> {
     if (this.#log.mode === "off") return run();
     const notes: CallNotes = {};
     let result: T;

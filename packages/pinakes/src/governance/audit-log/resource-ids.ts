@@ -88,7 +88,12 @@ export const resourceFields: Readonly<Record<string, { readonly name: string; re
 /** As they are written in an entry. */
 export async function writtenIds(
   fields: Readonly<Record<string, unknown>>,
-  { scope, subjects, workspace, userId }: {
+  {
+    scope,
+    subjects,
+    workspace,
+    userId,
+  }: {
     readonly scope: Scope;
     readonly subjects: Subjects;
     readonly workspace: KnownSubject;

@@ -62,9 +62,7 @@ async function sealBundle(
 
 /** The tile of the leaves, and the tiles above it, each one hash longer as far as the one below is full. */
 async function tilesOf(items: LogItems, scope: Scope, index: number, leaves: readonly Hash[]): Promise<Operations[]> {
-  const operations: Operations[] = [
-    { op: "create", document: tileOf(idOf.tile(0, index), Buffer.concat(leaves)) },
-  ];
+  const operations: Operations[] = [{ op: "create", document: tileOf(idOf.tile(0, index), Buffer.concat(leaves)) }];
   let [full, at] = [leaves, index];
   for (let level = 1; ; level += 1) {
     const id = idOf.tile(level, Math.floor(at / width));

@@ -27,7 +27,10 @@ export function newSeed(): string {
 export function signerOf(name: string, seed: string): Signer {
   const bytes = exactBase64(seed);
   if (bytes?.length !== seedBytes)
-    throw new PinakesError("INVALID", `An audit key must be ${seedBytes} bytes in base64, such as from \`openssl rand -base64 32\`.`);
+    throw new PinakesError(
+      "INVALID",
+      `An audit key must be ${seedBytes} bytes in base64, such as from \`openssl rand -base64 32\`.`,
+    );
   const key = createPrivateKey({ key: Buffer.concat([privatePrefix, bytes]), format: "der", type: "pkcs8" });
   const publicKey = createPublicKey(key).export({ format: "der", type: "spki" }).subarray(publicPrefix.length);
   const id = keyId(name, publicKey);

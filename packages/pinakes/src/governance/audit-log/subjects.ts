@@ -45,7 +45,11 @@ export class KnownSubject {
 
   /** Of an id that is nobody's own: the same text gives the same hash in this workspace. */
   hashOf(text: string): string {
-    return createHmac("sha256", this.#salt).update(`id\n${text}`).digest().subarray(0, tokenBytes).toString("base64url");
+    return createHmac("sha256", this.#salt)
+      .update(`id\n${text}`)
+      .digest()
+      .subarray(0, tokenBytes)
+      .toString("base64url");
   }
 
   seal(text: string): string {

@@ -118,7 +118,10 @@ class ExportCheck {
     const { first, end, right, keys } = this.#header;
     const { origin, size, root } = this.#checkpoint;
     if (this.#columns !== undefined || this.#range.end !== end)
-      throw new Refused(`The export ends before entry ${this.#range.end}; it should have entries up to ${end - 1}.`, this.#range.end);
+      throw new Refused(
+        `The export ends before entry ${this.#range.end}; it should have entries up to ${end - 1}.`,
+        this.#range.end,
+      );
     const rest = nodesOf(end, size, right);
     for (const [level, hash] of rest) this.#range.push(level, hash);
     if (!this.#range.root().equals(root))
@@ -193,7 +196,8 @@ function requireKey(text: string, reason: string): Verifier {
 function requireSigned(text: string, keys: readonly Verifier[]): Checkpoint {
   const note = readNote(text);
   const checkpoint = note === undefined ? undefined : readCheckpoint(note.text);
-  if (note === undefined || checkpoint === undefined) throw new Refused("The checkpoint cannot be read: it was changed.");
+  if (note === undefined || checkpoint === undefined)
+    throw new Refused("The checkpoint cannot be read: it was changed.");
   if (note.signatures.length !== keys.length || !keys.every((key) => isSignedBy(note, key)))
     throw new Refused("The signature of the checkpoint is wrong: it was changed, or another key signed it.");
   return checkpoint;

@@ -71,7 +71,7 @@ export class WorkspaceLog {
 
   async #drain(): Promise<void> {
     // What else arrives in this turn of the event loop comes along.
-    await null;
+    await Promise.resolve();
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, auditLimits.groupLeavesMax);
       try {

@@ -23,7 +23,9 @@ const Entry = shape<wire.AuditEntry>()(
       action: z.string().describe("The operation, tool or method."),
       outcome: z
         .enum(auditOutcomes)
-        .describe("`denied` also where something is there that the caller may not see; `failed`: it may have happened."),
+        .describe(
+          "`denied` also where something is there that the caller may not see; `failed`: it may have happened.",
+        ),
       status: z.number().nullable(),
       actor: Subject,
       acted_for: Subject.nullable(),
@@ -124,7 +126,12 @@ export function auditRoutes(audit: AuditLog): readonly Route[] {
       path: "/v1/audit:export",
       operationId: "exportAudit",
       summary: "The log as a file that `pinakes audit verify` checks offline",
-      query: z.object({ format: z.enum(auditFormats).optional(), first: index().optional(), end: index().optional(), log }),
+      query: z.object({
+        format: z.enum(auditFormats).optional(),
+        first: index().optional(),
+        end: index().optional(),
+        log,
+      }),
       answers: {
         200: { description: "As it is read.", contentType: "application/x-ndjson", alsoTypes: ["text/csv"] },
       },

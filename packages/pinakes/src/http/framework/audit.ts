@@ -21,7 +21,9 @@ export function auditVerbOf({ method, operationId, readOnlyOk, audit }: Declared
   if (/^(?:\w+_)?(?:restore|unarchive)/i.test(operationId)) return "restore";
   if (method === "DELETE") return "delete";
   if (method === "PUT" || method === "PATCH") return "update";
-  return /^(?:openAi|lisa|\w+_)?(?:create|add|upload|append|ingest|store|load|put)/i.test(operationId) ? "create" : "update";
+  return /^(?:openAi|lisa|\w+_)?(?:create|add|upload|append|ingest|store|load|put)/i.test(operationId)
+    ? "create"
+    : "update";
 }
 
 /** What a request leaves for its entry. */

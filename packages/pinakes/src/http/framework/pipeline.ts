@@ -61,9 +61,7 @@ export async function answerRequest(c: KitContext, route: Route, kit: Kit): Prom
   let response: Response | undefined;
   const run = async (): Promise<Response> => (response = await answer());
   try {
-    return await kit.audit.around(call, run, (made) =>
-      requestEnd(tag, trace, made as Response, c.get("failure")),
-    );
+    return await kit.audit.around(call, run, (made) => requestEnd(tag, trace, made as Response, c.get("failure")));
   } catch (error) {
     // What was not recorded is not answered.
     await response?.body?.cancel();
@@ -72,7 +70,12 @@ export async function answerRequest(c: KitContext, route: Route, kit: Kit): Prom
   }
 }
 
-function refusal(c: KitContext, route: Route, error: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+function refusal(
+  c: KitContext,
+  route: Route,
+  error: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   const problem = toProblemAnswer(error, c.get("requestId"), route.errorBody);
   const known = toPinakesError(error, c.get("requestId"));
   const status = route.errorStatus?.(known, c.req.raw.headers) ?? problem.status;

@@ -134,7 +134,11 @@ class McpEndpoint {
     } as const;
     const refuse = async (): Promise<Response> => this.#refusal(c.req.raw, error, c.get("requestId"));
     try {
-      return await this.#recorder.around(call, refuse, (made) => ({ status: made?.status, failure: error, fields: {} }));
+      return await this.#recorder.around(call, refuse, (made) => ({
+        status: made?.status,
+        failure: error,
+        fields: {},
+      }));
     } catch (unrecorded) {
       return this.#refusal(c.req.raw, unrecorded, c.get("requestId"));
     }
@@ -220,10 +224,14 @@ class McpEndpoint {
       state: auditedState(this.#pinakes.state.as(caller), this.#recorder, who),
       denied: async (tool, error) => {
         const call = { ...who, action: tool, resource: "tools", verb: "none" } as const;
-        const refuse = () => Promise.reject(error);
-        await this.#recorder.around(call, refuse, () => ({ failure: error, fields: {} })).catch((thrown: unknown) => {
-          if (thrown !== error) throw thrown;
-        });
+        const refuse = async (): Promise<never> => {
+          throw error;
+        };
+        await this.#recorder
+          .around(call, refuse, () => ({ failure: error, fields: {} }))
+          .catch((thrown: unknown) => {
+            if (thrown !== error) throw thrown;
+          });
       },
       userId: caller.userId,
       readOnly,

@@ -2,7 +2,11 @@
 import { systemScope } from "../../../src/domain/scope.ts";
 import { AuditLog, type AuditEvent, type AuditLogDependencies } from "../../../src/governance/audit-log/audit-log.ts";
 import { AuditApi } from "../../../src/governance/audit-log/audit-api.ts";
-import { verifyExport, type Verification, type VerifyOptions } from "../../../src/governance/audit-log/verify-export.ts";
+import {
+  verifyExport,
+  type Verification,
+  type VerifyOptions,
+} from "../../../src/governance/audit-log/verify-export.ts";
 import { makeCaller } from "../../../src/domain/caller.ts";
 import { grant, type Authenticated } from "../../../src/identity/authenticated.ts";
 import type { ItemStore } from "../../../src/ports/item-store.ts";

@@ -60,14 +60,18 @@ export class Import {
     if (this.#failed) return;
     let auth: Authenticated | undefined;
     try {
-      await recorded(`import.${this.#kind}`, () => auth, async () => {
-        const frame = readFrame(data, isBinary);
-        auth = await authenticate(credentials);
-        take(auth);
-        const call = callOf(auth, frame, this.#connection.query, this.#flow);
-        requireWriter(call);
-        await this.#store(call, frame);
-      });
+      await recorded(
+        `import.${this.#kind}`,
+        () => auth,
+        async () => {
+          const frame = readFrame(data, isBinary);
+          auth = await authenticate(credentials);
+          take(auth);
+          const call = callOf(auth, frame, this.#connection.query, this.#flow);
+          requireWriter(call);
+          await this.#store(call, frame);
+        },
+      );
     } catch (error) {
       this.#failed = true;
       if (isOurs(error)) log({ error: String(error) }, "a frame of an import failed", "error");

@@ -87,7 +87,11 @@ export class Multiplexer {
     const { id, service } = message;
     let auth: Authenticated | undefined;
     const name = typeof service === "string" && global.has(service) ? service : "flow-service";
-    const reply = await recorded(name, () => auth, () => this.#ask(credentials, message, (known) => (auth = known)));
+    const reply = await recorded(
+      name,
+      () => auth,
+      () => this.#ask(credentials, message, (known) => (auth = known)),
+    );
     if (!isStream(reply)) return send(ws, { id, response: reply, complete: true });
     let last: Message | undefined;
     for await (const one of reply) {
