@@ -17,6 +17,8 @@ export interface OpenOptions extends PipelineOptions {
   readonly objects?: string | undefined;
   /** `items` (in the item store, the default) or `sqs://region/prefix`. */
   readonly queue?: string | undefined;
+  /** A file with the master key, current one first: objects are encrypted, with a key for each workspace. See docs/operations.md. */
+  readonly masterKeyFile?: string | undefined;
   /** `pinakes` when absent; a store under `project-ascension-db`, the default of earlier versions, is found, too. */
   readonly database?: string | undefined;
   readonly clock?: Clock | undefined;

@@ -8,16 +8,18 @@ import type { Method } from "./route.ts";
 
 interface Declared {
   readonly method: Method;
+  readonly path: string;
   readonly operationId: string;
   readonly readOnlyOk?: boolean | undefined;
   readonly audit?: CallVerb | undefined;
 }
 
 /** A route that changes something is recorded unless it says `audit: "none"`: it cannot be forgotten. */
-export function auditVerbOf({ method, operationId, readOnlyOk, audit }: Declared): CallVerb {
+export function auditVerbOf({ method, path, operationId, readOnlyOk, audit }: Declared): CallVerb {
   if (audit !== undefined) return audit;
   if (/export/i.test(operationId)) return "export";
-  if (method === "GET" || readOnlyOk === true) return "none";
+  if (method === "GET") return documentPath.test(path) ? "document" : "none";
+  if (readOnlyOk === true) return "none";
   if (/^(?:\w+_)?(?:restore|unarchive)/i.test(operationId)) return "restore";
   if (method === "DELETE") return "delete";
   if (method === "PUT" || method === "PATCH") return "update";
@@ -25,6 +27,9 @@ export function auditVerbOf({ method, operationId, readOnlyOk, audit }: Declared
     ? "create"
     : "update";
 }
+
+/** A document, its bytes, text or chunks, in the words of each interface. */
+const documentPath = /\{did\}|\/files\/\{file\}|\/downloads\/\{token\}/;
 
 /** What a request leaves for its entry. */
 export interface RequestTrace {
