@@ -75,7 +75,6 @@ async function faultAt(n: number, kind: FaultKind): Promise<boolean> {
 describe("every call of append, seal and checkpoint", () => {
   it.each(["crash-before", "crash-after", "error-before", "error-after"] as const)(
     "%s: no acknowledged entry is lost or doubled, and the tree verifies",
-    { timeout: 120_000 },
     async (kind) => {
       let n = 0;
       while (await faultAt(n, kind)) n += 1;

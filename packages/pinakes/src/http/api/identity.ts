@@ -47,7 +47,9 @@ function keyRoutes(identity: Identity): readonly Route[] {
         permissions: z
           .array(z.enum(permissions))
           .optional()
-          .describe("`purge`: to remove for good what the user may delete. Admins have it."),
+          .describe(
+            "`purge`: to remove for good what the user may delete. `audit`: to read the audit log. Admins have both.",
+          ),
         name: z.string().optional(),
         expires_at: z.string().optional(),
         scopes: z.array(z.enum(keyScopes)).optional(),
