@@ -1,5 +1,6 @@
 /** npm run bench -- facades: what calls of the facades cost beside the `/v1` calls that they translate to, in turns on one server. */
 import { catalogRows } from "./facades/catalogs.ts";
+import { cosmosRows } from "./facades/cosmos.ts";
 import { lisaRows } from "./facades/lisa.ts";
 import { mcpRows } from "./facades/mcp.ts";
 import { openAiRows } from "./facades/openai.ts";
@@ -11,6 +12,7 @@ const facades: readonly (() => Promise<readonly Row[]>)[] = [
   openAiRows,
   mcpRows,
   catalogRows,
+  cosmosRows,
   lisaRows,
   trustGraphRows,
 ];
