@@ -85,8 +85,8 @@ async function firstAccepted(
     for (const companions of others) {
       try {
         return await attempt(companions);
-      } catch (refused) {
-        if (!(refused instanceof Refused)) throw refused;
+      } catch (other) {
+        if (!(other instanceof Refused)) throw other;
       }
     }
     throw error;
