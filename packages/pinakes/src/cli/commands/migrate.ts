@@ -17,9 +17,9 @@ const plan = defineCommand({
   words: [1, 2],
   summary: "read a whole source and report counts, hashes and problems; nothing is changed",
   details: [
-    "Kinds: triples (a SQLite file, postgres://…, or a folder of CSV files), rows (JSONL or Parquet, a file or a folder), chroma (a folder, or",
-    "http://…), unregistered (data in the stores without a record, or a listing), lisa (a folder of tables and objects). docs/migrations.md",
-    "describes the mapping.",
+    "Kinds: triples (a SQLite file, postgres://…, cassandra://…, or a folder of CSV files), rows (JSONL or Parquet, a file or a folder), chroma",
+    "(a folder, or http://…), qdrant and milvus (http://…), unregistered (data in the stores without a record, or a listing), lisa (a folder",
+    "of tables and objects). docs/migrations.md describes the mapping.",
   ].join("\n"),
   options: {
     repository: { type: "string", value: "ID", help: "the target repository" },
