@@ -104,7 +104,7 @@ describe("indexing policies", () => {
       [{ compositeIndexes: {} }, /compositeIndexes: must be a list/],
       [{ indexingMode: "lazy" }, /indexingMode: must be/],
       [{ automatic: 1 }, /automatic/],
-      [{ spatialIndexes: [path("/a/*")] }, /spatialIndexes: is not served here/],
+      [{ spatialIndexes: [path("/a/*")] }, /spatialIndexes: is not supported/],
     ];
     for (const [policy, expected] of cases) expect(refusal(() => compilePolicy(policy))).toMatch(expected);
     compilePolicy({ spatialIndexes: [], includedPaths: [{ path: "/a/?", indexes: [{ kind: "Range" }] }] });
@@ -200,7 +200,7 @@ describe("declarations", () => {
       [{ partition_key: "/a", nonsense: 1 }, /nonsense: is not known/],
       [{ partition_key: "/a", indexes: { all: { partition: [], sort: ["/a"] } } }, /"all" is reserved/],
       [{ partition_key: "/a", indexes: { ALL: { partition: [], sort: ["/a"] } } }, /"all" is reserved/],
-      [{ partition_key: "/a", indexes: { "a-b": { partition: [], sort: ["/a"] } } }, /not a name here/],
+      [{ partition_key: "/a", indexes: { "a-b": { partition: [], sort: ["/a"] } } }, /not a valid name/],
       [
         { partition_key: "/a", indexes: { x: { partition: [], sort: ["/a"] }, X: { partition: [], sort: ["/b"] } } },
         /differ only in case/,

@@ -19,7 +19,7 @@ const statuses = [...collectionStatuses, "all"] as const;
 const list = defineCommand({
   usage: "[repository]",
   words: [0, 1],
-  summary: "list the collections of a repository, or of all",
+  summary: "list list the collections of a repository, or of all",
   options: {
     status: { type: "string", value: "STATUS", help: `${statuses.join(", ")} (ACTIVE)` },
     q: { type: "string", help: "substring of the name or description" },

@@ -60,7 +60,7 @@ After Ctrl-C what is stored stays: a server goes on with it, or \`pinakes docume
 export const wait = defineCommand({
   usage: "<repository/collection>",
   words: [1, 1],
-  summary: "wait until nothing is pending; this process helps to index",
+  summary: "wait until nothing is pending; this process helps to index to index",
   options: actorOptions,
   examples: ["pinakes documents wait kb/papers"],
   run: async (call) => {

@@ -17,7 +17,7 @@ import { styled, type Terminal } from "../terminal/terminal.ts";
 const list = defineCommand({
   usage: "<repository/collection>",
   words: [1, 1],
-  summary: "list the documents of a collection, newest first",
+  summary: "list list the documents of a collection, newest first",
   options: {
     status: { type: "string", value: "STATUS", help: documentStatuses.join(", ") },
     q: { type: "string", help: "substring of the name, case-sensitive" },

@@ -12,7 +12,7 @@ import { waitForJob } from "./wait-for-job.ts";
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "list the jobs, newest first",
+  summary: "list list the jobs, newest first",
   options: { ...listOptions, ...actorOptions },
   examples: ["pinakes jobs list --limit 10"],
   run: (call) =>

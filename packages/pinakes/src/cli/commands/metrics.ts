@@ -30,7 +30,7 @@ const ingest = ingestCommand({
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "list single metrics, newest first",
+  summary: "list list single metrics, newest first",
   options: {
     agent: { type: "string", value: "ID", help: "of this agent" },
     type: { type: "string", value: "TYPE", help: `${fixedMetricTypes.join(", ")}, custom.<name>` },

@@ -19,7 +19,7 @@ const lookMs = 100;
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "list the operations, newest first",
+  summary: "list list the operations, newest first",
   options: {
     status: { type: "string", value: "STATUS", help: operationStatuses.join(", ") },
     repository: { type: "string", value: "ID", help: "of this repository" },

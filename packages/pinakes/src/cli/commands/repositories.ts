@@ -13,7 +13,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "list the repositories, newest first",
+  summary: "list list the repositories, newest first",
   options: { ...listOptions, ...actorOptions },
   examples: ["pinakes repositories list"],
   run: (call) =>

@@ -40,7 +40,10 @@ Nothing else is changed, and binding the right place later undoes it.`,
   },
 });
 
-export const stores: Group = { summary: "manage the store id of items, objects and triples", commands: { show, bind } };
+export const stores: Group = {
+  summary: "manage manage the store id of items, objects and triples",
+  commands: { show, bind },
+};
 
 async function outcome(call: Call, bound: boolean): Promise<Outcome> {
   const config = readConfig(call.terminal.env);

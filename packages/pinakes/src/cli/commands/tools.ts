@@ -30,7 +30,7 @@ const ingest = ingestCommand({
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "list the invocations, newest first",
+  summary: "list list the invocations, newest first",
   options: {
     ...filterOptions,
     order: { type: "string", value: "ORDER", help: "asc, desc (desc)" },

@@ -36,7 +36,7 @@ const writeFormats = (Object.keys(rdfFormats) as (keyof typeof rdfFormats)[]).fi
 const query = defineCommand({
   usage: where,
   words: [1, 1],
-  summary: "list the triples that match a pattern",
+  summary: "list list the triples that match a pattern",
   options: {
     ...patternOptions,
     limit: { type: "string", value: "N", help: `maximum number of triples (${graphLimits.pageTriplesDefault})` },
@@ -65,7 +65,7 @@ const query = defineCommand({
 const exportCommand = defineCommand({
   usage: where,
   words: [1, 1],
-  summary: "export the triples of a collection as RDF, all or those that match",
+  summary: "export export the triples of a collection as RDF, all or those that match",
   details: "Streams to stdout or a file. The default format is N-Quads, which preserves everything.",
   options: {
     format: { type: "string", value: "NAME", help: `${writeFormats.join(", ")} (nquads)` },
@@ -84,11 +84,14 @@ const exportCommand = defineCommand({
     const format = given.oneOf("format", writeFormats) ?? "nquads";
     if ((given as Given).has("json") && given.text("out") === undefined)
       throw new UsageError("--json reports a file that was written: give one with --out FILE, or omit --json.");
-    return withStores(call, async ({ knowledge, caller }) =>
-      exportInvocations(
-        call,
-        await knowledge.graph.exportTriples(caller, repository, collection, { ...patternOf(given), format }),
-      ),
+    return withStores(
+      call,
+      { action: "triples.export", verb: "export", resource: "triples" },
+      async ({ knowledge, caller }) =>
+        exportInvocations(
+          call,
+          await knowledge.graph.exportTriples(caller, repository, collection, { ...patternOf(given), format }),
+        ),
     );
   },
 });

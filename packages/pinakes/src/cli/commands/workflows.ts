@@ -31,7 +31,7 @@ const writeOptions = {
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "list the workflows, newest first; of one type, last changed first",
+  summary: "list list the workflows, newest first; of one type, last changed first",
   options: {
     status: { type: "string", value: "STATUS", help: workflowStatuses.join(", ") },
     type: { type: "string", value: "TYPE", help: workflowTypes.join(", ") },

@@ -48,7 +48,9 @@ function keyRoutes(identity: Identity): readonly Route[] {
         permissions: z
           .array(z.enum(permissions))
           .optional()
-          .describe("`purge`: permission to permanently remove what the user may delete. Admins have it."),
+          .describe(
+            "`purge`: to remove for good what the user may delete. `audit`: to read the audit log. Admins have both.",
+          ),
         name: z.string().optional(),
         expires_at: z.string().optional(),
         scopes: z.array(z.enum(keyScopes)).optional(),
@@ -112,6 +114,7 @@ function sessionRoutes(identity: Identity): readonly Route[] {
       summary: "Sign in from a browser with the printed root token or an API key",
       tag: "identity",
       auth: "public",
+      audit: "sign_in",
       body: z.strictObject({ token: z.string() }),
       answers: {
         201: {
@@ -136,6 +139,7 @@ function sessionRoutes(identity: Identity): readonly Route[] {
       tag: "identity",
       auth: "caller",
       readOnlyOk: true,
+      audit: "sign_out",
       answers: { 204: { description: "The session has ended." } },
       handler: async ({ header }) => {
         const cookie = cookieValue(header("cookie"));
