@@ -169,7 +169,7 @@ describe("documents and jobs", () => {
     }
   }
 
-  it("R-LISA-30 list the documents of a collection, newest first, by its id or its name, with their exact number", async () => {
+  it("R-LISA-30 the documents of a collection, newest first, by its id or its name, with their exact number", async () => {
     expect(await walk(`&collectionId=${ids[0]}`)).toEqual(["d1.txt", "d0.txt"]);
     expect(await walk("&collectionId=Alpha")).toEqual(["d1.txt", "d0.txt"]);
     const { totalDocuments } = await page(`/repository/${repository}/document?collectionId=Alpha&pageSize=1`);

@@ -22,7 +22,7 @@ const command = defineCommand({
     model: { type: "string", value: "ID", help: "the chat model (default: the first)" },
     limit: { type: "string", value: "N", help: `chunks to answer from, 1–${chunksMax} (${chunksDefault})` },
     sentences: { type: "string", value: "N", help: `maximum number of sentences, 1–${sentencesMax}` },
-    filter: { type: "string", value: "JSON", help: `filter by metadata, such as '{\"year\":{\"gt\":1930}}'` },
+    filter: { type: "string", value: "JSON", help: `filter by metadata, such as '{"year":{"gt":1930}}'` },
     "min-score": { type: "string", value: "N", help: "0–1: ignore chunks with a lower score" },
     archived: { type: "boolean", help: "archived collections, too" },
     ...actorOptions,

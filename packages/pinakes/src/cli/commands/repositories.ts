@@ -47,7 +47,7 @@ const create = defineCommand({
     graph: {
       type: "string",
       value: "JSON",
-      help: `graph extraction: '{\"extract\":\"structured\"}', off, cooccurrence, llm`,
+      help: `graph extraction: '{"extract":"structured"}', off, cooccurrence, llm`,
     },
     "auto-create": {
       type: "boolean",

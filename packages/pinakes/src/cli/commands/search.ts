@@ -22,7 +22,7 @@ const command = defineCommand({
       value: "N",
       help: `maximum number of hits, 1–${knowledgeLimits.searchHitsMax} (${knowledgeLimits.searchHitsDefault}; of catalogs ${knowledgeLimits.catalogHitsDefault})`,
     },
-    filter: { type: "string", value: "JSON", help: `filter by metadata, such as '{\"year\":{\"gt\":1930}}'` },
+    filter: { type: "string", value: "JSON", help: `filter by metadata, such as '{"year":{"gt":1930}}'` },
     "min-score": {
       type: "string",
       value: "N",
