@@ -80,6 +80,11 @@ export class Binding {
     await this.checkTriples();
   }
 
+  /** Undefined where the items do not outlive the process. */
+  get storeId(): string | undefined {
+    return this.#record?.store_id;
+  }
+
   /** Whether objects may have been written: the items were bound to an object store before. */
   async hasObjects(): Promise<boolean> {
     return (await this.#readRecord())?.objects === true;

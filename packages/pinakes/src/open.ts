@@ -9,6 +9,7 @@ import { invalid } from "./domain/errors.ts";
 import { systemScope, type Scope } from "./domain/scope.ts";
 import { keysTenant } from "./encryption/index.ts";
 import { timeOrderedId } from "./runtime/time-ordered-id.ts";
+import { AuditLog, auditSeeds } from "./governance/index.ts";
 import { openIdentity, workspaceIds } from "./identity/index.ts";
 import { recordingContainers } from "./items/sweeper.ts";
 import { WriteOutcomes, WriteProbe } from "./items/write-probe.ts";
@@ -95,7 +96,7 @@ export async function openStores(
   undo.defer(() => vectors.close());
   const features = await openFeatures(
     { items, objects, queue, vectors: vectors.vectors, triples, clock, log, database: config.database },
-    options,
+    { ...options, storeId: binding.storeId, folder: config.items.engine === "memory" ? undefined : config.data },
   );
   undo.defer(() => features.close());
   const scopes = {
@@ -223,7 +224,13 @@ interface FeatureStores {
   readonly database: string;
 }
 
-async function openFeatures(stores: FeatureStores, options: OpenOptions): Promise<Features> {
+interface FeatureOptions extends OpenOptions {
+  /** Absent where nothing outlives the process. */
+  readonly storeId: string | undefined;
+  readonly folder: string | undefined;
+}
+
+async function openFeatures(stores: FeatureStores, options: FeatureOptions): Promise<Features> {
   const { items, clock, log } = stores;
   const { logScope = log } = options;
   await using undo = new AsyncDisposableStack();
@@ -237,6 +244,16 @@ async function openFeatures(stores: FeatureStores, options: OpenOptions): Promis
   const identity = undo.use(
     await openIdentity({ items, clock, log, system, rootToken: options.rootToken, oidc: options.oidc }),
   );
+  const audit = await AuditLog.open({
+    items,
+    clock,
+    log,
+    system: systemScope("audit log: entries of all workspaces", logScope),
+    mode: options.audit ?? "changes",
+    storeId: options.storeId ?? `memory-${timeOrderedId(clock.now())}`,
+    seeds: () => auditSeeds(options.folder, options.auditKey),
+  });
+  undo.defer(() => audit.close());
   const auditSystem = systemScope("audit: looks for tenants among the objects", logScope);
   const pipelines = await openPipelinePlaces(options);
   undo.defer(() => pipelines.close());
@@ -281,5 +298,5 @@ async function openFeatures(stores: FeatureStores, options: OpenOptions): Promis
   }).open();
   const catalogSelections = await openSelections(items, { clock });
   const opened = undo.move();
-  return { knowledge, state, identity, migrations, catalogSelections, close: () => opened.disposeAsync() };
+  return { knowledge, state, identity, audit, migrations, catalogSelections, close: () => opened.disposeAsync() };
 }
