@@ -1,4 +1,4 @@
-/** The container `workflow-states` for the containers API: the rules of workflows hold for writes through it too. */
+/** The container `workflow-states` for the containers API: writes through it follow the rules of workflows, too. */
 import type { IndexingPolicy } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
@@ -44,7 +44,7 @@ export const workflowStates: SystemContainer = Object.freeze({
   schema: WorkflowSchema,
   policy,
   scanIndex: "byCreated",
-  // Checkpoints have no time of creation.
+  // Checkpoints have no creation time.
   scanRange: { gte: "" },
   prepare,
   companions,
@@ -52,7 +52,7 @@ export const workflowStates: SystemContainer = Object.freeze({
   refusal,
 });
 
-/** A new one is completed as `create` does it; a replaced one keeps what never changes and goes only where it may. */
+/** A new one is completed as by `create`; a replacement keeps immutable properties and must be a legal transition. */
 function prepare({ caller, before, document, now }: GenericWrite): JsonObject {
   const given = withoutSystemProperties(document);
   if (before === undefined) return completeWorkflow(caller, given, now) as unknown as JsonObject;
@@ -71,8 +71,8 @@ function prepare({ caller, before, document, now }: GenericWrite): JsonObject {
 }
 
 /**
- * The lease comes and goes with the workflow, the document that it names, and a change is refused while somebody holds it. Without the
- * time, one that is named at all counts as held. In a new partition the first document becomes the workflow.
+ * The lease is created and removed with the workflow, the document that it names, and a change is rejected while the lease is held. If the
+ * time is unknown, any holder counts. In a new partition the first document becomes the workflow.
  */
 function companions(operations: readonly Operation[], now?: number): readonly Operation[] {
   const { created, deleted, changed } = documentsOf(operations);
@@ -104,7 +104,7 @@ interface Documents {
 function documentsOf(operations: readonly Operation[]): Documents {
   const own = operations.filter((operation) => {
     const id = "id" in operation ? operation.id : operation.document["id"];
-    // One that is put without looking is put again by its batch: the operation before it had its companion.
+    // A write without a read is repeated by its batch: the preceding operation had its companion.
     const blind = operation.op === "upsert" && operation.ifMatch === undefined;
     return operation.op !== "check" && !blind && !(typeof id === "string" && id.startsWith(reservedIdPrefix));
   });
@@ -117,7 +117,7 @@ function documentsOf(operations: readonly Operation[]): Documents {
 
 function leaseWith({ id, workflow_id, ttl }: JsonObject): JsonObject {
   const { ttl: _never, ...lease } = newLease(workflow_id as string, { workflow: id as string });
-  // Nobody looks after it until it is used as a workflow: it expires together with the document, if nothing happens.
+  // It is not processed until it is used as a workflow: otherwise it expires with the document.
   return { ...lease, ...(ttl === undefined ? {} : { ttl }) };
 }
 
@@ -130,7 +130,7 @@ function change(where: Filter): Operation {
   return { op: "patch", id: leaseId, patch: [{ op: "incr", path: "/changes", value: 1 }], where };
 }
 
-/** Only who holds the lease changes what is in the partition. */
+/** Only the holder of the lease changes the partition. */
 function refusal(_companion: Operation, [workflowId]: Partition): string {
-  return `Workflow ${show(workflowId)} is leased to a worker, and only the holder may change it. Send the change to the workflows API with its fencing token, or try again when the lease has ended.`;
+  return `Workflow ${show(workflowId)} is leased to a worker, and only the holder may change it. Send the change to the workflows API with its fencing token, or try again after the lease has expired.`;
 }
