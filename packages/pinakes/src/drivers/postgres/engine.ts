@@ -102,7 +102,7 @@ export class PostgresItemEngine implements ItemEngine {
   }
 
   async scrub(): Promise<ScrubReport> {
-    return scrubTables(this.#database, this.#names);
+    return scrubTables(this.#database, this.#names, "items");
   }
 
   async openContainer(definition: NormalDefinition, options: OpenContainerOptions): Promise<void> {

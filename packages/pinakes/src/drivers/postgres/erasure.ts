@@ -45,8 +45,8 @@ export async function forgetFeed(
 }
 
 /** Each table is locked while it is copied. What the server's own log and backups hold is the operator's. */
-export async function scrubTables(database: Database, names: Names): Promise<ScrubReport> {
-  const ours = `c.relkind = 'r' AND n.nspname = ${names.schemaText}`;
+export async function scrubTables(database: Database, names: Names, of: "items" | "triples"): Promise<ScrubReport> {
+  const ours = `c.relkind = 'r' AND n.nspname = ${names.schemaText} AND c.relname ${of === "items" ? "!~" : "~"} '^pinakes_(triple|quads)'`;
   const from = `FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE ${ours}`;
   await using session = await database.session();
   const tables = await session.query<[string]>(`SELECT format('%I.%I', n.nspname, c.relname) ${from} ORDER BY 1`);
