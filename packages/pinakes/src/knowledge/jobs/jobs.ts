@@ -29,6 +29,7 @@ export const jobKinds = [
   "evaluation",
   "import",
   "fsck",
+  "erasure",
 ] as const;
 export type JobKind = (typeof jobKinds)[number];
 
