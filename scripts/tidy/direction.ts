@@ -30,6 +30,7 @@ const features = [
   "migrations",
   "catalogs",
   "ops",
+  "governance",
 ] as const;
 /** They work on the records of knowledge, so they import its folders, not only its index. */
 const companions = ["answers", "audit", "evaluation", "pipelines", "transfer"];

@@ -5,6 +5,7 @@ import type { SystemScope } from "./domain/scope.ts";
 import { Periodic } from "./runtime/periodic.ts";
 import { sweepExpired } from "./items/sweeper.ts";
 import type { OpenedKnowledge } from "./knowledge/index.ts";
+import type { Governance } from "./governance/index.ts";
 import type { Migrations } from "./migrations/index.ts";
 import type { OpenOptions } from "./open-options.ts";
 import type { ItemStore } from "./ports/item-store.ts";
@@ -41,6 +42,8 @@ export interface BackgroundOptions {
   readonly knowledge: OpenedKnowledge;
   readonly state: OpenedState;
   readonly migrations: Migrations;
+  readonly governance: Governance;
+  readonly erasureFenceMs: number;
   /** The containers that were opened in this process: their expired items are purged. */
   readonly containers: ReadonlySet<string>;
   readonly sweepMs: number;
@@ -78,6 +81,12 @@ export function backgroundWork(parts: BackgroundOptions): Periodic[] {
     }),
     new Periodic({ name: "audit", everyMs: auditRoundMs, run: (signal) => knowledge.audit.round(signal), log }),
     migrationWork(parts.migrations, log),
+    new Periodic({
+      name: "erasure fences",
+      everyMs: Math.max(1, parts.erasureFenceMs),
+      run: () => parts.governance.erasures.seeFences(),
+      log,
+    }),
     ...pipelineWork(knowledge, log),
     ...dropBoxWork(parts),
   ];

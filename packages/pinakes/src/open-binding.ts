@@ -107,6 +107,11 @@ export class Binding {
       throw this.#foreign("triples", `belong to store ${record.store_id}`, other);
   }
 
+  /** Of the items, which every process of the store agrees on; "memory" where nothing outlives the process. */
+  get storeId(): string {
+    return this.#record?.store_id ?? "memory";
+  }
+
   async ids(): Promise<StoreIds> {
     return {
       items: (await this.#readRecord())?.store_id,

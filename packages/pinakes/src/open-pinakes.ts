@@ -5,6 +5,7 @@ import type { StoresConfig } from "./config.ts";
 import type { Caller, CallerInput } from "./domain/caller.ts";
 import { PinakesError } from "./domain/errors.ts";
 import type { Slots } from "./domain/query-slots.ts";
+import type { Governance } from "./governance/index.ts";
 import type { Identity } from "./identity/index.ts";
 import { withSessions } from "./items/noted-sessions.ts";
 import type { Periodic } from "./runtime/periodic.ts";
@@ -47,6 +48,8 @@ export interface Pinakes {
   readonly identity: Identity;
   /** Imports data of other programs and layouts into a workspace, verified to be equal: docs/migrations.md. */
   readonly migrations: Migrations;
+  /** Erasures with their receipts, and legal holds. */
+  readonly governance: Governance;
   /** Which catalog each session has selected. */
   readonly catalogSelections: CatalogSelections;
   /** Runs a function and returns the session tokens of its writes, by container. */
@@ -83,6 +86,7 @@ const readyMsMax = 2_000;
 
 /** What is built on the stores: identity and features. */
 export interface Features {
+  readonly governance: Governance;
   readonly migrations: Migrations;
   readonly knowledge: OpenedKnowledge;
   readonly state: OpenedState;
@@ -117,6 +121,7 @@ export class OpenPinakes implements Pinakes {
   readonly places: Slots;
   readonly state: State;
   readonly identity: Identity;
+  readonly governance: Governance;
   readonly migrations: Migrations;
   readonly catalogSelections: CatalogSelections;
   readonly deletionLagSecondsMax: number;
@@ -137,6 +142,7 @@ export class OpenPinakes implements Pinakes {
     this.state = parts.features.state.state;
     this.identity = parts.features.identity;
     this.migrations = parts.features.migrations;
+    this.governance = parts.features.governance;
     this.catalogSelections = parts.features.catalogSelections;
     this.deletionLagSecondsMax = parts.deletionLagSecondsMax;
     this.alarms = alarmsOf(this);

@@ -8,6 +8,7 @@ import type { Log } from "./domain/log.ts";
 import { invalid } from "./domain/errors.ts";
 import { systemScope } from "./domain/scope.ts";
 import { timeOrderedId } from "./runtime/time-ordered-id.ts";
+import { erasureReason, Fences, fencedItems, governanceLimits, openGovernance } from "./governance/index.ts";
 import { openIdentity, workspaceIds } from "./identity/index.ts";
 import { recordingContainers } from "./items/sweeper.ts";
 import { WriteOutcomes, WriteProbe } from "./items/write-probe.ts";
@@ -70,7 +71,8 @@ export async function openStores(
   const { items: store, background: own } = await openItems(config, { clock, log, objects, spillScope });
   const containers = new Set<string>();
   const outcomes = new WriteOutcomes();
-  const items = undo.use(recordingContainers(store, containers, outcomes));
+  const fences = new Fences();
+  const items = undo.use(fencedItems(recordingContainers(store, containers, outcomes), fences));
   await items.openContainer(probe);
   const tripleScope = () => systemScope("triples: keeps the quads of all tenants as items", logScope);
   const triples = undo.use(await openTriples(config, { items, scope: tripleScope }));
@@ -90,7 +92,11 @@ export async function openStores(
   });
   undo.defer(() => vectors.close());
   const features = await openFeatures(
-    { items, objects, queue, vectors: vectors.vectors, triples, clock, log, database: config.database },
+    {
+      ...{ items, objects, queue, vectors: vectors.vectors, triples, clock, log, fences },
+      database: config.database,
+      storeId: () => binding.storeId,
+    },
     options,
   );
   undo.defer(() => features.close());
@@ -99,7 +105,11 @@ export async function openStores(
     dropBoxes: () => systemScope("drop-boxes: imports the deltas that producers announced", logScope),
   };
   const dropBoxes = options.dropBoxes ?? [];
-  const parts = { items, objects, queue, vectors, ...features, containers, sweepMs, dropBoxes, scopes, log };
+  const erasureFenceMs = options.erasureFenceMs || governanceLimits.fenceMsDefault;
+  const parts = {
+    ...{ items, objects, queue, vectors, ...features, containers, sweepMs, dropBoxes, scopes, log },
+    erasureFenceMs,
+  };
   const background = options.background === false ? [] : [...backgroundWork(parts), ...own];
   for (const work of background) work.start();
   undo.move(); // Everything is open: from here on close() closes it.
@@ -208,6 +218,8 @@ interface FeatureStores {
   readonly clock: Clock;
   readonly log: Log;
   readonly database: string;
+  readonly fences: Fences;
+  readonly storeId: () => string;
 }
 
 async function openFeatures(stores: FeatureStores, options: OpenOptions): Promise<Features> {
@@ -266,7 +278,18 @@ async function openFeatures(stores: FeatureStores, options: OpenOptions): Promis
     owner: `${hostname()}.${process.pid}`,
     sources: options.migrationSources ?? [],
   }).open();
+  const governance = await openGovernance({
+    ...stores,
+    system: systemScope(erasureReason, logScope),
+    newId: () => timeOrderedId(clock.now()),
+    jobs: knowledge.jobs,
+    knowledge: knowledge.erasure,
+    state: state.erasure,
+    fenceMs: options.erasureFenceMs ?? governanceLimits.fenceMsDefault,
+    forgetCredentials: (ids) => identity.forget(ids),
+    issuer: async () => stores.storeId(),
+  });
   const catalogSelections = await openSelections(items, { clock });
   const opened = undo.move();
-  return { knowledge, state, identity, migrations, catalogSelections, close: () => opened.disposeAsync() };
+  return { knowledge, state, identity, migrations, governance, catalogSelections, close: () => opened.disposeAsync() };
 }

@@ -30,6 +30,7 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     state: pinakes.state,
     identity: pinakes.identity,
     migrations: pinakes.migrations,
+    governance: pinakes.governance,
     catalogSelections: pinakes.catalogSelections,
     as: (who) => pinakes.as(who),
     withSessions: pinakes.withSessions,

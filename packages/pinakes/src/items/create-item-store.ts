@@ -235,6 +235,7 @@ class EngineItemStore implements port.ItemStore {
     if (target.feed) await this.#trimFeed(target, now - limits.feedRetentionMs);
     if (target.ttl === null) return { purged: 0, backlog: 0 };
     const keys = await this.#engine.expired(target, now, limit);
+    await this.erasure.keepExpired(target, keys);
     await this.#removeRows(target, "purge", undefined, keys);
     const backlog = keys.length < limit ? 0 : (await this.#engine.expired(target, now, limits.purgeItemsMax)).length;
     return { purged: keys.length, backlog };

@@ -9,6 +9,7 @@ import { isExpired } from "../domain/ttl.ts";
 import type { Clock } from "../ports/clock.ts";
 import type {
   ItemErasure,
+  KeepExpired,
   ScrubReport,
   StoredContainer,
   WalkedItem,
@@ -35,6 +36,7 @@ export interface EngineErasureOptions {
 
 export class EngineErasure implements ItemErasure {
   readonly #options: EngineErasureOptions;
+  #keep: KeepExpired | undefined;
 
   constructor(options: EngineErasureOptions) {
     this.#options = options;
@@ -84,6 +86,20 @@ export class EngineErasure implements ItemErasure {
     return forgotten;
   }
 
+  beforePurge(keep: KeepExpired): void {
+    this.#keep = keep;
+  }
+
+  /** Of any tenant. */
+  async keepExpired(container: CompiledContainer, keys: readonly StoredKey[]): Promise<void> {
+    if (this.#keep === undefined) return;
+    for (const [tenant, some] of Map.groupBy(keys, tenantOf)) {
+      const rows = await this.#options.engine.readMany(container, some);
+      const found = rows.flatMap((row) => (row === undefined ? [] : [walked(tenant, row, true)]));
+      if (found.length > 0) await this.#keep(tenant, container.name, found);
+    }
+  }
+
   async scrub(scope: SystemScope): Promise<ScrubReport> {
     requireSystemScope(scope);
     this.#options.requireOpen();
@@ -110,6 +126,10 @@ function requireSystemsOwn(scope: Scope): string {
   const tenant = requireScope(scope);
   if (scope.systemReason !== undefined) return tenant;
   throw new PinakesError("FORBIDDEN", "Only the system's own work walks and erases rows past the features.");
+}
+
+function tenantOf({ pk }: StoredKey): string {
+  return (JSON.parse(pk) as [string])[0];
 }
 
 function storedKey(tenant: string, { partition, id }: ItemKey): StoredKey {

@@ -19,9 +19,13 @@ export interface ItemErasure {
   remove(scope: Scope, container: string, keys: readonly ItemKey[]): Promise<number>;
   /** Removes the entries of these items from the change feed; returns how many. */
   forget(scope: Scope, container: string, keys: readonly ItemKey[]): Promise<number>;
+  /** Called with expired rows of one tenant before they are purged: what they are needed for has to be kept by then. */
+  beforePurge(keep: KeepExpired): void;
   /** Rewrites the engine's files without what was removed. */
   scrub(scope: SystemScope): Promise<ScrubReport>;
 }
+
+export type KeepExpired = (tenant: string, container: string, rows: readonly WalkedItem[]) => Promise<void>;
 
 export interface StoredContainer {
   readonly name: string;
