@@ -181,7 +181,10 @@ export class Vectors {
     options: { all?: boolean; signal?: AbortSignal } = {},
   ): Promise<CompactionResult> {
     const { signal } = options;
-    return this.#pieces.compactor.run(this.#site(scope, collection), { merge: options.all === true ? "all" : "worthwhile", signal });
+    return this.#pieces.compactor.run(this.#site(scope, collection), {
+      merge: options.all === true ? "all" : "worthwhile",
+      signal,
+    });
   }
 
   async collect(scope: Scope, collection: string, options: { dryRun?: boolean } = {}): Promise<CollectResult> {

@@ -57,9 +57,15 @@ describe("the erasure of a user, with SQLite and files", () => {
       const receipt = await test.pinakes.governance.erasures.receipt(test.admin, erasure_id);
       expect(checkReceipt(receipt.jws, receipt.public_key)).toMatchObject({ valid: true });
       expect(JSON.stringify(receipt.content)).not.toContain("erin");
-      expect(receipt.content).toMatchObject({ state: "done_live", verified: { remaining: 0 }, last_backup_expires_at: null });
+      expect(receipt.content).toMatchObject({
+        state: "done_live",
+        verified: { remaining: 0 },
+        last_backup_expires_at: null,
+      });
       // In the checkpoint of another's workflow the message is gone, and the rest stays.
-      expect(await uploaded({ knowledge: test.knowledge, caller: test.admin, ...shared }, "after.md", "Still works.")).toMatchObject({ status: "indexed" });
+      expect(
+        await uploaded({ knowledge: test.knowledge, caller: test.admin, ...shared }, "after.md", "Still works."),
+      ).toMatchObject({ status: "indexed" });
       await test.pinakes.close();
       expect(foundIn(test.dir, [...erin.canaries, ...erin.vectors])).toEqual([]);
       expect(foundIn(test.dir, ["session-erin-1", "session-erin-2"])).toEqual([]);

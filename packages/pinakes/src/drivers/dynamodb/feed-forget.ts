@@ -33,12 +33,7 @@ export async function forgetFeed(
   return forgotten;
 }
 
-async function forgetIn(
-  dynamo: Dynamo,
-  table: string,
-  item: Attributes,
-  wanted: ReadonlySet<string>,
-): Promise<number> {
+async function forgetIn(dynamo: Dynamo, table: string, item: Attributes, wanted: ReadonlySet<string>): Promise<number> {
   const text = item["c"]?.S ?? "";
   const { pk, c } = JSON.parse(text) as EntryBody;
   const kept = c.filter(([, id]) => !wanted.has(JSON.stringify([pk, idKeyOf(id)])));

@@ -51,6 +51,8 @@ export async function scrubTables(database: Database, names: Names, of: "items" 
   await using session = await database.session();
   const tables = await session.query<[string]>(`SELECT format('%I.%I', n.nspname, c.relname) ${from} ORDER BY 1`);
   for (const [table] of tables) await session.run(`VACUUM (FULL) ${table}`);
-  const [size] = await session.query<[number]>(`SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint ${from}`);
+  const [size] = await session.query<[number]>(
+    `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint ${from}`,
+  );
   return { outcome: "rewritten", bytes: size?.[0] ?? 0 };
 }

@@ -99,7 +99,8 @@ export class ErasureRun {
     if (!this.#isWorkspace)
       for (const incarnation of work.incarnations)
         vectors += await knowledge.remains(this.#scope, incarnation, this.#ownRows);
-    if (!this.#isWorkspace && this.#subject.type !== "documents") vectors += await state.countMemoryIndexes(this.#scope);
+    if (!this.#isWorkspace && this.#subject.type !== "documents")
+      vectors += await state.countMemoryIndexes(this.#scope);
     this.#count(vectorsStore, "remaining", vectors);
     this.#count(objectsStore, "remaining", await this.#countObjects());
     if (this.#isWorkspace) this.#count(triplesStore, "remaining", await knowledge.countTriples(this.#scope));
@@ -191,7 +192,10 @@ export class ErasureRun {
   }
 
   async #document(row: WalkedItem): Promise<number> {
-    const { repository_id, collection_id, incarnation, document_id, source_key } = row.document as Record<string, string>;
+    const { repository_id, collection_id, incarnation, document_id, source_key } = row.document as Record<
+      string,
+      string
+    >;
     if (repository_id === undefined || collection_id === undefined || incarnation === undefined) return 0;
     const key = { repository_id, collection_id, incarnation };
     await this.#deps.keep((work) =>
@@ -200,7 +204,10 @@ export class ErasureRun {
         : { ...work, incarnations: [...work.incarnations, key] },
     );
     const { partition, id } = row;
-    const keys = [{ partition, id }, { partition, id: `source:${source_key}` }];
+    const keys = [
+      { partition, id },
+      { partition, id: `source:${source_key}` },
+    ];
     await this.#keepPending(this.#scope.tenant, "documents", keys);
     const removed = await this.#deps.knowledge.removeDocument(this.#scope, key, document_id as string);
     await this.#context.items.erasure.forget(this.#scope, "documents", keys);
@@ -351,5 +358,8 @@ function union(known: readonly string[], more: Iterable<string>): string[] {
 export function remainsError(remaining: number, counts: ReadonlyMap<string, StoreCounts>): PinakesError {
   const where = [...counts.values()].filter(({ remaining: left }) => (left ?? 0) > 0);
   const text = where.map(({ store, remaining: left }) => `${store} ${left}`).join(", ");
-  return new PinakesError("UNAVAILABLE", `${remaining} rows or files still name the subject (${text}); it is tried again.`);
+  return new PinakesError(
+    "UNAVAILABLE",
+    `${remaining} rows or files still name the subject (${text}); it is tried again.`,
+  );
 }

@@ -134,7 +134,10 @@ export class Erasures {
   }
 
   /** Newest first. */
-  async list(caller: Caller, query: { limit?: number | undefined; cursor?: string | undefined } = {}): Promise<ErasurePage> {
+  async list(
+    caller: Caller,
+    query: { limit?: number | undefined; cursor?: string | undefined } = {},
+  ): Promise<ErasurePage> {
     const { limit = governanceLimits.pageItemsMax, cursor } = query;
     const page = await this.#records.list(requireAdmin(caller).tenant, { limit: checkLimit(limit), cursor });
     return { items: page.records.map(viewOf), next_cursor: page.cursor ?? null };
@@ -161,7 +164,12 @@ export class Erasures {
   }
 
   /** Counts again. The id of the subject is forgotten by then, so it has to be given. */
-  async verify(caller: Caller, erasureId: string, input: ErasureSubject, paths?: readonly string[]): Promise<ErasureVerification> {
+  async verify(
+    caller: Caller,
+    erasureId: string,
+    input: ErasureSubject,
+    paths?: readonly string[],
+  ): Promise<ErasureVerification> {
     const record = await this.#read(caller, erasureId);
     const subject = checkSubject(input, checkPaths(paths));
     if ((await this.#records.hmac(subject)) !== record.subject_hmac)
@@ -189,7 +197,8 @@ export class Erasures {
       const record = await this.#read(caller, erasureId);
       if (endedStates.has(record.state)) return viewOf(record);
       // Joins a run of this process; one that was left by a process that died is taken over once it is silent.
-      if ((await this.#deps.jobs.stateOf(scope, record.job_id)) !== "over") await this.#deps.jobs.run(scope, record.job_id);
+      if ((await this.#deps.jobs.stateOf(scope, record.job_id)) !== "over")
+        await this.#deps.jobs.run(scope, record.job_id);
       await sleep(waitMs, undefined, signal === undefined ? {} : { signal });
     }
   }
@@ -219,7 +228,11 @@ export class Erasures {
     return viewOf(ended);
   }
 
-  async #count(record: ErasureRecord, subject: Subject, signal: AbortSignal): Promise<Pick<ErasureRecord, "stores" | "holds">> {
+  async #count(
+    record: ErasureRecord,
+    subject: Subject,
+    signal: AbortSignal,
+  ): Promise<Pick<ErasureRecord, "stores" | "holds">> {
     const runs: ErasureRun[] = [];
     for (const workspace of record.workspaces) {
       const run = await this.#run(record, subject, workspace, signal);
@@ -317,7 +330,11 @@ export class Erasures {
     if (holds.length > 0) return current;
     await this.#records.dropLinks(home, id);
     // From here on nobody can tell whose erasure it was, which is why the files are rewritten after it.
-    return this.#records.update(home, id, ({ subject: _, ...rest }) => ({ ...rest, work: {}, updated_at: this.#now() }));
+    return this.#records.update(home, id, ({ subject: _, ...rest }) => ({
+      ...rest,
+      work: {},
+      updated_at: this.#now(),
+    }));
   }
 
   async #scrub(record: ErasureRecord): Promise<void> {
@@ -371,12 +388,26 @@ export class Erasures {
     });
   }
 
-  async #context(record: ErasureRecord, subject: Subject, workspace: string, signal: AbortSignal): Promise<ScanContext> {
+  async #context(
+    record: ErasureRecord,
+    subject: Subject,
+    workspace: string,
+    signal: AbortSignal,
+  ): Promise<ScanContext> {
     const links = new Links();
     for (const known of await this.#records.readLinks(record.workspace_id, record.erasure_id)) links.add(known);
     const { items, system, holds, clock } = this.#deps;
     const naming = new Naming(subject);
-    return { items, system, naming, workspace, holds: await holds.inForce(workspace), links, since: clock.now(), signal };
+    return {
+      items,
+      system,
+      naming,
+      workspace,
+      holds: await holds.inForce(workspace),
+      links,
+      since: clock.now(),
+      signal,
+    };
   }
 
   async #update(home: string, id: string, change: Partial<ErasureRecord>): Promise<ErasureRecord> {
@@ -390,7 +421,12 @@ export class Erasures {
     return { valid: checked.valid, reason: checked.valid ? null : checked.reason };
   }
 
-  async #receiptView({ receipt_id, erasure_id, sequence, jws }: {
+  async #receiptView({
+    receipt_id,
+    erasure_id,
+    sequence,
+    jws,
+  }: {
     readonly receipt_id: string;
     readonly erasure_id: string;
     readonly sequence: number;
@@ -427,14 +463,20 @@ function checkLimit(limit: number): number {
 }
 
 /** Another workspace answers as one that does not exist. */
-function checkWorkspaces(own: string, subject: Subject, asked: readonly string[] | undefined, mayTouchAll: boolean): readonly string[] {
+function checkWorkspaces(
+  own: string,
+  subject: Subject,
+  asked: readonly string[] | undefined,
+  mayTouchAll: boolean,
+): readonly string[] {
   const wanted = asked ?? [subject.type === "workspace" && mayTouchAll ? subject.id : own];
   const max = governanceLimits.workspacesMax;
   if (wanted.length === 0 || wanted.length > max) throw invalid(`workspaces: must be 1–${max} ids.`);
   const foreign = wanted.find((id) => id !== own && !mayTouchAll);
   if (foreign !== undefined) throw new PinakesError("NOT_FOUND", `There is no workspace ${show(foreign)}.`);
   if (subject.type !== "workspace") return [...new Set(wanted)];
-  if (subject.id !== own && !mayTouchAll) throw new PinakesError("NOT_FOUND", `There is no workspace ${show(subject.id)}.`);
+  if (subject.id !== own && !mayTouchAll)
+    throw new PinakesError("NOT_FOUND", `There is no workspace ${show(subject.id)}.`);
   if (wanted.length !== 1 || wanted[0] !== subject.id)
     throw invalid("workspaces: the erasure of a workspace is in that workspace alone.");
   return wanted;
@@ -458,7 +500,10 @@ function summed(runs: readonly ErasureRun[]): { stores: ErasureRecord["stores"];
 }
 
 /** What the first attempt found stays: a later one finds only what was left. */
-function mergedFound(record: ErasureRecord, { stores, holds }: Pick<ErasureRecord, "stores" | "holds">): Partial<ErasureRecord> {
+function mergedFound(
+  record: ErasureRecord,
+  { stores, holds }: Pick<ErasureRecord, "stores" | "holds">,
+): Partial<ErasureRecord> {
   const known = new Map(record.stores.map((one) => [one.store, one]));
   const merged = stores.map((one) => ({ ...(known.get(one.store) ?? one), held: one.held }));
   const rest = record.stores.filter(({ store }) => !stores.some((one) => one.store === store));

@@ -77,14 +77,18 @@ function check(scope: Scope, operations: readonly Operation[], naming: Naming): 
 }
 
 function namesSubject(operation: Operation, naming: Naming): boolean {
-  if ("document" in operation) return naming.redacted(operation.document) !== undefined || naming.names(operation.document);
+  if ("document" in operation)
+    return naming.redacted(operation.document) !== undefined || naming.names(operation.document);
   if (operation.op !== "patch") return false;
   const { id } = naming.subject;
   return operation.patch.some((step) => "value" in step && holds(step.value, id));
 }
 
 function holds(value: unknown, id: string): boolean {
-  return value === id || (typeof value === "object" && value !== null && JSON.stringify(value as JsonObject).includes(JSON.stringify(id)));
+  return (
+    value === id ||
+    (typeof value === "object" && value !== null && JSON.stringify(value as JsonObject).includes(JSON.stringify(id)))
+  );
 }
 
 function refused(detail: string): PinakesError {

@@ -41,6 +41,11 @@ export class Links {
     return this.#sessions.has(id) && !this.#shared.has(id);
   }
 
+  /** Of the user alone. */
+  get ownSessions(): readonly string[] {
+    return [...this.#sessions].filter((id) => !this.#shared.has(id));
+  }
+
   hasWorkflow(id: unknown): boolean {
     return typeof id === "string" && this.#workflows.has(id);
   }

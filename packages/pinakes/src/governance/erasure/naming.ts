@@ -51,7 +51,8 @@ export class Naming {
       if (key === "agents" && Array.isArray(inner)) return this.#list(inner, (one) => this.#agent(one, depth + 1));
       if (shapedLists.has(key) && Array.isArray(inner))
         return this.#list(inner, (one) => (isJsonObject(one) ? this.#shaped(one, depth + 1) : one));
-      if ((namingObjects as readonly string[]).includes(key) && isJsonObject(inner)) return this.#shaped(inner, depth + 1);
+      if ((namingObjects as readonly string[]).includes(key) && isJsonObject(inner))
+        return this.#shaped(inner, depth + 1);
       return this.#free(key, inner, depth + 1);
     });
   }

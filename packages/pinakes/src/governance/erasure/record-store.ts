@@ -117,7 +117,10 @@ export class RecordStore {
   async knows(workspace: string, hmac: string): Promise<boolean> {
     const equals = { workspace_id: workspace, subject_hmac: hmac };
     const filter = { dry_run: false };
-    return (await this.#items.query(this.#scope, container, { index: "bySubject", equals, filter, limit: 1 })).items.length > 0;
+    return (
+      (await this.#items.query(this.#scope, container, { index: "bySubject", equals, filter, limit: 1 })).items.length >
+      0
+    );
   }
 
   async readLinks(workspace: string, erasureId: string): Promise<readonly StoredLinks[]> {
@@ -125,7 +128,9 @@ export class RecordStore {
   }
 
   async keepLinks(workspace: string, erasureId: string, of: string, links: StoredLinks): Promise<void> {
-    const all = (["sessions", "shared", "workflows"] as const).flatMap((kind) => links[kind].map((id) => ({ kind, id })));
+    const all = (["sessions", "shared", "workflows"] as const).flatMap((kind) =>
+      links[kind].map((id) => ({ kind, id })),
+    );
     const { linksPerItem } = governanceLimits;
     for (let at = 0; at < all.length; at += linksPerItem) {
       const some = all.slice(at, at + linksPerItem);
@@ -150,7 +155,11 @@ export class RecordStore {
     const found = [];
     for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
       const range = { prefix: linksPrefix(erasureId) };
-      const page = await this.#items.query(this.#scope, container, { equals: { workspace_id: workspace }, range, cursor });
+      const page = await this.#items.query(this.#scope, container, {
+        equals: { workspace_id: workspace },
+        range,
+        cursor,
+      });
       found.push(...page.items);
       ({ cursor } = page);
     }
@@ -177,14 +186,28 @@ export class RecordStore {
       const head = { id: chainItem, workspace_id: workspace, sequence, head: receiptHash(jws) };
       const record = change(found.record, receipt_id);
       try {
-        await this.#items.batch(this.#scope, container, [workspace], [
-          chain === undefined ? { op: "create", document: head } : { op: "replace", document: head, ifMatch: chain.etag },
-          {
-            op: "create",
-            document: { id: receiptItem(sequence), workspace_id: workspace, receipt_id, erasure_id: erasureId, sequence, jws },
-          },
-          { op: "replace", document: plain(record), ifMatch: found.etag },
-        ]);
+        await this.#items.batch(
+          this.#scope,
+          container,
+          [workspace],
+          [
+            chain === undefined
+              ? { op: "create", document: head }
+              : { op: "replace", document: head, ifMatch: chain.etag },
+            {
+              op: "create",
+              document: {
+                id: receiptItem(sequence),
+                workspace_id: workspace,
+                receipt_id,
+                erasure_id: erasureId,
+                sequence,
+                jws,
+              },
+            },
+            { op: "replace", document: plain(record), ifMatch: found.etag },
+          ],
+        );
         return record;
       } catch (error) {
         if (!hasCode(error, "PRECONDITION_FAILED", "CONFLICT")) throw error;
@@ -223,7 +246,9 @@ export class RecordStore {
   /** The same subject always has the same; without the secret nobody can tell whose it is. */
   async hmac({ type, id }: Pick<Subject, "type" | "id">): Promise<string> {
     const { secret } = await this.#secrets();
-    return createHmac("sha256", Buffer.from(secret, "base64")).update(JSON.stringify([type, id])).digest("hex");
+    return createHmac("sha256", Buffer.from(secret, "base64"))
+      .update(JSON.stringify([type, id]))
+      .digest("hex");
   }
 
   async #secrets(): Promise<Keys> {

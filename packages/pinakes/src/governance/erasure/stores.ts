@@ -125,12 +125,14 @@ const document: Decide = (row, { naming }) => {
   return kind === "attachment" ? remove : undefined;
 };
 
-/** Any answer may quote what is erased. The key stays, so that a repeated request is still executed once. */
-const answer: Decide = (row, { naming, since }) => {
+/** Answers that quote the subject, or a session of the user alone. The key stays, so that a repeated request is still executed once. */
+const answer: Decide = (row, { naming, links, since }) => {
   const stored = row.document["answer"];
   // Behind the fence no answer is stored to a request that names the subject, and those of others do not end.
-  if (row.modifiedAt > since) return undefined;
-  if (naming.subject.type === "documents" || !isJsonObject(stored) || stored["body"] === null) return undefined;
+  if (row.modifiedAt > since || !isJsonObject(stored) || typeof stored["body"] !== "string") return undefined;
+  const { type, documents, id } = naming.subject;
+  const texts = type === "documents" ? (documents?.document_ids ?? []) : [id, ...links.ownSessions];
+  if (!texts.some((text) => (stored["body"] as string).includes(JSON.stringify(text)))) return undefined;
   return { do: "redact", document: { ...row.document, answer: { ...stored, body: null, tooLarge: true } } };
 };
 
@@ -177,7 +179,15 @@ const container = (
   [find, erase]: readonly [string, string],
   decide: Decide,
   tenant?: string,
-): StoreRow => ({ store, kind: "container", find, erase, verify: again, decide, ...(tenant === undefined ? {} : { tenant }) });
+): StoreRow => ({
+  store,
+  kind: "container",
+  find,
+  erase,
+  verify: again,
+  decide,
+  ...(tenant === undefined ? {} : { tenant }),
+});
 
 const kept = (store: string, why: string, tenant?: string): StoreRow => ({
   ...container(store, [why, "with its workspace"], untouched, tenant),
@@ -196,17 +206,30 @@ export const otherContainers: StoreRow = container(
 
 /** In the order in which they are erased: what other rows are found by comes last. */
 export const stores: readonly StoreRow[] = [
-  container("identity-keys", ["workspace and user", "deleted; `act_as` and creator redacted"], credential, "pinakes.identity"),
+  container(
+    "identity-keys",
+    ["workspace and user", "deleted; `act_as` and creator redacted"],
+    credential,
+    "pinakes.identity",
+  ),
   container("identity-sessions", ["workspace and user", "deleted"], credential, "pinakes.identity"),
   container("agent-metrics", [`${paths}, linked sessions and workflows`, "anonymous rows with equal totals"], metric),
   container("workflow-states", [paths, "workflow with checkpoints deleted; redacted where another owns it"], workflow),
   container("agent-memories", [`${paths}, partition, sessions of the user alone`, deleted], keyedBy("agent")),
-  container("tool-invocations", [`${paths}, linked sessions and workflows`, "deleted; a link stays in a chained day"], invocation),
+  container(
+    "tool-invocations",
+    [`${paths}, linked sessions and workflows`, "deleted; a link stays in a chained day"],
+    invocation,
+  ),
   container("thread-message-store", [`${paths}, partition`, deleted], keyedBy("session")),
   container("system-thread-message-store", [`${paths}, partition`, deleted], keyedBy("session")),
   container("agent-entity-store", [`${paths}, partition`, deleted], keyedBy("agent")),
   otherContainers,
-  container("documents", ["uploader, metadata, ids", "deleted with chunks, files, triples; uploader of versions redacted"], document),
+  container(
+    "documents",
+    ["uploader, metadata, ids", "deleted with chunks, files, triples; uploader of versions redacted"],
+    document,
+  ),
   container("collections", ["creator", "private ones purged; creator redacted in others"], catalog),
   container("files", ["hash of the user", deleted], ofUser),
   container("library", ["hash of the user", deleted], ofUser),
@@ -217,7 +240,7 @@ export const stores: readonly StoreRow[] = [
   container("migrations", [paths, redact], named),
   container("state-settings", [paths, redact], named),
   container("held-items", [paths, deleted], copy),
-  container("http-idempotency", ["every stored answer", "bodies removed, keys stay"], answer),
+  container("http-idempotency", ["answers that quote it", "bodies removed, keys stay"], answer),
   container("mcp-sessions", ["user, session", deleted], session),
   container("catalog-selections", ["user", deleted], session),
   container("knowledge-grants", ["user", deleted], grant, "pinakes.knowledge"),
@@ -236,7 +259,11 @@ export const stores: readonly StoreRow[] = [
   kept("engine-moves", "progress of moves between engines", "pinakes.moves"),
   kept("pinakes-probe", "the store id", "pinakes.store"),
   kept("erasures", "keyed hashes of subjects", "pinakes.governance"),
-  kept("legal-holds", "a hold outlives an erasure that it stops; it names whom it protects until its release", "pinakes.governance"),
+  kept(
+    "legal-holds",
+    "a hold outlives an erasure that it stops; it names whom it protects until its release",
+    "pinakes.governance",
+  ),
   {
     store: "objects",
     kind: "other",

@@ -42,7 +42,8 @@ export function checkSubject(input: ErasureSubject, paths: readonly string[] = [
 }
 
 function checkDocuments({ id, repository_id, collection_id, document_ids = [] }: ErasureSubject) {
-  if (id !== undefined) throw invalid("subject.id: documents are named by repository_id, collection_id and document_ids.");
+  if (id !== undefined)
+    throw invalid("subject.id: documents are named by repository_id, collection_id and document_ids.");
   const max = governanceLimits.documentIdsMax;
   if (document_ids.length === 0 || document_ids.length > max)
     throw invalid(`subject.document_ids: must be 1–${max} ids, got ${document_ids.length}.`);

@@ -86,7 +86,10 @@ export class Holds {
     const holdId = this.#deps.newId();
     const matched = await this.#count(tenant, new HoldMatcher(holdId, scope));
     if (matched === 0)
-      throw new PinakesError("NOT_FOUND", "scope: nothing in this workspace matches the hold, so it would keep nothing.");
+      throw new PinakesError(
+        "NOT_FOUND",
+        "scope: nothing in this workspace matches the hold, so it would keep nothing.",
+      );
     const hold: LegalHold = {
       hold_id: holdId,
       workspace_id: tenant,

@@ -1,5 +1,13 @@
 /** Receipts as compact JWS with Ed25519 (RFC 7515, RFC 8037). Pure but for the making of keys. */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, sign, verify, type KeyObject } from "node:crypto";
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  hash,
+  sign,
+  verify,
+  type KeyObject,
+} from "node:crypto";
 import { invalid } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 

@@ -33,7 +33,10 @@ export function verifyReceipts(receipts: readonly string[], publicKey: string): 
     if (sequence === 1 && previous !== null)
       findings.push({ ...place, reason: "the first of a chain names a predecessor" });
     if (before !== undefined && sequence !== before.sequence + 1)
-      findings.push({ ...place, reason: `sequence ${String(sequence)} follows ${before.sequence}: a receipt is missing` });
+      findings.push({
+        ...place,
+        reason: `sequence ${String(sequence)} follows ${before.sequence}: a receipt is missing`,
+      });
     else if (before !== undefined && previous !== before.hash)
       findings.push({ ...place, reason: "it names another predecessor than the receipt before it" });
     before = { hash: receiptHash(jws), sequence: sequence as number };

@@ -18,7 +18,10 @@ export interface AnonymousOptions {
   readonly ttlSeconds: number;
 }
 
-export function anonymousRows({ of, rows }: Piece, { agent, now, ttlSeconds }: AnonymousOptions): readonly JsonObject[] {
+export function anonymousRows(
+  { of, rows }: Piece,
+  { agent, now, ttlSeconds }: AnonymousOptions,
+): readonly JsonObject[] {
   const [first] = rows;
   if (first === undefined) return [];
   const { metric_date, agent_id, workspace_id, metric_type, timestamp, dimensions } = first.document;

@@ -60,17 +60,20 @@ export const erasure: Suite = (fixture) => {
     expect(await c.read("later")).toBeDefined();
   });
 
-  fixture.test("R-AGT-67 a caller's own scope may neither walk nor erase, and a missing container is NOT_FOUND", async () => {
-    const c = await fixture.container();
-    await c.put({ id: "x" });
-    const { erasure: port } = c.store;
-    const keys = [{ partition: ["a"], id: "x" }];
-    await failure(port.walk(fixture.scope, c.name), "FORBIDDEN");
-    await failure(port.remove(fixture.scope, c.name, keys), "FORBIDDEN");
-    await failure(port.forget(fixture.scope, c.name, keys), "FORBIDDEN");
-    await failure(port.scrub(fixture.scope as never), "FORBIDDEN");
-    await failure(port.walk(undefined as never, c.name), "UNAUTHENTICATED");
-    await failure(port.walk(system(), "no-such-container"), "NOT_FOUND");
-    expect(await c.read("x")).toBeDefined();
-  });
+  fixture.test(
+    "R-AGT-67 a caller's own scope may neither walk nor erase, and a missing container is NOT_FOUND",
+    async () => {
+      const c = await fixture.container();
+      await c.put({ id: "x" });
+      const { erasure: port } = c.store;
+      const keys = [{ partition: ["a"], id: "x" }];
+      await failure(port.walk(fixture.scope, c.name), "FORBIDDEN");
+      await failure(port.remove(fixture.scope, c.name, keys), "FORBIDDEN");
+      await failure(port.forget(fixture.scope, c.name, keys), "FORBIDDEN");
+      await failure(port.scrub(fixture.scope as never), "FORBIDDEN");
+      await failure(port.walk(undefined as never, c.name), "UNAUTHENTICATED");
+      await failure(port.walk(system(), "no-such-container"), "NOT_FOUND");
+      expect(await c.read("x")).toBeDefined();
+    },
+  );
 };

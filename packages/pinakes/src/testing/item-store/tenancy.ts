@@ -11,7 +11,10 @@ function everyCall(
   c: Handle,
 ): Record<
   // `erasure` has tests of its own (erasure.ts).
-  Exclude<keyof ItemStore, "capabilities" | "erasure" | "openContainer" | "indexes" | "close" | typeof Symbol.asyncDispose>,
+  Exclude<
+    keyof ItemStore,
+    "capabilities" | "erasure" | "openContainer" | "indexes" | "close" | typeof Symbol.asyncDispose
+  >,
   () => Promise<unknown>
 > {
   const key = { partition: ["a"], id: "x" };

@@ -43,10 +43,7 @@ export class Compactor {
     this.#work = work;
   }
 
-  async run(
-    site: CollectionSite,
-    options: CompactionOptions = {},
-  ): Promise<CompactionResult> {
+  async run(site: CollectionSite, options: CompactionOptions = {}): Promise<CompactionResult> {
     const lease = await this.#leases.acquire(site, this.owner);
     if (lease === undefined) return { outcome: "busy", folds: 0, merges: 0, rowsWritten: 0 };
     const counts = { folds: 0, merges: 0, rowsWritten: 0 };

@@ -144,7 +144,12 @@ async function plantElsewhere(test: TestPinakes, who: Caller, canary: (what: str
   const idempotency = await openIdempotencyStore(pinakes.items);
   const claim = { id: `claim-${user}`, fingerprint: "f" } as never;
   const begun = (await idempotency.begin(who.scope, claim)) as { lease: string };
-  const answer = { status: 201, headers: {}, body: JSON.stringify({ text: canary("answer") }), tooLarge: false };
+  const answer = {
+    status: 201,
+    headers: {},
+    body: JSON.stringify({ created_by: user, text: canary("answer") }),
+    tooLarge: false,
+  };
   await idempotency.finish(who.scope, claim, begun.lease, answer);
   const sessions = await SessionStore.open(pinakes.items);
   await sessions.create(who, `mcp-${user}`, { clientInfo: canary("mcp") });

@@ -16,6 +16,8 @@ export function foundIn(folder: string, needles: readonly (string | Uint8Array)[
   }));
   return filesBelow(folder).flatMap((file) => {
     const content = readFileSync(file);
-    return wanted.filter(({ bytes }) => content.includes(bytes)).map(({ name }) => `${file.slice(folder.length)}: ${name}`);
+    return wanted
+      .filter(({ bytes }) => content.includes(bytes))
+      .map(({ name }) => `${file.slice(folder.length)}: ${name}`);
   });
 }
