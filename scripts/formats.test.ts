@@ -49,7 +49,9 @@ it("every container of items is on the page", () => {
     ].map(([, name]) => name as string);
   });
   expect(names.length).toBeGreaterThan(25);
-  expect([...new Set(names)].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  // A definition for queries over lists that are not stored.
+  const stored = names.filter((name) => name !== "list");
+  expect([...new Set(stored)].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });
 
 it("everything that signs or seals a text for a client is on the page", () => {

@@ -64,7 +64,7 @@ describe("tidy: direction", () => {
       ["items/a.ts", "../drivers/memory/index.ts"],
       ["items/a.ts", "node:fs"],
       ["objects/a.ts", "../items/b.ts"],
-      ["objects/a.ts", "node:crypto"],
+      ["objects/a.ts", "node:fs"],
       ["containers/a.ts", "../items/b.ts"],
       ["containers/a.ts", "hono"],
       ["state/a.ts", "../drivers/sqlite/index.ts"],

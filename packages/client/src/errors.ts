@@ -2,6 +2,8 @@
  * What can go wrong, the same for a server and an embedded Pinakes. Each class can be told with `isInstance`, which also works when a
  * program has two copies of this package.
  */
+import type { ProblemReason } from "./contract/errors.ts";
+
 export interface ClientErrorOptions {
   readonly code: string;
   readonly status: number;
@@ -11,12 +13,14 @@ export interface ClientErrorOptions {
   readonly retryable?: boolean | undefined;
   /** Under which the server's log has it. */
   readonly requestId?: string | undefined;
+  /** A stable name of the refusal, where several have the same code. */
+  readonly reason?: ProblemReason | undefined;
   /** The etag the document has now, where a condition on it failed. */
   readonly currentEtag?: string | undefined;
   readonly retryAfterMs?: number | undefined;
   /** The operation of a batch that failed (from 0), and what became of each (424: not tried because of it). */
   readonly batch?: BatchFailure | undefined;
-  readonly cause?: unknown | undefined;
+  readonly cause?: unknown;
 }
 export interface BatchFailure {
   readonly index: number;
@@ -31,6 +35,7 @@ export class PinakesClientError extends Error {
   readonly status: number;
   readonly retryable: boolean;
   readonly requestId: string | undefined;
+  readonly reason: ProblemReason | undefined;
   readonly currentEtag: string | undefined;
   /** How long the server asks to wait; of a lease that another worker holds, until it ends. */
   readonly retryAfterMs: number | undefined;
@@ -42,6 +47,7 @@ export class PinakesClientError extends Error {
     this.status = options.status;
     this.retryable = options.retryable ?? false;
     this.requestId = options.requestId;
+    this.reason = options.reason;
     this.currentEtag = options.currentEtag;
     this.retryAfterMs = options.retryAfterMs;
     this.batch = options.batch;
@@ -124,7 +130,11 @@ interface EngineError {
   readonly status: number;
   readonly message: string;
   readonly retryable: boolean;
-  readonly context: { readonly currentEtag?: string; readonly batch?: BatchFailure };
+  readonly context: {
+    readonly currentEtag?: string;
+    readonly reason?: ProblemReason;
+    readonly batch?: BatchFailure;
+  };
   /** Of a lease that somebody holds. */
   readonly retryAfterMs?: number;
 }
@@ -140,6 +150,7 @@ export function toClientError(error: unknown): unknown {
     detail: message,
     retryable,
     currentEtag: context.currentEtag,
+    reason: context.reason,
     batch: context.batch,
     retryAfterMs,
     cause: error,

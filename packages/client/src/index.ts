@@ -20,6 +20,7 @@ export * from "./contract/pipelines.ts";
 export * from "./contract/search.ts";
 export * from "./contract/series.ts";
 export * from "./contract/state.ts";
+export * from "./contract/errors.ts";
 export * from "./contract/vectors.ts";
 export { connect, pinakesClient, type ConnectOptions, type PinakesClient } from "./connect.ts";
 export { collectionOf, collectionsOf } from "./collection-ref.ts";

@@ -1,7 +1,8 @@
 import { connectionDefaults } from "./config-connections.ts";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { describeItems, describeObjects, readConfig } from "./config.ts";
+import { readConfig } from "./config.ts";
+import { describeItems, describeObjects } from "./config-stores.ts";
 import { hasCode } from "./domain/errors.ts";
 
 function problem(env: Record<string, string>): string {

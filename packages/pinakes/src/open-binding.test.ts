@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../test/support/temporary-folder.ts";
 import { useServers } from "../test/support/servers.ts";
-import { parseStores } from "./config.ts";
+import { parseStores } from "./config-stores.ts";
 import { open, storeIds, type OpenOptions } from "./open.ts";
 
 const base = temporaryFolder("binding");

@@ -7,7 +7,7 @@
  * the process have no id and are bound to nothing.
  */
 import { randomUUID } from "node:crypto";
-import { describeItems, describeObjects, type StoresConfig } from "./config.ts";
+import { describeItems, describeObjects, type StoresConfig } from "./config-stores.ts";
 import { hasCode, PinakesError } from "./domain/errors.ts";
 import { isJsonObject, type JsonObject } from "./domain/json.ts";
 import { defaultGraph, iri, literal, termOf, type Quad } from "./domain/rdf.ts";
@@ -78,6 +78,11 @@ export class Binding {
     this.#record = await this.#noteBound(record);
     await this.checkObjects();
     await this.checkTriples();
+  }
+
+  /** Whether objects may have been written: the items were bound to an object store before. */
+  async hasObjects(): Promise<boolean> {
+    return (await this.#readRecord())?.objects === true;
   }
 
   async checkItems(): Promise<void> {

@@ -1,6 +1,6 @@
 /** Opens the stores and components that a configuration names. Drivers are loaded by dynamic import, so that unused ones cost nothing. */
 import { cpus } from "node:os";
-import type { ItemsLocation, ObjectsLocation, QueueLocation, StoresConfig } from "./config.ts";
+import type { ItemsLocation, ObjectsLocation, QueueLocation, StoresConfig } from "./config-stores.ts";
 import { PinakesError, invalid } from "./domain/errors.ts";
 import type { SystemScope } from "./domain/scope.ts";
 import { createItemStore } from "./items/create-item-store.ts";
@@ -15,6 +15,7 @@ import type { Embedder } from "./ports/embedder.ts";
 import type { ChatModel, ChatModels } from "./ports/chat-model.ts";
 import type { ItemArchive } from "./ports/item-archive.ts";
 import type { ItemStore } from "./ports/item-store.ts";
+import type { ObjectKeys } from "./objects/encryption/object-keys.ts";
 import type { ObjectStore } from "./ports/object-store.ts";
 import type { Parser } from "./ports/parser.ts";
 import type { Queue } from "./ports/queue.ts";
@@ -32,20 +33,22 @@ export interface EngineContext {
   readonly spillScope: () => SystemScope;
 }
 
-export async function openObjects(location: ObjectsLocation, clock: Clock): Promise<ObjectStore> {
+/** With `keys`, what is stored is encrypted (RFC 0019). */
+export async function openObjects(location: ObjectsLocation, clock: Clock, keys?: ObjectKeys): Promise<ObjectStore> {
   switch (location.driver) {
     case "fs":
-      return (await import("./drivers/fs/index.ts")).openFileObjects({ dir: location.dir });
+      return (await import("./drivers/fs/index.ts")).openFileObjects({ dir: location.dir, keys });
     case "s3": {
       // A store with an address of its own is rarely Amazon's: the bucket goes into the path.
       const { driver: _, ...place } = location;
       return (await import("./drivers/s3/index.ts")).openS3Objects({
         ...place,
         pathStyle: place.endpoint !== undefined,
+        keys,
       });
     }
     case "memory":
-      return (await import("./drivers/memory-objects/index.ts")).openMemoryObjects({ clock });
+      return (await import("./drivers/memory-objects/index.ts")).openMemoryObjects({ clock, keys });
   }
 }
 

@@ -16,6 +16,8 @@ export interface OpenOptions extends PipelineOptions {
   readonly objects?: string | undefined;
   /** `items` (in the item store, the default) or `sqs://region/prefix`. */
   readonly queue?: string | undefined;
+  /** A file with the master key, current one first: objects are encrypted, with a key for each workspace. See docs/operations.md. */
+  readonly masterKeyFile?: string | undefined;
   /** `pinakes` when absent; a store under `project-ascension-db`, the default of earlier versions, is found, too. */
   readonly database?: string | undefined;
   readonly clock?: Clock | undefined;
@@ -30,9 +32,9 @@ export interface OpenOptions extends PipelineOptions {
   /** Tenants whose producers drop deltas into the bucket and announce them on the queue `vector-deltas`, each with a default collection. */
   readonly dropBoxes?: readonly { readonly tenant: string; readonly collection?: string }[] | undefined;
   /** Embedding models that collections may name; the first is the default. Default: only the local one. See docs/reference.md. */
-  readonly models?: unknown | undefined;
+  readonly models?: unknown;
   /** Chat models that may read a collection's documents; none when absent. See docs/reference.md. */
-  readonly chatModels?: unknown | undefined;
+  readonly chatModels?: unknown;
   /** Limits of the knowledge side that differ from the defaults. */
   readonly quotas?: Partial<Quotas> | undefined;
   /** How many days a deleted collection can be restored; 90 when absent, 0: every delete is final. */

@@ -1,8 +1,9 @@
 /** An open Pinakes: its parts, whether they answer, and the order in which they are closed. */
 import manifest from "../package.json" with { type: "json" };
 import type { CatalogSelections } from "./catalogs/index.ts";
-import type { StoresConfig } from "./config.ts";
+import type { StoresConfig } from "./config-stores.ts";
 import type { Caller, CallerInput } from "./domain/caller.ts";
+import type { WorkspaceKeys } from "./encryption/index.ts";
 import { PinakesError } from "./domain/errors.ts";
 import type { Slots } from "./domain/query-slots.ts";
 import type { Governance } from "./governance/index.ts";
@@ -52,6 +53,8 @@ export interface Pinakes {
   readonly governance: Governance;
   /** Which catalog each session has selected. */
   readonly catalogSelections: CatalogSelections;
+  /** The data keys of encrypted objects; undefined if objects are stored as they are. */
+  readonly keys: Pick<WorkspaceKeys, "list" | "rotate" | "destroy"> | undefined;
   /** Runs a function and returns the session tokens of its writes, by container. */
   withSessions: typeof withSessions;
   /** The caller that a program acts for; the program is responsible for authenticating it. */
@@ -108,6 +111,7 @@ interface OpenParts {
   readonly writeProbe: WriteProbe;
   readonly callerOf: (who: CallerInput) => Caller;
   readonly deletionLagSecondsMax: number;
+  readonly keys: WorkspaceKeys | undefined;
 }
 
 export class OpenPinakes implements Pinakes {
@@ -126,6 +130,7 @@ export class OpenPinakes implements Pinakes {
   readonly catalogSelections: CatalogSelections;
   readonly deletionLagSecondsMax: number;
   readonly alarms: readonly Alarm[];
+  readonly keys: WorkspaceKeys | undefined;
   readonly #parts: OpenParts;
   readonly #startedAt = performance.now();
   #closing: Promise<void> | undefined;
@@ -146,6 +151,7 @@ export class OpenPinakes implements Pinakes {
     this.catalogSelections = parts.features.catalogSelections;
     this.deletionLagSecondsMax = parts.deletionLagSecondsMax;
     this.alarms = alarmsOf(this);
+    this.keys = parts.keys;
     this.#parts = parts;
   }
 

@@ -2,11 +2,12 @@
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import { openSelections } from "./catalogs/index.ts";
-import { parseStores, type StoresConfig } from "./config.ts";
+import { parseStores, type StoresConfig } from "./config-stores.ts";
 import { makeCaller } from "./domain/caller.ts";
 import type { Log } from "./domain/log.ts";
 import { invalid } from "./domain/errors.ts";
-import { systemScope } from "./domain/scope.ts";
+import { systemScope, type Scope } from "./domain/scope.ts";
+import { keysTenant } from "./encryption/index.ts";
 import { timeOrderedId } from "./runtime/time-ordered-id.ts";
 import { erasureReason, Fences, fencedItems, governanceLimits, openGovernance } from "./governance/index.ts";
 import { openIdentity, workspaceIds } from "./identity/index.ts";
@@ -29,6 +30,7 @@ import {
 } from "./open-engines.ts";
 import { deletionLagOf, quarantineMsOf, trashMsOf, type OpenOptions } from "./open-options.ts";
 import { Binding, probe, type StoreIds } from "./open-binding.ts";
+import { bindKeys, openKeys } from "./open-keys.ts";
 import { OpenPinakes, type Features, type Pinakes } from "./open-pinakes.ts";
 import { openState } from "./state/index.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
@@ -58,7 +60,7 @@ export async function open(options: OpenOptions = {}): Promise<Pinakes> {
 /** The same with settings that were validated already. */
 export async function openStores(
   wanted: StoresConfig,
-  options: Omit<OpenOptions, "dir" | "items" | "objects" | "queue" | "database"> = {},
+  options: Omit<OpenOptions, "dir" | "items" | "objects" | "queue" | "database" | "masterKeyFile"> = {},
 ): Promise<Pinakes> {
   const { clock = systemClock, log = () => {}, logScope = log, sweepMs = sweepMsDefault } = options;
   if (!Number.isInteger(sweepMs) || sweepMs < 1)
@@ -66,7 +68,8 @@ export async function openStores(
   const deletionLagSecondsMax = deletionLagOf(options.deletionLagSeconds);
   const config = await withDatabase(wanted);
   await using undo = new AsyncDisposableStack();
-  const objects = undo.use(await openObjects(config.objects, clock));
+  const keys = await openKeys(config, clock, options.dropBoxes);
+  const objects = undo.use(await openObjects(config.objects, clock, keys));
   const spillScope = () => systemScope("keeps documents that are too large for DynamoDB as objects", logScope);
   const { items: store, background: own } = await openItems(config, { clock, log, objects, spillScope });
   const containers = new Set<string>();
@@ -78,6 +81,7 @@ export async function openStores(
   const triples = undo.use(await openTriples(config, { items, scope: tripleScope }));
   const system = systemScope("store id and readiness", logScope);
   const binding = new Binding({ items, objects, triples, config, now: () => clock.now(), system });
+  await bindKeys(keys, { items, binding, config, scope: keyScope(logScope) });
   await binding.bind();
   const queue = undo.use(await openQueue(config.queue, items, clock, options.topicPrefix));
   const vectors = await openVectors({
@@ -128,7 +132,12 @@ export async function openStores(
     binding,
     callerOf: makeCaller,
     deletionLagSecondsMax,
+    keys,
   });
+}
+
+function keyScope(log: (line: string) => void): Scope {
+  return systemScope("encryption: keeps the data keys of workspaces", log).forTenant(keysTenant);
 }
 
 export interface StoreIdOptions {
@@ -191,21 +200,25 @@ export async function moveEngine(
   } = options;
   await using undo = new AsyncDisposableStack();
   const opened = async (config: StoresConfig): Promise<MovingStores> => {
-    const objects = undo.use(await openObjects(config.objects, clock));
+    const keys = await openKeys(config, clock);
+    const objects = undo.use(await openObjects(config.objects, clock, keys));
     const spillScope = () => systemScope("keeps documents that are too large for DynamoDB as objects", log);
     const { archive, items, spillPrefix } = await openArchive(config, { clock, log, objects, spillScope });
     undo.use(items);
     const triples = undo.use(
       await openTriples(config, { items, scope: () => systemScope("triples: moves the quads of all tenants", log) }),
     );
-    return { archive, items, objects, triples, spillPrefix };
+    const stores: MovingStores = { archive, items, objects, triples, spillPrefix };
+    await items.openContainer(probe);
+    await bindKeys(keys, { items, binding: bindingOf(stores, config), config, scope: keyScope(log) });
+    return stores;
   };
   const system = systemScope("moves everything of all tenants to another engine", log);
+  const bindingOf = (stores: MovingStores, config: StoresConfig) =>
+    new Binding({ ...stores, config, system, now: () => clock.now() });
   const [source, target] = [await opened(from), await opened(to)];
   // The target gets the id of the source with everything else; one from an earlier open would stay beside it.
-  const binding = (stores: MovingStores, config: StoresConfig) =>
-    new Binding({ ...stores, config, system, now: () => clock.now() });
-  if (verifyOnly !== true) await binding(target, to).makeWayFor(binding(source, from));
+  if (verifyOnly !== true) await bindingOf(target, to).makeWayFor(bindingOf(source, from));
   return await moveStores(source, target, { system, now: () => clock.now(), signal, verifyOnly, onProgress });
 }
 

@@ -1,4 +1,5 @@
 /** Errors of API calls. */
+import type { ProblemReason } from "@pinakes/client";
 import { stateStrings } from "../strings/states.ts";
 
 export interface ProblemBody {
@@ -7,6 +8,9 @@ export interface ProblemBody {
   readonly status?: number;
   readonly detail?: string;
   readonly code?: string;
+  readonly reason?: ProblemReason;
+  /** The field that the detail is about; the detail begins with it. */
+  readonly field?: string;
   readonly retryable?: boolean;
   readonly request_id?: string;
   readonly [more: string]: unknown;

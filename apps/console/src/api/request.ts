@@ -8,7 +8,7 @@ export type QueryValue = string | number | boolean | undefined | null;
 export interface RequestOptions {
   readonly query?: Readonly<Record<string, QueryValue | readonly string[]>> | undefined;
   /** Sent as JSON. */
-  readonly body?: unknown | undefined;
+  readonly body?: unknown;
   /** Sent unchanged, with `contentType`. */
   readonly text?: string | undefined;
   readonly contentType?: string | undefined;

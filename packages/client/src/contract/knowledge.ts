@@ -259,7 +259,7 @@ export interface DocumentGraph {
   readonly triples: number;
   /** What a reader should know: that there was too much, or which passages a model could not read. */
   readonly warnings?: readonly string[];
-  readonly failed_passages?: readonly { readonly chunk: number; readonly error: string }[];
+  readonly failed_chunks?: readonly { readonly chunk: number; readonly error: string }[];
 }
 
 export interface Document {

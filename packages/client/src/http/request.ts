@@ -4,6 +4,7 @@
  * A request is repeated after 429, 503, 502, 504, an answer that says so (`retryable`), a time limit or a broken connection; but only if
  * doing it twice is the same as once: it reads, it has a condition on an etag, it carries an idempotency key, or its route says so.
  */
+import type { ProblemReason } from "../contract/errors.ts";
 import type { JsonObject } from "../json.ts";
 import { clientError, PinakesClientError, type BatchFailure } from "../errors.ts";
 import { backoffMs, sleep } from "../waiting.ts";
@@ -29,7 +30,7 @@ export type Query = Readonly<Record<string, string | number | boolean | readonly
 export interface RequestOptions {
   readonly query?: Query | undefined;
   /** Sent as JSON. */
-  readonly body?: unknown | undefined;
+  readonly body?: unknown;
   /** Sent as it is, with its type. */
   readonly text?: { readonly type: string; readonly content: string | Blob | ReadableStream<Uint8Array> } | undefined;
   readonly ifMatch?: string | undefined;
@@ -189,6 +190,7 @@ async function problemOf(response: Response): Promise<PinakesClientError> {
     detail: said("detail") ?? `The server answered ${status}${text === "" ? "" : `: ${text.slice(0, 200)}`}`,
     retryable: typeof problem["retryable"] === "boolean" ? problem["retryable"] : [429, 502, 503, 504].includes(status),
     requestId: said("request_id") ?? response.headers.get("x-request-id") ?? undefined,
+    reason: said("reason") as ProblemReason | undefined,
     currentEtag: said("current_etag"),
     retryAfterMs: retryAfter(response.headers.get("retry-after")),
     batch: problem["batch"] as BatchFailure | undefined,

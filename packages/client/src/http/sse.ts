@@ -2,6 +2,7 @@
  * Server-sent events as an async iterator. When the connection ends, it comes back after a while with the id of the last event, so that
  * none is missed; it ends with the signal, or with an error that coming back cannot cure.
  */
+import type { ProblemReason } from "../contract/errors.ts";
 import { clientError, PinakesClientError } from "../errors.ts";
 import { backoffMs, sleep } from "../waiting.ts";
 import type { Query, Requester } from "./request.ts";
@@ -98,11 +99,12 @@ interface Problem {
   readonly code: string;
   readonly status: number;
   readonly detail: string;
+  readonly reason?: ProblemReason;
   readonly retryable: boolean;
   readonly request_id: string;
 }
 
 export function problem(data: string): PinakesClientError {
-  const { code, status, detail, retryable, request_id } = JSON.parse(data) as Problem;
-  return clientError({ code, status, detail, retryable, requestId: request_id });
+  const { code, status, detail, reason, retryable, request_id } = JSON.parse(data) as Problem;
+  return clientError({ code, status, detail, reason, retryable, requestId: request_id });
 }

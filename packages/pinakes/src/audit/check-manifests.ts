@@ -4,7 +4,7 @@
  */
 import { hasCode } from "../domain/errors.ts";
 import { ifMissing, tolerate } from "../runtime/expected-errors.ts";
-import { contentKey } from "../knowledge/documents/upload.ts";
+import { contentKey } from "../knowledge/documents/check-upload.ts";
 import { ownVectorsName } from "../knowledge/records/raw-vectors-name.ts";
 import { found, mayRepair, type IncarnationRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";

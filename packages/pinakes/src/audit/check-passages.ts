@@ -8,7 +8,7 @@ import { found, keeping, mayRepair, type IncarnationRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 import { isMarked, isUnderWay, readNamed, readRowName, rowsNamed, walkDocuments } from "./named.ts";
 import { toIndexAnew } from "../knowledge/documents/index-anew.ts";
-import { contentKey } from "../knowledge/documents/upload.ts";
+import { contentKey } from "../knowledge/documents/check-upload.ts";
 import type { Stored } from "../knowledge/records/catalog-records.ts";
 import { markMissing, type RepairOutcome } from "./repair-object.ts";
 

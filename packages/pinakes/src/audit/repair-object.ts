@@ -5,7 +5,7 @@ import { hasCode } from "../domain/errors.ts";
 import { succeeds } from "../runtime/expected-errors.ts";
 import { toIndexAnew } from "../knowledge/documents/index-anew.ts";
 import type { CollectionPartition } from "../knowledge/records/collection-partition.ts";
-import { contentKey } from "../knowledge/documents/upload.ts";
+import { contentKey } from "../knowledge/documents/check-upload.ts";
 import { derivedKeys, saveParsedText } from "../knowledge/documents/parsed-text.ts";
 import type { Stored } from "../knowledge/records/catalog-records.ts";
 import { itemIds, type DocumentRecord, type MissingBytes } from "../knowledge/records/records.ts";

@@ -9,7 +9,6 @@ import { collections } from "./commands/collections.ts";
 import { UsageError } from "./terminal/command.ts";
 import { documents } from "./commands/documents.ts";
 import { jobs } from "./commands/jobs.ts";
-import { keys } from "./commands/keys.ts";
 import { listItemsMax } from "./terminal/pages.ts";
 import { repositories } from "./commands/repositories.ts";
 import { search } from "./commands/search.ts";
@@ -350,33 +349,6 @@ describe("pinakes jobs", () => {
     expect((await call(jobs, ["show", id])).out).toContain("succeeded");
     for (const action of ["retry", "cancel"]) expect((await failure(call(jobs, [action, id]))).code).toBe("CONFLICT");
     expect((await failure(call(jobs, ["show", "none"]))).code).toBe("NOT_FOUND");
-  });
-});
-
-describe("pinakes keys", () => {
-  it("makes a key that is shown once, lists it without the secret, and revokes it", async () => {
-    const made = await json<{ key: string; key_id: string }>(
-      keys,
-      "create",
-      "--user",
-      "ada",
-      "--workspace",
-      "acme",
-      "--expires",
-      "90d",
-      "--read-only",
-    );
-    expect(made).toMatchObject({ user_id: "ada", workspace_id: "acme", role: "user", scopes: ["read"] });
-    const listed = await call(keys, ["list", "--workspace", "acme", "--json"]);
-    expect(JSON.parse(listed.out)).toMatchObject({ items: [{ key_id: made.key_id }] });
-    expect(listed.out).not.toContain(made.key.slice(-43));
-    expect((await failure(call(keys, ["revoke", made.key, "--workspace", "default"]))).message).toContain(
-      "no key with this id",
-    );
-    expect(await json(keys, "revoke", made.key, "--workspace", "acme")).toEqual({ revoked: made.key_id });
-    expect((await call(keys, ["list", "--workspace", "acme"])).out).toBe("There are no keys in workspace acme.\n");
-    expect(await failure(call(keys, ["create"]))).toBeInstanceOf(UsageError);
-    expect((await failure(call(keys, ["create", "--user", "a", "--expires", "soon"]))).message).toContain("90d");
   });
 });
 

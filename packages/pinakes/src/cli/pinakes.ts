@@ -23,6 +23,10 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "the store id of items, objects and triples: show, bind",
       load: async () => (await import("./commands/stores.ts")).stores,
     },
+    encryption: {
+      summary: "the keys of encrypted objects: new-key, status, rotate",
+      load: async () => (await import("./commands/encryption.ts")).encryption,
+    },
     mcp: {
       summary: "serve MCP on stdin and stdout; --install prints the configuration of clients",
       load: async () => (await import("./commands/mcp.ts")).mcp,

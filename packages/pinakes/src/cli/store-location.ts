@@ -1,6 +1,7 @@
 /** Where a command looks: the folder or server of its stores, and the workspace. Said where nothing was found. */
 import { readdir } from "node:fs/promises";
-import { describeItems, type Config } from "../config.ts";
+import type { Config } from "../config.ts";
+import { describeItems } from "../config-stores.ts";
 import { hasCode, PinakesError } from "../domain/errors.ts";
 
 /** Who only looks must not leave an empty store behind: in the wrong folder that would hide the mistake. */

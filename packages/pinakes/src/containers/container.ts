@@ -267,8 +267,8 @@ export class Container<Document extends object, Input extends object, PartitionP
         "A patch in a batch cannot be checked against the schema. Use patch() or update(), or replace with an etag; the store below supports it: store.batch().",
       );
     }
-    if (!("document" in operation)) return { ...operation, ...plain(operation) } as Operation;
-    return { ...operation, document: this.#valid(operation.document) } as Operation;
+    if (!("document" in operation)) return { ...operation, ...plain(operation) };
+    return { ...operation, document: this.#valid(operation.document) };
   }
 
   async #update(

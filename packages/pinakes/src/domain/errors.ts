@@ -1,6 +1,8 @@
 /**
  * The one error class of Pinakes. Few codes, each with an HTTP status; the detail says what to do.
  */
+import type { ProblemReason } from "@pinakes/client";
+
 const statusOf = {
   INVALID: 400,
   UNAUTHENTICATED: 401,
@@ -23,14 +25,14 @@ export const errorCodes = Object.keys(statusOf) as readonly ErrorCode[];
 export interface ErrorContext {
   /** The item's current etag, where a condition on it failed. */
   readonly currentEtag?: string;
-  /** A stable name of what happened, where programs must tell it from other errors with the same code. */
-  readonly reason?: string;
+  /** A stable name of the refusal, where programs must tell it from others with the same code. */
+  readonly reason?: ProblemReason | undefined;
   /** The index of the failed operation of a batch, and the status of every operation (424: not tried because of it). */
   readonly batch?: { readonly index: number; readonly statuses: readonly number[] };
 }
 
 export interface PinakesErrorOptions extends ErrorContext {
-  readonly cause?: unknown | undefined;
+  readonly cause?: unknown;
   readonly retryable?: boolean | undefined;
 }
 
@@ -66,6 +68,11 @@ export class PinakesError extends Error {
     return this.message;
   }
 
+  /** The field that the detail is about; such a detail begins with the field: `limit: must be …`. */
+  get field(): string | undefined {
+    return /^([A-Za-z_][\w.[\]]*): /.exec(this.message)?.[1];
+  }
+
   /** Works across copies of the package, where `instanceof` does not. */
   static isInstance(value: unknown): value is PinakesError {
     return typeof value === "object" && value !== null && marker in value;
@@ -78,6 +85,11 @@ export function hasCode<Code extends ErrorCode>(
   ...codes: readonly Code[]
 ): error is PinakesError & { readonly code: Code } {
   return PinakesError.isInstance(error) && (codes as readonly ErrorCode[]).includes(error.code);
+}
+
+/** What records keep of an error for programs: the reason, else the code. */
+export function errorCodeOf(error: unknown): string | undefined {
+  return PinakesError.isInstance(error) ? (error.context.reason ?? error.code) : undefined;
 }
 
 export function invalid(detail: string, options?: PinakesErrorOptions): PinakesError {

@@ -3,7 +3,7 @@ import type { Caller } from "../domain/caller.ts";
 import type { NewCollection } from "../knowledge/collections/collections.ts";
 import type { NewRepository } from "../knowledge/collections/repositories.ts";
 import type { DocumentQuery } from "../knowledge/documents/documents.ts";
-import type { UploadInput } from "../knowledge/documents/upload.ts";
+import type { UploadInput } from "../knowledge/documents/check-upload.ts";
 import type { ListPage } from "../knowledge/records/paging.ts";
 import type { SearchInput } from "../knowledge/search/search-input.ts";
 import type { SearchResult } from "../knowledge/search/search-result.ts";

@@ -35,6 +35,10 @@ const tags: NonNullable<ApiInfo["tags"]> = [
     name: "lisa",
     description: "Repositories, collections, documents and searches for clients of LISA, at the server's root.",
   },
+  {
+    name: "trustgraph",
+    description: "Collections, documents, triples and embeddings for clients of TrustGraph, at `/api/v1`.",
+  },
   { name: "operation", description: "Queues, consistency checks and figures for operators." },
   { name: "system", description: "Health, readiness and information about the server." },
 ];

@@ -32,6 +32,7 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     migrations: pinakes.migrations,
     governance: pinakes.governance,
     catalogSelections: pinakes.catalogSelections,
+    keys: pinakes.keys,
     as: (who) => pinakes.as(who),
     withSessions: pinakes.withSessions,
     info: () => pinakes.info(),

@@ -118,7 +118,7 @@ export async function createHttp(
     facades: [
       { prefix: openAiPrefix, errorBody },
       ...lisaPrefixes.map((prefix) => ({ prefix, errorBody: lisaErrorBody })),
-      { prefix: "/api/v1/", errorBody: trustGraphErrorBody },
+      { prefix: "/api/v1", errorBody: trustGraphErrorBody },
     ],
     around,
     log,

@@ -90,8 +90,8 @@ function auditMetrics(pinakes: Pinakes, now: number): readonly Metric[] {
 
 function placed(places: Pinakes["places"]): readonly string[] {
   const figures = [
-    ["pinakes_places_taken", "places", "Queries, searches, answers, exports and evaluation runs under way."],
-    ["pinakes_places_waiting", "waiting", "Those that wait for a place; more of them are answered with 429."],
+    ["pinakes_slots_in_use", "places", "Running queries, searches, answers, exports and evaluations."],
+    ["pinakes_slots_waiting", "waiting", "Requests that wait for a slot; beyond the limit they get 429."],
   ] as const;
   return figures.flatMap(([name, figure, help]) => [
     `# HELP ${name} ${help}`,

@@ -64,7 +64,10 @@ export class AccountKeys {
   async authenticate(
     keyId: string | undefined,
     fits: (key: Uint8Array) => boolean,
-    { read, grant }: { read(id: string): Promise<KeyRecord | undefined>; grant(record: KeyRecord): Authenticated },
+    {
+      read,
+      grant,
+    }: { read: (id: string) => Promise<KeyRecord | undefined>; grant: (record: KeyRecord) => Authenticated },
   ): Promise<Authenticated> {
     const tried = new Set<string>();
     const attempt = async (id: string): Promise<Authenticated | undefined> => {

@@ -92,8 +92,8 @@ export async function openIdentity({
   ];
   const workspaces = new WorkspaceBook({ records: workspaceRecords, scope, clock, notes });
   await workspaces.ensure(defaultWorkspace, "root");
-  const secret = await accountSecret(items, scope);
-  const keys = new KeyRing({ records: keyRecords, scope, clock, notes, workspaces, accountSecret: secret });
+  const accountKeySecret = await accountSecret(items, scope);
+  const keys = new KeyRing({ records: keyRecords, scope, clock, notes, workspaces, accountSecret: accountKeySecret });
 
   const local = new LocalOperator(clock, root);
 

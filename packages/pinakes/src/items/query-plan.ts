@@ -97,7 +97,7 @@ function partitionRange(container: CompiledContainer, tenant: string, query: Que
       );
     return value;
   });
-  const pk = partitionText(tenant, checkPartition(container, partition as never));
+  const pk = partitionText(tenant, checkPartition(container, partition));
   const range = checkRange(query.range, "id");
   const text = (value: string | number): string => {
     if (typeof value !== "string") throw invalid("range: ids are strings.");

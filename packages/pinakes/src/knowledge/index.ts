@@ -44,13 +44,14 @@ export type {
 } from "../pipelines/index.ts";
 export type { NewPipeline } from "./records/new-pipeline.ts";
 export type { NewRepository, RepositoryPatch } from "./collections/repositories.ts";
-export type { CollectionPatch, NewCollection } from "./collections/collections.ts";
+export type { NewCollection } from "./collections/collections.ts";
+export type { CollectionPatch } from "./collections/collection-patch.ts";
 export type { MigrationTarget, TargetIncarnation, TargetRecord, TargetAddress } from "../transfer/migration-target.ts";
 export type { OperationQuery } from "./api/operations-api.ts";
 export type { CollectionQuery } from "./collections/list-collections.ts";
 export { defaultCollectionId, isPersonalId, personalAlias } from "./records/ids.ts";
 export { checkDescription, checkFileName, checkName } from "./records/names.ts";
-export type { AcrossQuery, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/graph-api.ts";
+export type { AcrossQuery, TaggedTriple, TriplePage, TripleQuery, TripleRemoval } from "./graph/triple-query.ts";
 export { graphLimits } from "./graph/graph-limits.ts";
 export type { CollectionName } from "./collections/query-options.ts";
 export { stoppedLoad, type LoadError, type LoadInput, type LoadResult } from "./graph/load-triples.ts";
@@ -84,7 +85,7 @@ export type {
 } from "./library/library-records.ts";
 export type { UploadStatus } from "./library/library-uploads.ts";
 export type { DocumentQuery, Passage } from "./documents/documents.ts";
-export { uploadedFrom, type UploadInput } from "./documents/upload.ts";
+export { uploadedFrom, type UploadInput } from "./documents/check-upload.ts";
 export { calibrate, refusals } from "../evaluation/calibrate.ts";
 export type { SearchInput } from "./search/search-input.ts";
 export type { SearchTarget } from "./collections/query-options.ts";

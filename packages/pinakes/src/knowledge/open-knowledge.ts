@@ -123,9 +123,7 @@ export async function openKnowledge({
     yieldMs,
     activity,
   });
-  const watchdog = new Watchdog(deps, queue, registry);
-
-  const sweep = new Sweep({ ...services, watchdog });
+  const sweep = new Sweep({ ...services, watchdog: new Watchdog(deps, queue, registry) });
 
   return {
     knowledge,

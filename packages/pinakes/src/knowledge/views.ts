@@ -260,7 +260,7 @@ export const DocumentSchema = shape<DocumentView>()(
         .looseObject({
           triples: z.number(),
           warnings: z.array(z.string()).optional(),
-          failed_passages: z.array(z.object({ chunk: z.number(), error: z.string() })).optional(),
+          failed_chunks: z.array(z.object({ chunk: z.number(), error: z.string() })).optional(),
         })
         .nullable(),
       metadata: jsonObject(),
@@ -305,7 +305,8 @@ export function documentView({ record, etag }: Stored<DocumentRecord>): Document
 
 function graphView({ graph }: DocumentRecord): DocumentView["graph"] {
   if (graph === undefined) return null;
-  const { sources: _, ...shown } = graph;
+  const { sources: _, failed_passages, failed_chunks = failed_passages, ...rest } = graph;
+  const shown = { ...rest, ...(failed_chunks === undefined ? {} : { failed_chunks }) };
   return shown;
 }
 

@@ -6,7 +6,7 @@ import { PinakesError, invalid } from "../domain/errors.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import type { SourceEntry, SourceFile, SourceProblem, SourceReader } from "../ports/source-reader.ts";
 import type { CollectionPartition } from "../knowledge/records/collection-partition.ts";
-import { typeOf } from "../knowledge/documents/upload.ts";
+import { typeOf } from "../knowledge/documents/check-upload.ts";
 import { knowledgeLimits } from "../knowledge/limits.ts";
 import { sourceKey } from "../knowledge/records/ids.ts";
 import { checkFileName } from "../knowledge/records/names.ts";

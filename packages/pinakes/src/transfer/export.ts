@@ -16,7 +16,7 @@ import { requireCaller, type Caller } from "../domain/caller.ts";
 import { PinakesError, invalid, show } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { emptyStats, CollectionPartition } from "../knowledge/records/collection-partition.ts";
-import { contentKey } from "../knowledge/documents/upload.ts";
+import { contentKey } from "../knowledge/documents/check-upload.ts";
 import { notFound } from "../knowledge/access/access.ts";
 import { effectiveChunking } from "../knowledge/records/collection-fields.ts";
 import type { CatalogRecords } from "../knowledge/records/catalog-records.ts";

@@ -10,7 +10,7 @@ import type { JsonObject } from "../domain/json.ts";
 import type { Operation } from "../ports/item-store.ts";
 import { MeasuredBody } from "../knowledge/documents/measured-body.ts";
 import { CollectionPartition } from "../knowledge/records/collection-partition.ts";
-import { contentKey } from "../knowledge/documents/upload.ts";
+import { contentKey } from "../knowledge/documents/check-upload.ts";
 import { noteUse } from "../knowledge/collections/uses.ts";
 import type { IngestQueue } from "../knowledge/documents/ingest-queue.ts";
 import { knowledgeLimits } from "../knowledge/limits.ts";

@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { parseStores } from "../../src/config.ts";
+import { parseStores } from "../../src/config-stores.ts";
 import type { AuditReport, DocumentView, FsckInput } from "../../src/knowledge/index.ts";
 import { open, storeIds, type Pinakes } from "../../src/open.ts";
 import { body } from "../knowledge/support/test-pinakes.ts";

@@ -1,7 +1,7 @@
 /** Cosmos DB's official client against a started server, operation by operation, on the engines that servers run on. */
 import {
   ChangeFeedStartFrom,
-  ErrorResponse,
+  type ErrorResponse,
   PartitionKeyDefinitionVersion,
   PartitionKeyKind,
   type Container,
@@ -19,11 +19,11 @@ const ids = (items: readonly { readonly id: string }[]) => items.map(({ id }) =>
 describe.each([
   ["SQLite", () => ({})],
   ["PostgreSQL", () => ({ items: postgres(), objects: "memory:" })],
-])("@azure/cosmos on %s", (_, options) => {
+])("@azure/cosmos on %s", (_, openWith) => {
   let world: CosmosWorld;
   let client: CosmosClient;
   beforeAll(async () => {
-    world = await cosmosWorld(options());
+    world = await cosmosWorld(openWith());
     client = world.client(await world.accountKey("w1"));
   });
   afterAll(() => world?.[Symbol.asyncDispose]());

@@ -102,7 +102,7 @@ describe("typed extraction with a model", () => {
     const document = await uploaded(place, "facts.txt", text);
     expect(document).toMatchObject({
       status: "indexed",
-      graph: { failed_passages: [{ chunk: 1, error: expect.stringContaining("reader") }] },
+      graph: { failed_chunks: [{ chunk: 1, error: expect.stringContaining("reader") }] },
     });
     expect(JSON.stringify(document)).not.toContain("rather not");
     expect(server.seen.filter(({ passage }) => passage.startsWith("Bob"))).toHaveLength(3);
@@ -111,7 +111,7 @@ describe("typed extraction with a model", () => {
     server.behave = ({ passage }) =>
       passage.startsWith("Bob") ? (response) => says(response, '{"entities": "none", "relations": [1]}') : undefined;
     await test.knowledge.documents.reindex(place.caller, place.repository, place.collection, document.document_id);
-    expect(await settled(place, document.document_id)).toMatchObject({ graph: { failed_passages: [{ chunk: 1 }] } });
+    expect(await settled(place, document.document_id)).toMatchObject({ graph: { failed_chunks: [{ chunk: 1 }] } });
     server.behave = () => undefined;
     await test.knowledge.documents.reindex(place.caller, place.repository, place.collection, document.document_id);
     expect((await settled(place, document.document_id)).graph).toEqual({ triples: 11 });
@@ -139,7 +139,7 @@ describe("typed extraction with a model", () => {
     expect(waiting).toMatchObject({ status: "indexing", error: expect.stringMatching(/429.*slow down/) });
     const document = await settled(place, document_id);
     expect(document).toMatchObject({ status: "indexed", graph: { triples: 11 } });
-    expect(document.graph).not.toHaveProperty("failed_passages");
+    expect(document.graph).not.toHaveProperty("failed_chunks");
     for (const start of ["Ada work", "Ada was_"])
       expect(server.seen.filter(({ passage }) => passage.startsWith(start))).toHaveLength(1);
   });

@@ -86,13 +86,15 @@ describe("credentials", () => {
       method !== "GET" && how.changes !== false && !publicOperations.has(id);
     // As somebody who is not there, an admin finds nothing: that is another test.
     // The targets have no operation on them, and no triple of that name: reading those is shown in test/librarian and test/graph-retrieval.
-    // Files are their owner's alone: test/openai.
+    // Files and responses are their owner's alone: test/openai.
     const elsewhere = new Set([
       "endSession",
       "getOperation",
       "tripleProvenance",
       "getOpenAIFile",
       "getOpenAIFileContent",
+      "getResponse",
+      "listResponseInputItems",
       "lisaListDataSources",
       "exportTrustGraphCore",
       "getGraphHere",

@@ -205,8 +205,8 @@ describe("memory", () => {
 it("the figures tell what runs and what waits", async () => {
   const place = await server.pinakes.places.searches.enter("greedy");
   const { text } = await server.call("GET", "/metrics", { key: undefined });
-  expect(text).toContain('pinakes_places_taken{kind="searches"} 1');
-  expect(text).toContain('pinakes_places_waiting{kind="exports"} 0');
+  expect(text).toContain('pinakes_slots_in_use{kind="searches"} 1');
+  expect(text).toContain('pinakes_slots_waiting{kind="exports"} 0');
   place.leave();
 });
 

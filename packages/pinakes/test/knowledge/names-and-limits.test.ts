@@ -78,6 +78,7 @@ describe.each(engines)("names and limits on %s", (engine) => {
     const same = {
       code: "CONFLICT",
       detail: `A collection "taken" already exists in repository "${place.repository}".`,
+      context: { reason: "collection_exists" },
     };
     await expect(create({ collection_id: "taken" })).rejects.toMatchObject(same);
     const named = `A collection named "tAken" already exists in repository "${place.repository}" (names are case-insensitive). Use another name, or rename the existing one.`;

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { parseStores } from "../../src/config.ts";
+import { parseStores } from "../../src/config-stores.ts";
 import type { Scope } from "../../src/domain/scope.ts";
 import { moveEngine, open, type Pinakes } from "../../src/open.ts";
 import { startDynamo, type DynamoServer } from "../../src/drivers/dynamodb/test-server.ts";

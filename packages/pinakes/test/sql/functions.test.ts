@@ -93,7 +93,7 @@ const cases: Readonly<Record<string, Of>> = {
   "StringToObject(c.v)": json(isObject),
   "REPLACE(c.v, 'X', '--')": onText((t) => t.split("X").join("--")),
   "REPLACE(c.v, '', 'y')": onText((t) => t),
-  "REVERSE(c.v)": onText((t) => Array.from(t).reverse().join("")),
+  "REVERSE(c.v)": onText((t) => Array.from(t).toReversed().join("")),
   "REPLICATE(c.v, 3)": onText((t) => t + t + t),
   "LEFT(c.v, 2)": onText((t) => t.substring(0, 2)),
   "RIGHT(c.v, 2)": onText((t) => t.substring(Math.max(0, t.length - 2))),

@@ -51,7 +51,7 @@ describe.each(nearEngines)("items of containers on %s", (engine) => {
     expect(await containers.read(user, name, ["o", 5], "x")).toMatchObject({ org: "o", meta: { team: 5 } });
     await failure(containers.read(user, name, ["o", "5"], "x"), "NOT_FOUND");
     await failure(containers.read(user, name, "o", "x"), "INVALID");
-    await failure(containers.read(user, name, ["o", null as never], "x"), "INVALID");
+    await failure(containers.read(user, name, ["o", null], "x"), "INVALID");
     await failure(containers.replace(user, name, { id: "x", org: "other", meta: { team: 5 } }), "NOT_FOUND");
     const moved = await failure(
       containers.replace(user, name, { id: "x", org: "other", meta: { team: 5 } }, {}, ["o", 5]),

@@ -50,8 +50,10 @@ describe.each([
     test = await openTestPinakes("elsewhere", { items: address(), background: false });
     const now = Date.now();
     const etags = await fillState(test.pinakes.state, test.admin, namesOf(marker, now), secret, now);
-    target = { ...namesOf(marker, now), etags };
-    never = { ...namesOf(neverMarker, now), etags };
+    // Each engine's server is shared, so the store has a database of its own, and the default one its name.
+    const home = test.pinakes.info().database;
+    target = { ...namesOf(marker, now), home, etags };
+    never = { ...namesOf(neverMarker, now), home, etags };
     before = await everything();
   });
   afterAll(() => test[Symbol.asyncDispose]());

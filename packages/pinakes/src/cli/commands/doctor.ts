@@ -1,6 +1,7 @@
 /** `pinakes doctor`: looks at everything that a server needs, and says what to do about what is wrong. */
 import { statfs } from "node:fs/promises";
-import { describeItems, describeObjects, describeQueue, readConfig, type Config } from "../../config.ts";
+import { readConfig, type Config } from "../../config.ts";
+import { describeItems, describeObjects, describeQueue } from "../../config-stores.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { defineCommand, failureExitCode, type Call, type Group } from "../terminal/command.ts";
 import { checkClock, checkFolder, checkNode, checkPort, checkSpace } from "./doctor-machine.ts";

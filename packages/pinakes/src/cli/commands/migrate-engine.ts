@@ -1,5 +1,5 @@
 /** `pinakes migrate engine`: everything of one store into another, offline. */
-import { parseStores, type StoresConfig } from "../../config.ts";
+import { parseStores, type StoresConfig } from "../../config-stores.ts";
 import { moveEngine } from "../../open.ts";
 import { defineCommand, failureExitCode, UsageError } from "../terminal/command.ts";
 import { grid } from "../terminal/layout.ts";
@@ -19,6 +19,8 @@ export const engine = defineCommand({
     "from-objects": { type: "string", value: "OBJECTS", help: "file:./folder, s3://bucket/prefix" },
     to: { type: "string", value: "ITEMS", help: "where to" },
     "to-objects": { type: "string", value: "OBJECTS", help: "where to" },
+    "from-master-key-file": { type: "string", value: "FILE", help: "if the objects of the source are encrypted" },
+    "to-master-key-file": { type: "string", value: "FILE", help: "encrypts the objects of the target" },
     database: { type: "string", value: "NAME", help: "of both (pinakes)" },
     "verify-only": { type: "boolean", help: "compare, write nothing" },
   },
@@ -39,7 +41,12 @@ export const engine = defineCommand({
         queue: "queue",
       };
       return parseStores(
-        { items: given.text(items), objects: given.text(objects), database: given.text("database") },
+        {
+          items: given.text(items),
+          objects: given.text(objects),
+          database: given.text("database"),
+          masterKeyFile: given.text(`${items}-master-key-file`),
+        },
         names,
       );
     };

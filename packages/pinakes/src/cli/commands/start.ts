@@ -1,7 +1,8 @@
 /** `npm start`: the server with its stores, until Ctrl-C. Whatever stops the start is told in one line, with exit code 1. */
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { describeItems, describeObjects, describeQueue, readConfig, type Config } from "../../config.ts";
+import { readConfig, type Config } from "../../config.ts";
+import { describeItems, describeObjects, describeQueue } from "../../config-stores.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/log.ts";
 import { createHttp } from "../../http/app.ts";

@@ -1,5 +1,6 @@
 /** `pinakes stores …`: which store the items, objects and triples of the settings belong to (RFC 0016). */
-import { describeItems, describeObjects, readConfig } from "../../config.ts";
+import { readConfig } from "../../config.ts";
+import { describeItems, describeObjects } from "../../config-stores.ts";
 import { storeIds } from "../../open.ts";
 import { defineCommand, failureExitCode, type Call, type Group, type Outcome } from "../terminal/command.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";

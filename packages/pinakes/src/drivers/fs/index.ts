@@ -1,5 +1,7 @@
 import { join, resolve } from "node:path";
 import { createObjectStore } from "../../objects/create-object-store.ts";
+import { encryptedDriver } from "../../objects/encryption/encrypted-driver.ts";
+import type { ObjectKeys } from "../../objects/encryption/object-keys.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
 import { FileObjectDriver } from "./driver.ts";
 import { nodeFiles, storeError, type Files } from "./files.ts";
@@ -10,10 +12,12 @@ export interface FileObjectsOptions {
   readonly dir: string;
   /** For tests that watch or break the file functions. */
   readonly files?: Files | undefined;
+  /** Encrypts what is stored (RFC 0019). */
+  readonly keys?: ObjectKeys | undefined;
 }
 
 /** Objects as files in a folder, which is created if absent. */
-export async function openFileObjects({ dir, files = nodeFiles }: FileObjectsOptions): Promise<ObjectStore> {
+export async function openFileObjects({ dir, files = nodeFiles, keys }: FileObjectsOptions): Promise<ObjectStore> {
   const base = resolve(dir);
   const folders = { root: join(base, "v1"), temps: join(base, "tmp") };
   try {
@@ -23,5 +27,6 @@ export async function openFileObjects({ dir, files = nodeFiles }: FileObjectsOpt
   } catch (error) {
     throw storeError(error, base);
   }
-  return createObjectStore(new FileObjectDriver(files, base, folders));
+  const driver = new FileObjectDriver(files, base, folders);
+  return createObjectStore(keys === undefined ? driver : encryptedDriver(driver, keys));
 }

@@ -1,4 +1,6 @@
 import { createObjectStore } from "../../objects/create-object-store.ts";
+import { encryptedDriver } from "../../objects/encryption/encrypted-driver.ts";
+import type { ObjectKeys } from "../../objects/encryption/object-keys.ts";
 import { systemClock, type Clock } from "../../ports/clock.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
 import { MemoryObjectDriver } from "./driver.ts";
@@ -8,10 +10,13 @@ export interface MemoryObjectsOptions {
   readonly clock?: Clock | undefined;
   /** Faults that a test injects before the store (faults.ts). */
   readonly faults?: ObjectFaults | undefined;
+  /** Encrypts what is stored (RFC 0019). */
+  readonly keys?: ObjectKeys | undefined;
 }
 
 /** Objects in memory, gone with the process. */
-export function openMemoryObjects({ clock = systemClock, faults }: MemoryObjectsOptions = {}): ObjectStore {
-  const driver = new MemoryObjectDriver(clock);
-  return createObjectStore(faults === undefined ? driver : withFaults(driver, faults));
+export function openMemoryObjects({ clock = systemClock, faults, keys }: MemoryObjectsOptions = {}): ObjectStore {
+  const memory = new MemoryObjectDriver(clock);
+  const driver = faults === undefined ? memory : withFaults(memory, faults);
+  return createObjectStore(keys === undefined ? driver : encryptedDriver(driver, keys));
 }

@@ -1,4 +1,6 @@
 import { createObjectStore } from "../../objects/create-object-store.ts";
+import { encryptedDriver } from "../../objects/encryption/encrypted-driver.ts";
+import type { ObjectKeys } from "../../objects/encryption/object-keys.ts";
 import type { ObjectStore } from "../../ports/object-store.ts";
 import { S3ObjectDriver } from "./driver.ts";
 
@@ -18,6 +20,8 @@ export interface S3ObjectsOptions {
   readonly attemptsMax?: number | undefined;
   /** How long a connection may be silent before it counts as lost: 60 s. A transfer may take any time while bytes arrive. */
   readonly idleMsMax?: number | undefined;
+  /** Encrypts what is stored (RFC 0019). */
+  readonly keys?: ObjectKeys | undefined;
 }
 
 const attemptsMaxDefault = 5;
@@ -26,7 +30,8 @@ const idleMsMaxDefault = 60_000;
 
 /** Objects in a bucket, which must exist. */
 export async function openS3Objects(options: S3ObjectsOptions): Promise<ObjectStore> {
-  return createObjectStore(await connectS3Driver(options));
+  const driver = await connectS3Driver(options);
+  return createObjectStore(options.keys === undefined ? driver : encryptedDriver(driver, options.keys));
 }
 
 export async function connectS3Driver(options: S3ObjectsOptions): Promise<S3ObjectDriver> {

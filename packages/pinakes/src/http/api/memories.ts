@@ -1,105 +1,24 @@
 /** Memories and sessions over HTTP. */
-import { contextStrategies, memorySearchModes, memorySorts, messageTypes, sortOrders, ttlUnits } from "@pinakes/client";
-import type * as wire from "@pinakes/client";
+import { contextStrategies, memorySearchModes, ttlUnits } from "@pinakes/client";
 import { z } from "zod";
 import { invariant } from "../../domain/invariant.ts";
-import { pageOf, shape } from "../../contract/index.ts";
+import { pageOf } from "../../contract/index.ts";
 import type { State } from "../../state/index.ts";
-import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import { created, defineRoute, noContent, ok, queryFlag, queryInteger, type Route } from "../framework/index.ts";
-
-const aid = z.string().min(1).max(256).describe("Id of the agent.");
-const sid = z.string().min(1).max(256).describe("Id of the session.");
-const mid = z.string().min(1).max(1_023).describe("Id of the message.");
-const bodyBytesMax = 4_194_304;
-
-const Memory = shape<wire.Stored<wire.Memory>>()(
-  z
-    .looseObject({
-      id: z.string(),
-      agent_id: z.string(),
-      session_id: z.string(),
-      workspace_id: z.string(),
-      content: z.string(),
-      message_type: z.enum(messageTypes),
-      timestamp: z.string(),
-      relevance_score: z.number(),
-      token_count: z.number(),
-      parent_message_id: z.string().nullable(),
-      metadata: z.looseObject({}),
-      created_at: z.string(),
-      ttl: z.number().optional(),
-      ttl_unit: z.literal("session").optional().describe("Of a session that ends as a unit."),
-      _etag: z.string(),
-      _ts: z.number(),
-    })
-    .meta({ id: "Memory" }),
-);
-
-const Agent = shape<wire.Agent>()(
-  z.object({ agent_id: z.string(), first_message_at: z.string(), last_message_at: z.string() }).meta({ id: "Agent" }),
-);
-
-const Session = shape<wire.Session>()(
-  z
-    .object({
-      agent_id: z.string(),
-      session_id: z.string(),
-      message_count: z.number(),
-      token_count: z.number().nullable().describe("The sum over its messages; null in lists."),
-      first_message_at: z.string().nullable(),
-      last_message_at: z.string().nullable(),
-      forked_from: z.string().optional(),
-      ttl_unit: z.enum(ttlUnits).describe("`session`: the whole session ends at once, so long after its last message."),
-    })
-    .meta({ id: "Session" }),
-);
-
-/** In the order of the source document: an answer then has what was sent in the order in which it was sent. What is wrong the feature tells. */
-const newMessage = {
-  id: z.json().optional(),
-  agent_id: z.json().optional(),
-  session_id: z.json().optional(),
-  workspace_id: z.json().optional(),
-  content: z.json().optional(),
-  message_type: z
-    .json()
-    .optional()
-    .describe(`One of ${messageTypes.join(", ")}.`),
-  timestamp: z.json().optional().describe("Now when absent."),
-  relevance_score: z.json().optional().describe("0–1; 0.5 when absent."),
-  token_count: z.json().optional().describe("Estimated from the content when absent."),
-  parent_message_id: z.json().optional().describe("The message it answers."),
-  metadata: z.json().optional(),
-  created_at: z.json().optional(),
-  ttl: z.json().optional().describe("Seconds; -1: never. 90 days when absent."),
-  ttl_unit: z
-    .enum(ttlUnits)
-    .optional()
-    .describe("With the first message of a session; `session`: all its messages end together."),
-};
-
-const several = z
-  .array(z.looseObject(newMessage))
-  .optional()
-  .describe("Several messages, under either name, instead of one.");
-
-const paging = {
-  limit: queryInteger().optional().describe("Messages on a page; 100 when absent, at most 1,000."),
-  cursor: z.string().optional().describe("`next_cursor` of the page before."),
-};
-
-const inSession = {
-  message_type: z.enum(messageTypes).optional(),
-  sort: z.enum(memorySorts).optional().describe("`timestamp` when absent; `relevance`: the best first."),
-  order: z.enum(sortOrders).optional(),
-  ...paging,
-};
-
-/** What a list must show, from the client's own writes. */
-const shown = (header: (name: string) => string | undefined) => ({
-  session: sessionsOf(header(sessionTokenHeader), "agent-memories"),
-});
+import {
+  aid,
+  sid,
+  mid,
+  bodyBytesMax,
+  Memory,
+  Agent,
+  Session,
+  newMessage,
+  several,
+  paging,
+  inSession,
+  shown,
+} from "./memory-schemas.ts";
 
 export function memoryRoutes(state: State): readonly Route[] {
   return [

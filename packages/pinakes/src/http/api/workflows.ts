@@ -6,7 +6,6 @@ import { invalid } from "../../domain/errors.ts";
 import type { Identity } from "../../identity/index.ts";
 import type { State } from "../../state/index.ts";
 import { created, defineRoute, noContent, ok, sse, type Answer, type Route } from "../framework/index.ts";
-import type { RouteRequest } from "../framework/route.ts";
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import { credentialsOf } from "./jobs.ts";
 import { id, paging } from "./schemas.ts";
@@ -15,8 +14,6 @@ import {
   Checkpoint,
   documentFields,
   fencing,
-  Lease,
-  LeaseHolder,
   leaseSeconds,
   NewCheckpoint,
   NewWorkflow,
@@ -24,14 +21,9 @@ import {
   Stats,
   Workflow,
 } from "./workflow-schemas.ts";
+import { type Workflows, type StoredWorkflow, all, one, wid, params, conditionsOf } from "./workflow-conditions.ts";
+import { leaseRoutes } from "./workflow-leases.ts";
 
-type Workflows = State["workflows"];
-type StoredWorkflow = Awaited<ReturnType<Workflows["get"]>>;
-
-const all = "/v1/workflows";
-const one = `${all}/{wid}`;
-const wid = id.describe("The workflow_id.");
-const params = z.object({ wid });
 const checkpointBodyBytesMax = 32 * 1_048_576;
 const workflowBodyBytesMax = 4 * 1_048_576;
 
@@ -313,66 +305,6 @@ function checkpointRoutes(workflows: Workflows): readonly Route[] {
   ];
 }
 
-function leaseRoutes(workflows: Workflows): readonly Route[] {
-  const shared = { path: `${one}/lease`, tag: "workflows", auth: "caller", params } as const;
-  return [
-    defineRoute({
-      ...shared,
-      method: "GET",
-      operationId: "getLease",
-      summary: "Who holds the lease, and until when",
-      answers: {
-        200: {
-          description:
-            "Without the fencing token, which only the holder has. When nobody holds it, owner and expires_at are null.",
-          schema: LeaseHolder,
-        },
-      },
-      handler: async ({ caller, params: p }) => ok(await workflows.lease(caller, p.wid)),
-    }),
-    defineRoute({
-      ...shared,
-      method: "POST",
-      operationId: "acquireLease",
-      summary: "Take the lease: while it is held, only writes with its fencing token are accepted",
-      body: z.strictObject({ owner: z.string(), lease_seconds: leaseSeconds }),
-      answers: { 200: { description: "The lease.", schema: Lease } },
-      handler: async ({ caller, params: p, body }) =>
-        ok(await workflows.acquireLease(caller, p.wid, { owner: body.owner, leaseSeconds: body.lease_seconds })),
-    }),
-    defineRoute({
-      ...shared,
-      method: "PUT",
-      operationId: "renewLease",
-      summary: "Keep the lease for longer",
-      query: z.object(fencing),
-      body: z.strictObject({ fencing_token: z.number().int().optional(), lease_seconds: leaseSeconds }).optional(),
-      answers: { 200: { description: "The lease.", schema: Lease } },
-      handler: async (request) => {
-        const fencingToken = requiredToken(request, request.body?.fencing_token);
-        return ok(
-          await workflows.renewLease(request.caller, request.params.wid, {
-            fencingToken,
-            leaseSeconds: request.body?.lease_seconds,
-          }),
-        );
-      },
-    }),
-    defineRoute({
-      ...shared,
-      method: "DELETE",
-      operationId: "releaseLease",
-      summary: "Give the lease back",
-      query: z.object(fencing),
-      answers: { 204: { description: "Nobody holds it." } },
-      handler: async (request) => {
-        await workflows.releaseLease(request.caller, request.params.wid, { fencingToken: requiredToken(request) });
-        return noContent();
-      },
-    }),
-  ];
-}
-
 function eventRoute(workflows: Workflows, identity: Identity): Route {
   return defineRoute({
     method: "GET",
@@ -403,33 +335,6 @@ function eventRoute(workflows: Workflows, identity: Identity): Route {
 
 function changed(workflow: StoredWorkflow): Answer<StoredWorkflow> {
   return ok(workflow, { etag: workflow._etag });
-}
-
-type Conditional = Pick<
-  RouteRequest<unknown, { readonly fencing_token?: number | undefined }>,
-  "ifMatch" | "header" | "query"
->;
-
-/** The etag of a workflow with added checkpoints has their version behind a dot, which is no matter of its document. */
-function conditionsOf(request: Conditional): { ifMatch: string | undefined; fencingToken: number | undefined } {
-  return { ifMatch: request.ifMatch?.split(".")[0], fencingToken: tokenOf(request) };
-}
-
-function tokenOf({ header, query }: Pick<Conditional, "header" | "query">): number | undefined {
-  const sent = header("x-fencing-token")?.trim();
-  if (sent === undefined || sent === "") return query.fencing_token;
-  if (!/^\d{1,15}$/.test(sent))
-    throw invalid(`X-Fencing-Token: must be the whole number that came with the lease, got ${JSON.stringify(sent)}.`);
-  return Number(sent);
-}
-
-function requiredToken(request: Pick<Conditional, "header" | "query">, inBody?: number): number {
-  const token = inBody ?? tokenOf(request);
-  if (token === undefined)
-    throw invalid(
-      "fencing_token: is missing. Send the token that came with the lease, in the body, the query or the header X-Fencing-Token.",
-    );
-  return token;
 }
 
 function stepOf(text: string): number | "latest" {

@@ -40,6 +40,7 @@ export function toProblemAnswer(
 ): ProblemAnswer {
   const known = toPinakesError(error, requestId);
   const { currentEtag, reason } = known.context;
+  const { field } = known;
   const own = known instanceof HttpError ? known : undefined;
   return {
     status: known.status,
@@ -55,6 +56,7 @@ export function toProblemAnswer(
       ...toProblem(known, requestId),
       ...(currentEtag === undefined ? {} : { current_etag: currentEtag }),
       ...(reason === undefined ? {} : { reason }),
+      ...(field === undefined ? {} : { field }),
       ...own?.more,
     },
   };

@@ -6,6 +6,8 @@ import { HttpError } from "./http-error.ts";
 export interface FieldError {
   readonly path: string;
   readonly message: string;
+  /** The field itself is the mistake. */
+  readonly unknown?: boolean;
 }
 
 /** More would not help a person; the rest is counted. */
@@ -30,7 +32,9 @@ export function invalidFields(errors: readonly FieldError[], where: string): Htt
   const rest = errors.length - shown.length;
   const list = shown.map(({ path, message }) => `${path === "" ? where : path}: ${message}`);
   if (rest > 0) list.push(`and ${rest} more`);
-  return new HttpError("INVALID", `${list.join("; ")}.`, { more: { errors: shown } });
+  const reason = errors.some(({ unknown }) => unknown === true) ? "unknown_field" : undefined;
+  const fields = shown.map(({ path, message }) => ({ path, message }));
+  return new HttpError("INVALID", `${list.join("; ")}.`, { more: { errors: fields }, reason });
 }
 
 function flatten(issues: readonly Issue[], above: readonly PropertyKey[]): FieldError[] {
@@ -40,6 +44,7 @@ function flatten(issues: readonly Issue[], above: readonly PropertyKey[]): Field
       return issue.keys.map((key) => ({
         path: issuePath([...path, key]),
         message: "is not known here; remove it or correct its name",
+        unknown: true,
       }));
     }
     if (issue.code === "invalid_union") {

@@ -18,7 +18,8 @@ import { collectionView, recordEtag, type CollectionChange, type CollectionView,
 import { conditionOn } from "../records/conditions.ts";
 import { chunkingWarnings } from "../collections/chunking-warnings.ts";
 import { effectiveChunking } from "../records/collection-fields.ts";
-import type { CollectionPatch, NewCollection, OpenOptions } from "../collections/collections.ts";
+import type { NewCollection, OpenOptions } from "../collections/collections.ts";
+import type { CollectionPatch } from "../collections/collection-patch.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import { dayMs } from "../limits.ts";
 import { personalAlias, personalRepositoryId } from "../records/ids.ts";

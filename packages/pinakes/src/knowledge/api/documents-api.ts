@@ -8,7 +8,7 @@ import { archived } from "../access/open-collection.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
 import { startJob } from "./start-job.ts";
 import { openForUploads, takeUpload, takeUploads } from "./take-uploads.ts";
-import type { UploadInput } from "../documents/upload.ts";
+import { checkUpload, type UploadInput } from "../documents/check-upload.ts";
 import { conditionOn } from "../records/conditions.ts";
 import { checkLimit } from "../collections/list-collections.ts";
 import type { VersionInfo } from "../records/records.ts";
@@ -40,7 +40,7 @@ export class DocumentsApi {
     inputs: readonly Omit<UploadInput, "body">[] = [],
   ): Promise<void> {
     const opened = await openForUploads(this.#of, caller, repositoryId, collectionId);
-    for (const input of inputs) this.#of.uploads.check(opened, input);
+    for (const input of inputs) checkUpload(opened, input);
   }
 
   /**

@@ -5,7 +5,7 @@ import { archived, type OpenCollection } from "../access/open-collection.ts";
 import { openOrCreate } from "../collections/open-or-create.ts";
 import type { Services } from "./services.ts";
 import { documentView, type UploadedDocument } from "../views.ts";
-import type { UploadInput } from "../documents/upload.ts";
+import type { UploadInput } from "../documents/check-upload.ts";
 
 type Dependencies = Pick<Services, "deps" | "collections" | "repositories" | "uploads" | "activity" | "jobs">;
 

@@ -21,20 +21,13 @@ import type { Repositories } from "./repositories.ts";
 import { TagRows } from "../records/tag-rows.ts";
 import { requireTaking } from "../records/taking.ts";
 import { isoTime, laterThan } from "../records/times.ts";
+import { type CollectionPatch, changeable, fixed, withoutSame } from "./collection-patch.ts";
 
 export interface NewCollection extends CollectionFields {
   readonly collection_id?: string | undefined;
   readonly embedding_model?: string | undefined;
   /** Created in the same batch as the collection. */
   readonly pipelines?: readonly NewPipeline[] | undefined;
-}
-
-export interface CollectionPatch extends CollectionFields {
-  readonly collection_id?: string | undefined;
-  readonly repository_id?: string | undefined;
-  readonly embedding_model?: string | undefined;
-  readonly created_by?: string | undefined;
-  readonly created_at?: string | undefined;
 }
 
 export interface OpenOptions {
@@ -54,20 +47,6 @@ interface NewIncarnation {
   /** The caller chose the name; no other name may be used. */
   readonly isNamed: boolean;
 }
-
-const changeable = [
-  "name",
-  "description",
-  "chunking_strategy",
-  "allow_chunking_override",
-  "graph",
-  "metadata",
-  "allowed_groups",
-  "private",
-  "expires_after_days",
-] as const;
-/** An update may repeat their current values, so sending back a whole record with one changed field works. */
-const fixed = ["collection_id", "repository_id", "embedding_model", "created_by", "created_at"] as const;
 
 export class Collections {
   readonly #deps: KnowledgeDependencies;
@@ -372,7 +351,7 @@ export class Collections {
       return new PinakesError(
         "CONFLICT",
         `A collection "${record.collection_id}" already exists in ${repositoryWords(record.repository_id)}.`,
-        { cause: error },
+        { cause: error, reason: "collection_exists" },
       );
     return new PinakesError(
       "CONFLICT",
@@ -391,12 +370,4 @@ function hasName({ name }: Pick<CollectionFields, "name">): boolean {
 function deletedNow({ status, purge_at }: CollectionRecord, what: string, level: Level): PinakesError {
   if (level !== "ADMIN" || status !== "DELETED") return notFound(what);
   return new PinakesError("NOT_FOUND", `There is no ${what}: it was deleted, and can be restored until ${purge_at}.`);
-}
-
-/** Fixed fields repeated with their current values are dropped. */
-function withoutSame(input: CollectionPatch, collection: CollectionRecord): CollectionPatch {
-  const same = (field: (typeof fixed)[number]) => input[field] !== undefined && input[field] === collection[field];
-  return Object.fromEntries(
-    Object.entries(input).filter(([field]) => !fixed.some((name) => name === field && same(name))),
-  );
 }

@@ -284,7 +284,7 @@ export class Repositories {
       throw new PinakesError(
         "CONFLICT",
         `A repository "${record.repository_id}" already exists. Use another id, or PATCH the existing one.`,
-        { cause: error },
+        { cause: error, reason: "repository_exists" },
       );
     }
   }

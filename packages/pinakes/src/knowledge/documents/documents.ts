@@ -31,7 +31,7 @@ import { checkTextQuery, textWindow, type TextQuery, type TextWindow } from "./d
 import { documentTriples, type DocumentTriple } from "./document-triples.ts";
 import { toIndexAnew } from "./index-anew.ts";
 import { emptyStats, CollectionPartition } from "../records/collection-partition.ts";
-import { contentKey } from "./upload.ts";
+import { contentKey } from "./check-upload.ts";
 
 export interface DocumentQuery {
   readonly status?: DocumentStatus | undefined;

@@ -18,6 +18,7 @@ import { isoTime } from "../records/times.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { documentView, type DocumentView } from "../views.ts";
 import type { Content, Documents } from "./documents.ts";
+import { checkUpload } from "./check-upload.ts";
 import type { Uploads } from "./upload.ts";
 
 export interface Grant {
@@ -74,7 +75,7 @@ export class Grants {
     };
     const opened = await openOrCreate(services, caller, repositoryId, collectionId, input);
     const { expires_in_seconds, ...rest } = input;
-    this.#uploads.check(opened, rest);
+    checkUpload(opened, rest);
     return this.#make(caller, "upload", opened.collection, rest as unknown as JsonObject, expires_in_seconds);
   }
 

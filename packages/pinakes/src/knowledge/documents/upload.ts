@@ -3,26 +3,20 @@
  * or nothing if the upload itself was refused.
  */
 import type { Caller } from "../../domain/caller.ts";
-import type { ChunkingStrategy } from "../../domain/chunking.ts";
-import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
-import { fileTypeOf, fileTypes, type FileType } from "../../domain/file-type.ts";
+import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import type { Operation } from "../../ports/item-store.ts";
-import { readChunkingStrategy } from "../chunking/index.ts";
 import type { IngestQueue } from "./ingest-queue.ts";
 import { derivedKeys } from "./parsed-text.ts";
 import { removal, unfinishedChunks } from "./removals.ts";
 import { knowledgeLimits } from "../limits.ts";
-import { archived, type OpenCollection } from "../access/open-collection.ts";
-import { sourceKey, uploadUri } from "../records/ids.ts";
+import type { OpenCollection } from "../access/open-collection.ts";
+import { sourceKey } from "../records/ids.ts";
 import type { Stored } from "../records/catalog-records.ts";
-import { checkFileName } from "../records/names.ts";
-import { itemIds, type DocumentRecord, type DocumentSource, type RepositoryRecord } from "../records/records.ts";
-import { requireStillTaking, requireTaking } from "../records/taking.ts";
+import { itemIds, type DocumentRecord } from "../records/records.ts";
+import { requireStillTaking } from "../records/taking.ts";
 import { isoTime } from "../records/times.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
-import { checkDocumentMetadata } from "./document-metadata.ts";
 import { MeasuredBody } from "./measured-body.ts";
 import { noteUse } from "../collections/uses.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
@@ -35,40 +29,7 @@ import {
   neverArrived,
   UploadUnderWay,
 } from "./upload-state.ts";
-
-export interface UploadInput {
-  readonly name: string;
-  /** A stream, or bytes or text in memory. */
-  readonly body: AsyncIterable<Uint8Array> | Uint8Array | string;
-  readonly metadata?: unknown;
-  /** Used and recorded, if the collection allows it. */
-  readonly chunking_strategy?: unknown;
-  /** Replace the document with this name (or source). Otherwise that is a CONFLICT. */
-  readonly replace?: boolean | undefined;
-  readonly source?: DocumentSource;
-  readonly job_id?: string | undefined;
-}
-
-/** The source of a file from a folder: `a/x.md` and `b/x.md` are two documents. */
-export function uploadedFrom(path: string | undefined): Pick<UploadInput, "source"> {
-  if (path === undefined) return {};
-  // A name contains no "/", so this never equals the source of an upload by name.
-  if (!path.includes("/"))
-    throw invalid(
-      `path: must have a folder, such as a/x.md; got ${JSON.stringify(path)}. Leave it out for a file without one.`,
-    );
-  return { source: { type: "manual", uri: uploadUri(path) } };
-}
-
-export interface UploadResult extends Stored<DocumentRecord> {
-  /** The same bytes and settings as before: nothing was done. */
-  readonly unchanged: boolean;
-  /** Another document of the collection with the same bytes. */
-  readonly duplicate_of?: string;
-}
-
-/** File types accepted in personal repositories. */
-const catalogTypes: readonly FileType[] = ["pdf", "docx", "txt", "md", "csv"];
+import { type UploadInput, type UploadResult, type CheckedUpload, checkUpload, contentKey } from "./check-upload.ts";
 
 export class Uploads {
   readonly #deps: KnowledgeDependencies;
@@ -80,7 +41,7 @@ export class Uploads {
   }
 
   async upload(caller: Caller, opened: OpenCollection, input: UploadInput): Promise<UploadResult> {
-    const checked = this.check(opened, input);
+    const checked = checkUpload(opened, input);
     const partition = new CollectionPartition(this.#deps.items, caller.scope, opened.collection);
     await partition.ensure();
     await noteUse(this.#deps, caller.scope, opened.collection);
@@ -89,32 +50,6 @@ export class Uploads {
     const result = await this.#receive(partition, started, checked, input);
     await requireStillTaking(this.#deps.items, caller.scope, partition.key);
     return result;
-  }
-
-  /** All checks that need no bytes. */
-  check({ repository, collection }: OpenCollection, input: Omit<UploadInput, "body">): CheckedUpload {
-    requireTaking(repository);
-    if (collection.status === "ARCHIVED") throw archived(collection);
-    const name = checkFileName(input.name);
-    const source = input.source ?? { type: "manual", uri: uploadUri(name) };
-    if (source.uri.length > knowledgeLimits.sourceCharsMax)
-      throw invalid(`source: has more than ${knowledgeLimits.sourceCharsMax} characters.`);
-    let override: ChunkingStrategy | null = null;
-    if (input.chunking_strategy !== undefined && input.chunking_strategy !== null) {
-      // A pipeline's chunking is a setting of the collection.
-      if (!collection.allow_chunking_override && source.type !== "auto")
-        throw invalid(
-          `chunking_strategy: collection "${collection.collection_id}" does not allow an override (allow_chunking_override is false).`,
-        );
-      override = readChunkingStrategy(input.chunking_strategy, "chunking_strategy");
-    }
-    return {
-      name,
-      source,
-      override,
-      fileType: typeOf(name, repository),
-      metadata: checkDocumentMetadata(input.metadata ?? {}),
-    };
   }
 
   /** The record, before the first byte. */
@@ -380,7 +315,7 @@ export class Uploads {
     const next: DocumentRecord =
       refused && before !== undefined
         ? asBefore(before, record, touched_at)
-        : { ...record, status: "failed", error: reason, touched_at };
+        : { ...record, status: "failed", error: reason, error_code: undefined, touched_at };
     const operations: Operation[] =
       refused && before === undefined
         ? [
@@ -428,25 +363,6 @@ export class Uploads {
 
 /** Interval of an upload's heartbeat, whether bytes arrive or not. */
 const uploadBeatMs = 5_000;
-export interface CheckedUpload {
-  readonly name: string;
-  readonly source: DocumentSource;
-  readonly fileType: FileType;
-  readonly override: ChunkingStrategy | null;
-  readonly metadata: JsonObject;
-}
-
-export function contentKey(partition: CollectionPartition, documentId: string, version: number): string {
-  return `${partition.prefix}${documentId}/${version}/content`;
-}
-
-export function typeOf(name: string, { owner }: RepositoryRecord): FileType {
-  const allowed = owner === null ? fileTypes : catalogTypes;
-  const found = fileTypeOf(name);
-  if (found !== undefined && allowed.includes(found)) return found;
-  throw invalid(`${show(name)}: this file type is not accepted; accepted are ${allowed.join(", ")}.`);
-}
-
 /** Another process changed or deleted the document. */
 function overtaken(error: unknown): void {
   if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;

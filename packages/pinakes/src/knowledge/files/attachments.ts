@@ -11,6 +11,7 @@ import { notFound } from "../access/access.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Documents } from "../documents/documents.ts";
+import { checkUpload } from "../documents/check-upload.ts";
 import type { Uploads } from "../documents/upload.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
@@ -32,6 +33,8 @@ export interface AttachedFile {
   readonly file_id: string;
   readonly status: AttachedStatus;
   readonly error: string | null;
+  /** The reason or code of the error, if there is one. */
+  readonly error_code?: string | undefined;
   /** Absent: there is none (yet). */
   readonly document: DocumentRecord | undefined;
   readonly metadata: JsonObject;
@@ -84,7 +87,7 @@ export class Attachments {
       source: { type: "manual", uri: fileUri(file.id) },
       replace: true,
     } as const;
-    this.#uploads.check(opened, upload);
+    checkUpload(opened, upload);
     await this.#files.link(caller.scope, file, opened.collection);
     const { body } = await this.#files.content(caller, file.id);
     const { record } = await this.#uploads.upload(caller, opened, { ...upload, body });
@@ -249,6 +252,7 @@ export function ofDocument(document: DocumentRecord): AttachedFile {
     file_id: fileIdOf(document),
     status: statusOf[document.status],
     error: document.status === "failed" ? document.error : null,
+    error_code: document.status === "failed" ? document.error_code : undefined,
     document,
     metadata: document.metadata,
     chunking_strategy: document.live?.chunking_strategy ?? document.chunking_override,
@@ -258,11 +262,12 @@ export function ofDocument(document: DocumentRecord): AttachedFile {
 }
 
 export function ofAttachment(record: AttachmentRecord): AttachedFile {
-  const { file_id, status, error, metadata, chunking_strategy, uploaded_at } = record;
+  const { file_id, status, error, error_code, metadata, chunking_strategy, uploaded_at } = record;
   return {
     file_id,
     status: status === "waiting" ? "in_progress" : status,
     error,
+    error_code,
     document: undefined,
     metadata,
     chunking_strategy,

@@ -3,7 +3,7 @@
  * know of it at once; the job makes documents of them one after the other and can be carried on, or cancelled, at any file.
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { errorCodeOf, PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { ifMissing, tolerate } from "../../runtime/expected-errors.ts";
@@ -230,7 +230,7 @@ export class FileBatches {
       await this.#of.attachments.attach(caller, opened, input);
     } catch (error) {
       if (!PinakesError.isInstance(error) || error.retryable || error.status >= 500) throw error;
-      await put(partition, [{ ...record, status: "failed", error: error.detail }]);
+      await put(partition, [{ ...record, status: "failed", error: error.detail, error_code: errorCodeOf(error) }]);
     }
   }
 }

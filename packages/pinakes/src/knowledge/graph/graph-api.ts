@@ -4,11 +4,10 @@
  * The graph of labels by which searches find entities is visible only by its name.
  */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { hasCode, invalid, PinakesError } from "../../domain/errors.ts";
+import { invalid } from "../../domain/errors.ts";
 import type { Slots } from "../../domain/query-slots.ts";
-import type { JsonValue } from "../../domain/json.ts";
 import { defaultGraph, type Quad } from "../../domain/rdf.ts";
-import type { QuadPage, QuadPattern } from "../../ports/triple-store.ts";
+import type { QuadPattern } from "../../ports/triple-store.ts";
 import { rdfFormats, writeRdf, type RdfWriteFormat } from "../../rdf/index.ts";
 import { createSparql, hideGraphs, tripleStoreSource, type SparqlOptions } from "../../sparql/index.ts";
 import { labelsGraph } from "../extraction/index.ts";
@@ -23,7 +22,6 @@ import { shownCollection } from "../collections/shown-collection.ts";
 import type { CollectionView } from "../views.ts";
 import { noteUse } from "../collections/uses.ts";
 import {
-  bounded,
   readSparqlSettings,
   readSparqlText,
   type SparqlAcross,
@@ -36,6 +34,7 @@ import { SealedCursors } from "../records/sealed-cursors.ts";
 import { graphLimits } from "./graph-limits.ts";
 import { checkLoad, loadTriples, type LoadInput, type LoadResult } from "./load-triples.ts";
 import { readGraphBodies, readGraphName, replaceGraph, type GraphInput, type GraphWritten } from "./graph-store.ts";
+import { isLastPage, matchQuads, quadPages } from "./read-quads.ts";
 import { SpaceWriter } from "./space-writer.ts";
 import {
   isEmptyPattern,
@@ -44,41 +43,18 @@ import {
   tripleView,
   type PatternInput,
   type TripleInput,
-  type TripleView,
 } from "./triple-view.ts";
-
-export interface TripleQuery extends PatternInput {
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-  /** Adds the record of the collection. */
-  readonly include_metadata?: boolean | undefined;
-}
-
-export interface TriplePage<View = TripleView> {
-  readonly items: readonly View[];
-  readonly next_cursor: string | null;
-  /** There are more triples than these. */
-  readonly truncated: boolean;
-  readonly collection?: CollectionView;
-}
-
-export interface AcrossQuery extends PatternInput, QueryWishes {
-  readonly collections: readonly CollectionName[];
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-}
-
-export interface TaggedTriple extends TripleView {
-  readonly repository_id: string;
-  readonly collection_id: string;
-}
-
-export interface TripleRemoval extends PatternInput {
-  /** Exact triples, instead of a pattern. */
-  readonly triples?: readonly TripleInput[] | undefined;
-  /** The id of the collection; required for an empty pattern. */
-  readonly confirm?: string | undefined;
-}
+import {
+  type TripleQuery,
+  type TriplePage,
+  type AcrossQuery,
+  type TaggedTriple,
+  type TripleRemoval,
+  pageLimit,
+  patternKey,
+  parted,
+  removeGiven,
+} from "./triple-query.ts";
 
 export class GraphApi {
   readonly #deps: KnowledgeDependencies;
@@ -136,11 +112,11 @@ export class GraphApi {
     const question = [opened.collection.incarnation, ...patternKey(pattern)];
     const cursor =
       query.cursor === undefined ? undefined : await this.#cursors.open(caller.scope, question, query.cursor);
-    const page = await this.#match(caller, opened, pattern, {
+    const page = await matchQuads(this.#deps, caller, opened, pattern, {
       limit: pageLimit(query.limit),
       cursor: cursor as string | undefined,
     });
-    const next_cursor = (await this.#isLast(caller, opened, pattern, page))
+    const next_cursor = (await isLastPage(this.#deps, caller, opened, pattern, page))
       ? null
       : await this.#cursors.seal(caller.scope, question, page.cursor as string);
     const more = query.include_metadata === true ? { collection: await this.#record(caller, opened) } : {};
@@ -159,7 +135,7 @@ export class GraphApi {
     const items: TaggedTriple[] = [];
     while (index < all.length && items.length < limit) {
       const opened = all[index] as OpenCollection;
-      const page = await this.#match(caller, opened, pattern, {
+      const page = await matchQuads(this.#deps, caller, opened, pattern, {
         limit: limit - items.length,
         cursor: cursor ?? undefined,
       });
@@ -200,7 +176,7 @@ export class GraphApi {
   async hasGraph(caller: Caller, repositoryId: string, collectionId: string, graph?: string): Promise<boolean> {
     const g = readGraphName(graph);
     const opened = await this.#readable(caller, repositoryId, collectionId);
-    return g === defaultGraph || (await this.#match(caller, opened, { g }, { limit: 1 })).quads.length > 0;
+    return g === defaultGraph || (await matchQuads(this.#deps, caller, opened, { g }, { limit: 1 })).quads.length > 0;
   }
 
   /** The graph is then what the bodies say (`replace`), or has it beside what it had. */
@@ -220,7 +196,7 @@ export class GraphApi {
     const wanted = await readGraphBodies(input, g);
     await noteUse(this.#deps, caller.scope, opened.collection);
     const present: Quad[] = [];
-    for await (const quads of this.#pages(caller, opened, { g })) {
+    for await (const quads of quadPages(this.#deps, caller, opened, { g })) {
       present.push(...quads);
       if (!input.replace) break;
       if (present.length > graphLimits.atomicQuadsMax * 2) break;
@@ -256,7 +232,7 @@ export class GraphApi {
         `confirm: must be the id of the collection, "${collection_id}": a pattern without s, p, o and g removes every triple.`,
       );
     let removed = 0;
-    for await (const quads of this.#pages(caller, opened, pattern, { all: true })) {
+    for await (const quads of quadPages(this.#deps, caller, opened, pattern, { all: true })) {
       // Labels are removed with the triples of their entities, and are not counted.
       const [own, rest] = pattern.g === undefined ? parted(quads) : [[], quads];
       if (own.length > 0) await writer.write({ remove: own });
@@ -359,60 +335,8 @@ export class GraphApi {
     return hideGraphs(tripleStoreSource(this.#deps.triples, caller.scope, spaces), [labelsGraph]);
   }
 
-  async #match(
-    caller: Caller,
-    { collection }: OpenCollection,
-    pattern: QuadPattern,
-    {
-      all = false,
-      ...options
-    }: { readonly limit: number; readonly cursor?: string | undefined; readonly all?: boolean },
-  ): Promise<Pick<QuadPage, "quads" | "cursor">> {
-    const { triples } = this.#deps;
-    try {
-      if (all || pattern.g !== undefined)
-        return await triples.match(caller.scope, collection.incarnation, pattern, options);
-      return await hideGraphs(tripleStoreSource(triples, caller.scope, [collection.incarnation]), [labelsGraph]).match(
-        pattern,
-        options,
-      );
-    } catch (error) {
-      // Fenced between the access decision and now.
-      if (!hasCode(error, "CONFLICT")) throw error;
-      throw new PinakesError("NOT_FOUND", `Collection "${collection.collection_id}" was deleted concurrently.`, {
-        cause: error,
-      });
-    }
-  }
-
-  /** True also if the store has more rows, but none of them is visible. */
-  async #isLast(
-    caller: Caller,
-    opened: OpenCollection,
-    pattern: QuadPattern,
-    { cursor }: Pick<QuadPage, "cursor">,
-  ): Promise<boolean> {
-    if (cursor === undefined || pattern.g !== undefined) return cursor === undefined;
-    const next = await this.#match(caller, opened, pattern, { limit: 1, cursor });
-    return next.quads.length === 0 && next.cursor === undefined;
-  }
-
-  async *#pages(
-    caller: Caller,
-    opened: OpenCollection,
-    pattern: QuadPattern,
-    { all = false } = {},
-  ): AsyncGenerator<readonly Quad[]> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.#match(caller, opened, pattern, { limit: graphLimits.pageTriplesMax, cursor, all });
-      if (page.quads.length > 0) yield page.quads;
-      ({ cursor } = page);
-    } while (cursor !== undefined);
-  }
-
   async *#all(caller: Caller, opened: OpenCollection, pattern: QuadPattern, unnamed: boolean): AsyncGenerator<Quad> {
-    for await (const quads of this.#pages(caller, opened, pattern))
+    for await (const quads of quadPages(this.#deps, caller, opened, pattern))
       for (const quad of quads) yield unnamed ? { ...quad, g: defaultGraph } : quad;
   }
 
@@ -428,32 +352,4 @@ export class GraphApi {
   async #record(caller: Caller, opened: OpenCollection): Promise<CollectionView> {
     return shownCollection(this.#deps, caller.scope, opened);
   }
-}
-
-function pageLimit(limit: number | undefined): number {
-  return bounded("limit", limit, graphLimits.pageTriplesMax, graphLimits.pageTriplesDefault);
-}
-
-function patternKey({ s, p, o, g }: QuadPattern): readonly JsonValue[] {
-  return [s ?? null, p ?? null, o ?? null, g ?? null];
-}
-
-/** Splits off the quads of the hidden graph. */
-function parted(quads: readonly Quad[]): readonly [own: readonly Quad[], rest: readonly Quad[]] {
-  return [quads.filter(({ g }) => g === labelsGraph), quads.filter(({ g }) => g !== labelsGraph)];
-}
-
-async function removeGiven(
-  writer: SpaceWriter,
-  triples: readonly TripleInput[],
-): Promise<{ readonly removed: number }> {
-  if (!Array.isArray(triples) || triples.length === 0)
-    throw invalid("triples: must be a list of at least one { s, p, o, g }.");
-  if (triples.length > graphLimits.removedTriplesMax)
-    throw new PinakesError(
-      "LIMIT_EXCEEDED",
-      `triples: at most ${graphLimits.removedTriplesMax} can be removed at once; send them in several requests, or use a pattern.`,
-    );
-  const { removed } = await writer.write({ remove: (triples as readonly TripleInput[]).map(readTriple) });
-  return { removed };
 }

@@ -60,7 +60,7 @@ export async function extractGraph(deps: GraphDependencies, work: GraphWork): Pr
     summary: {
       triples,
       ...(warnings.length === 0 ? {} : { warnings }),
-      ...(failed.length === 0 ? {} : { failed_passages: failed }),
+      ...(failed.length === 0 ? {} : { failed_chunks: failed }),
     },
   };
 }

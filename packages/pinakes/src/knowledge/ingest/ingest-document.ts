@@ -2,15 +2,14 @@
  * Ingests one document, from bytes to searchable chunks (RFC 0005, "Ingestion"). Every step can be repeated: chunk ids contain the run, and
  * nothing of a run is visible before the batch that makes it live.
  */
-import type { Chunk, ChunkingStrategy } from "../../domain/chunking.ts";
+import type { Chunk } from "../../domain/chunking.ts";
 import { hasCode, PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import { isConflict } from "../../runtime/expected-errors.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import type { ParsedText } from "../../ports/parser.ts";
-import { chunkDocument, clampedStrategy } from "../chunking/index.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";
-import { contentKey } from "../documents/upload.ts";
+import { contentKey } from "../documents/check-upload.ts";
 import { effectiveChunking } from "../records/collection-fields.ts";
 import type { CatalogRecords, Stored } from "../records/catalog-records.ts";
 import {
@@ -25,10 +24,12 @@ import { isoTime } from "../records/times.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { extractGraph, type ExtractedGraph } from "./extract-graph.ts";
 import { parted, removeSources, sourceMark, withSource, writeGraph } from "../documents/graph-support.ts";
-import { derivedKeys, saveParsedText } from "../documents/parsed-text.ts";
-import { appendRows, chunkId, deleteChunks } from "../documents/passages.ts";
+import { saveParsedText } from "../documents/parsed-text.ts";
+import { appendRows, chunkId } from "../documents/passages.ts";
 import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "../documents/removals.ts";
+import { takeBackLate, takeBackRun } from "./withdraw-run.ts";
 import { storePassages } from "./store-passages.ts";
+import { type CutDocument, cutDocument } from "./cut-document.ts";
 
 /** Attempts per run, after which the document has failed. */
 export const attemptsMax = 5;
@@ -60,7 +61,7 @@ export class DocumentIngester {
     const { repository, collection } = await this.#owners(work.partition);
     const started = await this.#begin(work, collection.embedding_model);
     if (started === undefined) {
-      await this.#takeBackLate(work);
+      await takeBackLate(this.#deps, work);
       return undefined;
     }
     const { record } = started.current;
@@ -83,7 +84,9 @@ export class DocumentIngester {
       await this.#index(work, started, { chunks, graph }, repository.owner ?? record.uploaded_by);
       return await this.#finish(work, started, { ...cut, graph });
     } catch (error) {
-      await this.#takeBack(work, started, chunks.length);
+      const { generation } = started;
+      const { version } = newestVersion(record);
+      await takeBackRun(this.#deps, work, { generation, version }, chunks.length);
       throw error instanceof Overtaken && (await this.#isStillOurs(work, started, error)) ? touched(error) : error;
     }
   }
@@ -99,49 +102,8 @@ export class DocumentIngester {
     return record?.run === run && record.status === "indexing" && record.attempts === current.record.attempts;
   }
 
-  /** A concurrent replace or delete cannot know of what was stored after it. */
-  async #takeBack(
-    { partition, documentId, run }: Ingestion,
-    { current, generation }: Started,
-    chunk_count: number,
-  ): Promise<void> {
-    const found = await partition.read(documentId);
-    // Another attempt of the same run writes identical chunks.
-    if (found?.record.run === run) return;
-    await deleteChunks(this.#deps, partition, documentId, [{ run, chunk_count, generation }]);
-    await this.#withdraw(partition, documentId, run, [sourceMark({ run, generation })]);
-    const { version } = newestVersion(current.record);
-    if (found?.record.versions.some((entry) => entry.version === version) === true) return;
-    await this.#deps.objects.delete(partition.scope, derivedKeys(partition, documentId, version));
-  }
-
-  /** The same, if the process died before it could: the message is redelivered, and not completed until this is done. */
-  async #takeBackLate({ partition, documentId, run }: Ingestion): Promise<void> {
-    const found = (await partition.read(documentId))?.record;
-    if (found !== undefined && (found.run <= run || found.live?.run === run || found.prepared?.run === run)) return;
-    const { generation: newest = 0 } = (await partition.fence())?.record ?? {};
-    const marks = Array.from({ length: newest }, (_, i) => sourceMark({ run, generation: i + 1 }));
-    await this.#withdraw(partition, documentId, run, marks);
-  }
-
-  /** In the trash this must wait until the collection is restored: then a removal record says so. */
-  async #withdraw(
-    partition: CollectionPartition,
-    document_id: string,
-    run: number,
-    sources: readonly string[],
-  ): Promise<void> {
-    if (await removeSources(this.#deps, partition, document_id, sources)) return;
-    await partition
-      .clean([removal(partition, { document_id, run }, "late", { sources, now: this.#deps.clock.now() })])
-      .catch((error: unknown) => {
-        // An earlier attempt recorded it.
-        if (!hasCode(error, "CONFLICT")) throw error;
-      });
-  }
-
   /** Marks the document as failed. */
-  async fail(work: Ingestion, reason: string): Promise<void> {
+  async fail(work: Ingestion, reason: string, error_code?: string): Promise<void> {
     const found = await work.partition.read(work.documentId);
     if (found === undefined || found.record.run !== work.run || isOver(found.record)) return;
     const { record, etag } = found;
@@ -151,6 +113,7 @@ export class DocumentIngester {
       ...record,
       status: "failed",
       error: reason,
+      error_code,
       progress: null,
       touched_at: now,
       ...(graph === undefined ? {} : { graph }),
@@ -402,33 +365,6 @@ export class DocumentIngester {
   #now(): string {
     return isoTime(this.#deps.clock.now());
   }
-}
-
-/** Chunks, and the settings that they were cut with, within the model's limit. */
-export interface CutDocument extends Required<Pick<IndexedVersion, "chunking_strategy" | "tokens_max">> {
-  readonly chunks: readonly Chunk[];
-}
-
-/** Cuts a text into chunks; a document without any cannot be found, and fails. */
-export async function cutDocument(
-  deps: Pick<KnowledgeDependencies, "embedders">,
-  parsed: ParsedText,
-  strategy: ChunkingStrategy,
-  model: string,
-  signal: AbortSignal,
-): Promise<CutDocument> {
-  const embedder = await deps.embedders.get(model);
-  const { tokensMax } = embedder.model;
-  const tokenizer = await embedder.tokenizer();
-  const chunking_strategy = clampedStrategy(strategy, tokensMax);
-  const chunks = await chunkDocument(parsed, chunking_strategy, {
-    tokenizer,
-    tokensMax,
-    embed: (texts) => embedder.embed(texts, { signal }),
-    signal,
-  });
-  if (chunks.length === 0) throw invalid("The document contains no text.");
-  return { chunks, chunking_strategy, tokens_max: tokensMax };
 }
 
 /** The output of a run. */

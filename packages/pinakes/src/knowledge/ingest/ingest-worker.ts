@@ -7,7 +7,7 @@
  * slots is interrupted and returns to its lane without a failed attempt. No workspace is interrupted for one that has as much: each keeps
  * its share, and its oldest documents finish. With a single slot nothing is interrupted.
  */
-import { hasCode } from "../../domain/errors.ts";
+import { errorCodeOf, hasCode } from "../../domain/errors.ts";
 import { reasonOf } from "../../domain/log.ts";
 import type { ReceivedMessage } from "../../ports/queue.ts";
 import type { Activity } from "../activity.ts";
@@ -266,7 +266,11 @@ export class IngestWorker {
     const attempts = (await work.partition.read(work.documentId))?.record.attempts ?? attemptsMax;
     this.#tell(work, reason, { attempt: attempts, over: final || attempts >= attemptsMax });
     if (final || attempts >= attemptsMax) {
-      await this.#ingester.fail(work, final ? reason : `Failed after ${attempts} attempts. Last error: ${reason}`);
+      await this.#ingester.fail(
+        work,
+        final ? reason : `Failed after ${attempts} attempts. Last error: ${reason}`,
+        errorCodeOf(error),
+      );
       this.metrics.failed += 1;
       this.#activity.add(work.partition.scope, { documents_failed: 1 });
       return queue.done(scope, message.receipt);

@@ -28,7 +28,7 @@ import { isoTime } from "../records/times.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { extractGraph } from "./extract-graph.ts";
 import { parted, removeSources, sourceMark, withSource, writeGraph } from "../documents/graph-support.ts";
-import { cutDocument } from "./ingest-document.ts";
+import { cutDocument } from "./cut-document.ts";
 import { readParsedText } from "../documents/parsed-text.ts";
 import { beginPreparation, endPreparation, removeAbandoned, takeBack } from "./preparations.ts";
 import { ignoreMissing, removal } from "../documents/removals.ts";

@@ -4,7 +4,7 @@
  */
 import { hasCode } from "../../domain/errors.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
-import { contentKey } from "../documents/upload.ts";
+import { contentKey } from "../documents/check-upload.ts";
 import { documentsContainer, itemIds, type DocumentRecord } from "../records/records.ts";
 import { isoTime } from "../records/times.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
@@ -103,7 +103,7 @@ export class Watchdog {
     error: string,
   ): Promise<void> {
     const now = this.#deps.clock.now();
-    const next: DocumentRecord = { ...record, status: "failed", error, touched_at: now };
+    const next: DocumentRecord = { ...record, status: "failed", error, error_code: undefined, touched_at: now };
     try {
       // Uploaded bytes that were never committed belong to no version.
       const object_keys = record.versions.some(({ version }) => version === record.version)

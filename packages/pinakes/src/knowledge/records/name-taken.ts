@@ -7,7 +7,7 @@ export class NameTaken extends PinakesError {
   constructor(name: string, repositoryId: string, cause: PinakesError) {
     const { batch } = cause.context;
     const detail = `A collection named "${name}" already exists in ${repositoryWords(repositoryId)} (names are case-insensitive). Use another name, or rename the existing one.`;
-    super("CONFLICT", detail, { cause, ...(batch === undefined ? {} : { batch }) });
+    super("CONFLICT", detail, { cause, reason: "collection_name_taken", ...(batch === undefined ? {} : { batch }) });
   }
 }
 

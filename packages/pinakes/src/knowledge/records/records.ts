@@ -200,6 +200,8 @@ export interface DocumentRecord {
   readonly source: DocumentSource;
   readonly status: DocumentStatus;
   readonly error: string | null;
+  /** Of a failed document: the reason or code of its error, if there is one. */
+  readonly error_code?: string | undefined;
   /** Attempts of the current run. */
   readonly attempts: number;
   /** Interrupted attempts, which do not count: each gets its own delta id. */
@@ -243,6 +245,8 @@ export interface MissingBytes {
   readonly error: string | null;
 }
 
+type FailedChunks = readonly { readonly chunk: number; readonly error: string }[];
+
 export interface DocumentGraph {
   /** `<run>.<generation>`: sources that may have triples, until a removal names them. */
   readonly sources: readonly string[];
@@ -250,7 +254,9 @@ export interface DocumentGraph {
   readonly triples: number;
   /** Warnings for readers, such as a limit that was reached. */
   readonly warnings?: readonly string[];
-  readonly failed_passages?: readonly { readonly chunk: number; readonly error: string }[];
+  readonly failed_chunks?: FailedChunks;
+  /** The same, as earlier versions stored it. */
+  readonly failed_passages?: FailedChunks;
 }
 
 /** The version of a document that searches of this generation show. */
@@ -288,6 +294,8 @@ export interface AttachmentRecord {
   readonly file_id: string;
   readonly status: "waiting" | "failed" | "cancelled";
   readonly error: string | null;
+  /** As of a document. */
+  readonly error_code?: string | undefined;
   readonly metadata: JsonObject;
   readonly chunking_strategy: ChunkingStrategy | null;
   /** Of the batch that it belongs to. */

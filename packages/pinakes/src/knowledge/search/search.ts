@@ -10,8 +10,6 @@
 import { setImmediate as tick } from "node:timers/promises";
 import type { Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError } from "../../domain/errors.ts";
-import type { Filter } from "../../domain/filter.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import type { EmbeddingModel } from "../../ports/embedder.ts";
 import { vectorLimits, type QueryHit, type TermCounts } from "../../vectors/index.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
@@ -27,7 +25,6 @@ import { countEverywhere, type Counted } from "./count-elsewhere.ts";
 import { embedQuestion, type Embedded } from "./embed-question.ts";
 import { gathered, gatheringOf, pruned } from "./gather-candidates.ts";
 import { joinGraph, type Joined } from "./graph-hits.ts";
-import { inParallel } from "../../runtime/in-parallel.ts";
 import { liveHits } from "./live-hits.ts";
 import { outcomeOf } from "./outcome.ts";
 import { rankHits, type Found } from "./rank-hits.ts";
@@ -38,6 +35,7 @@ import { checkSearch, type CheckedSearch, type SearchInput } from "./search-inpu
 import type { SearchResult, SkippedCollection } from "./search-result.ts";
 import { atOnce, findTargets, type ScopeDependencies, type Target } from "./search-scope.ts";
 import { isUnknownField, unknownFieldOf } from "./unknown-fields.ts";
+import { graphView, explainGraph, explainSearch } from "./explain-search.ts";
 
 const candidatesMin = 100;
 const roundsMax = 5;
@@ -141,7 +139,7 @@ export class Search {
       timings: { embed_ms: round(embedded.ms), search_ms: round(totalMs - embedded.ms), total_ms: round(totalMs) },
       ...graphView(graphs, query),
       ...(query.explain
-        ? { explain: { ...(await this.#explain(caller, searched, query)), ...explainGraph(graphs, query) } }
+        ? { explain: { ...(await explainSearch(this.#deps, caller, searched, query)), ...explainGraph(graphs, query) } }
         : {}),
     };
   }
@@ -316,42 +314,6 @@ export class Search {
       );
     }
   }
-
-  /** What was searched, and how much the filter removed. */
-  async #explain(caller: Caller, targets: readonly Target[], query: CheckedSearch): Promise<JsonObject> {
-    const collections = await inParallel(
-      targets,
-      atOnce,
-      async ({ opened: { collection, decision }, partition, generation = 1, model, rows }) => {
-        const count = async (filter?: Filter) => this.#count(caller, partition.vectors(generation), filter);
-        const passages = await count();
-        const matching = query.filter === undefined ? passages : await count(query.filter);
-        const { repository_id, collection_id } = collection;
-        const own =
-          rows === undefined ? {} : { own_rows: await this.#count(caller, rows.name), own_rows_dims: rows.dims };
-        return {
-          repository_id,
-          collection_id,
-          embedding_model: model,
-          access: decision.reason,
-          passages,
-          removed_by_filter: passages - matching,
-          ...own,
-        };
-      },
-    );
-    return { mode: query.mode, fusion: query.fusion, vector_weight: query.weight, collections };
-  }
-
-  async #count(caller: Caller, name: string, filter?: Filter): Promise<number> {
-    try {
-      return await this.#deps.vectors.count(caller.scope, name, filter === undefined ? {} : { filter });
-    } catch (error) {
-      // The search itself has already reported a field that no collection knows: here it matches nothing.
-      if (isUnknownField(error) || hasCode(error, "NOT_FOUND")) return 0;
-      throw error;
-    }
-  }
 }
 
 /** Number of candidates from each collection, and in the final ranking. */
@@ -367,32 +329,6 @@ function skippedView({ target: { opened }, error }: Failure): SkippedCollection 
 /** For collections without vectors. */
 function unknownModel(id: string): Pick<EmbeddingModel, "id" | "metric"> {
   return { id, metric: "cosine" };
-}
-
-function graphView(joined: readonly Joined[], query: CheckedSearch): Pick<SearchResult, "graph"> {
-  const withGraph = joined.filter((one) => one.graphSearched);
-  if (withGraph.length === 0 && query.mode !== "graph") return {};
-  const best = <Entry extends { readonly score: number }>(entries: readonly Entry[]) =>
-    entries.toSorted((a, b) => b.score - a.score);
-  return {
-    graph: {
-      entities: best(withGraph.flatMap(({ entities }) => entities)),
-      edges: best(withGraph.flatMap(({ edges }) => edges)).slice(0, query.graph?.limit ?? 0),
-    },
-  };
-}
-
-/** The contribution of the graph. */
-function explainGraph(joined: readonly Joined[], { graph }: CheckedSearch): JsonObject {
-  if (graph === undefined) return {};
-  const count = (of: (one: Joined) => number) => joined.reduce((sum, one) => sum + of(one), 0);
-  return {
-    graph: {
-      ...graph,
-      entities: count(({ entities }) => entities.length),
-      passages_added: count(({ added }) => added),
-    },
-  };
 }
 
 async function sameGeneration({ partition, generation }: Target): Promise<void> {

@@ -48,12 +48,13 @@ export interface MoveReport {
 /** Triples stored as items are moved through their port, since the target may store them differently. */
 const tripleContainer = "triples";
 const queueContainer = "queues";
+/** Each side encrypts its objects with keys of its own (RFC 0019). */
+const keysContainer = "workspace-keys";
+const notMoved: readonly string[] = [tripleContainer, movesContainer.name, keysContainer];
 const rowsPerTell = 1_000;
 
 export async function moveStores(from: MovingStores, to: MovingStores, options: MoveOptions): Promise<MoveReport> {
-  const containers = (await from.archive.containers()).filter(
-    ({ name }) => name !== tripleContainer && name !== movesContainer.name,
-  );
+  const containers = (await from.archive.containers()).filter(({ name }) => !notMoved.includes(name));
   await requireEmptyQueue(from, containers, options);
   const record = await MoveRecord.open(to.items, options.system);
   if (options.verifyOnly !== true) {

@@ -1,5 +1,5 @@
 /** Functions of arrays, sets and objects. */
-import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import type { JsonValue } from "../../domain/json.ts";
 import type { SqlFunction } from "./functions.ts";
 import { compareByType, equal, finite, isObject, type Value } from "./values.ts";
 
@@ -50,7 +50,7 @@ export const arrayFunctions: Readonly<Record<string, SqlFunction>> = {
     min: 1,
     max: 1,
     of: ([object]) =>
-      isObject(object) ? Object.entries(object as JsonObject).map(([k, v]) => ({ k, v: v as JsonValue })) : undefined,
+      isObject(object) ? Object.entries(object).map(([k, v]) => ({ k, v: v as JsonValue })) : undefined,
   },
   CHOOSE: {
     min: 2,

@@ -28,7 +28,7 @@ export const numberFunctions: Readonly<Record<string, SqlFunction>> = {
     max: 2,
     of: ([value, base]) =>
       typeof value === "number" && (base === undefined || typeof base === "number")
-        ? finite(base === undefined ? Math.log(value) : Math.log(value) / Math.log(base as number))
+        ? finite(base === undefined ? Math.log(value) : Math.log(value) / Math.log(base))
         : undefined,
   },
   LOG10: one(Math.log10),

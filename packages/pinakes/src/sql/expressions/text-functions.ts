@@ -60,7 +60,7 @@ export const textFunctions: Readonly<Record<string, SqlFunction>> = {
   },
   REPLACE: { min: 3, max: 3, of: replace },
   REPLICATE: part((text, count) => (text.length * count <= madeCharsMax ? text.repeat(count) : "")),
-  REVERSE: oneText((text) => [...text].toReversed().join("")),
+  REVERSE: oneText((text) => Array.from(text).toReversed().join("")),
   LEFT: part((text, count) => text.slice(0, count)),
   RIGHT: part((text, count) => (count === 0 ? "" : text.slice(-count))),
   TRIM: oneText((text) => text.trim()),

@@ -66,7 +66,7 @@ export function checkThroughput(given: unknown): Throughput | null {
     typeof value === "number" && Number.isInteger(value) && value >= throughputMin / 10 && value <= throughputMax;
   if (!fits(ru) || (max !== undefined && !fits(max)))
     throw invalid(`throughput: request units are whole numbers from ${throughputMin} to ${throughputMax}.`);
-  return max === undefined ? { ru } : { ru, autoscale_max: max as number };
+  return max === undefined ? { ru } : { ru, autoscale_max: max };
 }
 
 export function databaseOf({ id, etag, modifiedAt, document }: Item): DatabaseInfo {

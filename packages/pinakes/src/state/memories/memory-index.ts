@@ -246,7 +246,7 @@ function collectionOf(embedder: Embedder | undefined): string {
 function sort(change: Change, puts: Map<string, Item>, gone: Set<string>): void {
   const { partition, id, kind, etag, at, document } = change;
   if (id.startsWith(reservedIdPrefix)) return;
-  const row = rowId(String(partition[0]), id);
+  const row = rowId(partition[0] as string, id);
   if (kind === "delete") {
     puts.delete(row);
     gone.add(row);

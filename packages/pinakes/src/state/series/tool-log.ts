@@ -19,7 +19,6 @@ import type {
 import type { RegisteredWork } from "../../containers/index.ts";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
-import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { reservedIdPrefix } from "../system-container.ts";
 import { Aggregates } from "./aggregate/aggregates.ts";
@@ -75,7 +74,7 @@ export class ToolLog {
     const { clock } = this.#deps;
     const given = { ...document, id: document["id"] ?? `${toolSeries.idPrefix}${randomUUID()}` };
     const timestamp = document["timestamp"] ?? new Date(clock.now()).toISOString();
-    const day = document["tool_date"] ?? String(timestamp).slice(0, 10);
+    const day = document["tool_date"] ?? (typeof timestamp === "string" ? timestamp.slice(0, 10) : undefined);
     const { lines, duplicates } = await this.ingest(caller, [{ ...given, timestamp } as never], { report: "all" });
     const { error, status = 400 } = lines[0] ?? {};
     if (error !== undefined) throw new PinakesError(status === 409 ? "CONFLICT" : "INVALID", error.detail);

@@ -1,6 +1,6 @@
 /** The container `workflow-states` for the containers API: the rules of workflows hold for writes through it too. */
 import type { IndexingPolicy } from "@pinakes/client";
-import { invalid } from "../../domain/errors.ts";
+import { invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { withoutSystemProperties } from "../../domain/system-properties.ts";
 import type { Operation, Partition } from "../../ports/item-store.ts";
@@ -94,6 +94,6 @@ function companions(operations: readonly Operation[], now?: number): readonly Op
 /** A workflow is addressed by its workflow_id alone, so a partition has one document; only who holds the lease changes it. */
 function refusal({ op }: Operation, [workflowId]: Partition): string {
   if (op === "create")
-    return `Workflow "${String(workflowId)}" exists already, and a workflow_id names one document. Change or delete that one, or choose another workflow_id; checkpoints are added with POST …/workflows/{workflow_id}/checkpoints.`;
-  return `Workflow "${String(workflowId)}" is leased to a worker, and only the holder may change it. Send the change to the workflows API with its fencing token, or try again when the lease has ended.`;
+    return `Workflow ${show(workflowId)} exists already, and a workflow_id names one document. Change or delete that one, or choose another workflow_id; checkpoints are added with POST …/workflows/{workflow_id}/checkpoints.`;
+  return `Workflow ${show(workflowId)} is leased to a worker, and only the holder may change it. Send the change to the workflows API with its fencing token, or try again when the lease has ended.`;
 }

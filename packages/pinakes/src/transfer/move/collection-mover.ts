@@ -8,9 +8,8 @@
  * - a target is changed only if its record says that this migration created it.
  */
 import type { Caller } from "../../domain/caller.ts";
-import { hasCode, PinakesError, show } from "../../domain/errors.ts";
+import { PinakesError, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
-import { succeeds } from "../../runtime/expected-errors.ts";
 import type { Lifecycle, Participant } from "../../lifecycle/index.ts";
 import { CollectionPartition } from "../../knowledge/records/collection-partition.ts";
 import { removeAbandoned } from "../../knowledge/ingest/preparations.ts";
@@ -18,13 +17,11 @@ import { removeLeftovers } from "../../knowledge/documents/removals.ts";
 import { settleReindex } from "../../knowledge/ingest/settle-reindex.ts";
 import { incarnationOf } from "../../knowledge/records/incarnation-of.ts";
 import type { CollectionDeletion } from "../../knowledge/deletion/delete-collection.ts";
-import { freedBy, heldBy } from "../../knowledge/records/hold.ts";
-import { collectionDocument, isLive, type Stored } from "../../knowledge/records/catalog-records.ts";
-import { named } from "../../knowledge/records/new-collection.ts";
+import { isLive, type Stored } from "../../knowledge/records/catalog-records.ts";
 import type { CollectionRecord, RepositoryRecord } from "../../knowledge/records/records.ts";
-import { laterThan } from "../../knowledge/records/times.ts";
 import type { KnowledgeDependencies } from "../../knowledge/dependencies.ts";
 import type { Pipelines } from "../../pipelines/index.ts";
+import { CollectionHolds, type EnsureOwned, type MoveTarget } from "./collection-holds.ts";
 import { copyIncarnation, type CopyProgress } from "./copy-incarnation.ts";
 import { incarnationRows, type Beat, type IncarnationRow } from "./incarnation-rows.ts";
 import { makeTarget, nameOf, noRepository } from "./make-target.ts";
@@ -48,20 +45,13 @@ export interface MoveOptions {
   readonly beat?: Beat | undefined;
 }
 
-/** Throws if another process has taken over the work. */
-export type EnsureOwned = () => Promise<void>;
-
-export interface MoveTarget {
-  readonly repository_id: string;
-  readonly collection_id: string;
-  readonly incarnation: string;
-}
-
 export class CollectionMover {
   readonly #services: MoverDependencies;
+  readonly #holds: CollectionHolds;
 
   constructor(services: MoverDependencies) {
     this.#services = services;
+    this.#holds = new CollectionHolds(services);
   }
 
   /** Resolves a caller's request; NOT_FOUND and FORBIDDEN as everywhere. */
@@ -129,13 +119,13 @@ export class CollectionMover {
     ensureOwned: EnsureOwned,
   ): Promise<MoveTarget> {
     await this.#source(scope, move);
-    const record = await this.#hold(scope, move.from, migration_id, ensureOwned);
+    const record = await this.#holds.hold(scope, move.from, migration_id, ensureOwned);
     if (!isLive(record))
       throw new PinakesError(
         "CONFLICT",
         `Collection ${show(record.collection_id)} was deleted; roll the migration back.`,
       );
-    await this.#quiet(scope, record, signal);
+    await waitForWriters(this.#services, scope, record, signal);
     // Read again: it may have the model of a re-index that was just settled.
     const { record: source } = await this.#source(scope, move);
     return makeTarget(this.#services, scope, { move, source, migration_id, ensureOwned });
@@ -164,7 +154,7 @@ export class CollectionMover {
     if ((await held()) === undefined) return;
     const old = (await catalog.incarnation(scope, move.from))?.record;
     if (old !== undefined && (await deletion.trashHeld(scope, move.from, migration_id)))
-      await this.#release(scope, move.from, migration_id);
+      await this.#holds.release(scope, move.from, migration_id);
     // A rollback that overtook this step removed the new one before it released the old one.
     const target = await held();
     if (target === undefined) return;
@@ -173,7 +163,7 @@ export class CollectionMover {
     if (archived) await new CollectionPartition(deps.items, scope, to).setStatus("ARCHIVED");
     // The last one is its current name, so one of them is always free.
     for (const name of [...(old === undefined ? [] : [nameOf(old, to.collection_id)]), to.collection_id, target.name])
-      if (await this.#open(scope, to, migration_id, { name, status: archived ? "ARCHIVED" : "ACTIVE" })) return;
+      if (await this.#holds.open(scope, to, migration_id, { name, status: archived ? "ARCHIVED" : "ACTIVE" })) return;
   }
 
   /** Before any change: GONE if the old incarnation is, CONFLICT if its id was reused. What an earlier attempt hid is shown again. */
@@ -218,12 +208,12 @@ export class CollectionMover {
   /** Stops all other writers. CONFLICT if another migration holds it. */
   async holdTarget(scope: Scope, move: Move, migration_id: string, ensureOwned: EnsureOwned): Promise<void> {
     const incarnation = await this.findTarget(scope, move, migration_id);
-    if (incarnation !== undefined) await this.#hold(scope, incarnation, migration_id, ensureOwned);
+    if (incarnation !== undefined) await this.#holds.hold(scope, incarnation, migration_id, ensureOwned);
   }
 
   async releaseTarget(scope: Scope, move: Move, migration_id: string): Promise<void> {
     const incarnation = await this.findTarget(scope, move, migration_id);
-    if (incarnation !== undefined) await this.#release(scope, incarnation, migration_id);
+    if (incarnation !== undefined) await this.#holds.release(scope, incarnation, migration_id);
   }
 
   /**
@@ -240,7 +230,7 @@ export class CollectionMover {
     const target = await this.#target(scope, to, migration_id);
     if (target !== undefined && isLive(target.record)) {
       const incarnation = incarnationOf(target.record);
-      do await this.#hold(scope, incarnation, migration_id, ensureOwned);
+      do await this.#holds.hold(scope, incarnation, migration_id, ensureOwned);
       while (!(await deletion.trashHeld(scope, incarnation, migration_id)));
     }
     for (let free = false; !free;) {
@@ -248,9 +238,9 @@ export class CollectionMover {
       if (switched && old?.record.status === "DELETED")
         await this.#restore(scope, { from, to }, migration_id, ensureOwned);
       // Conditional on what was read: an overtaken switch may be hiding it just now.
-      else free = old === undefined || (await this.#free(scope, old, migration_id));
+      else free = old === undefined || (await this.#holds.free(scope, old, migration_id));
     }
-    if (target !== undefined) await this.#release(scope, incarnationOf(target.record), migration_id);
+    if (target !== undefined) await this.#holds.release(scope, incarnationOf(target.record), migration_id);
   }
 
   /** After a rollback: removes what an overtaken copy created or held since. What this migration does not hold belongs to others. */
@@ -259,9 +249,9 @@ export class CollectionMover {
     if (target !== undefined && target.record.hold?.migration_id === migration_id) {
       const incarnation = incarnationOf(target.record);
       await this.#services.deletion.trashHeld(scope, incarnation, migration_id);
-      await this.#release(scope, incarnation, migration_id);
+      await this.#holds.release(scope, incarnation, migration_id);
     }
-    await this.#release(scope, from, migration_id);
+    await this.#holds.release(scope, from, migration_id);
   }
 
   /** When an incarnation in the trash is purged; null if it is not in the trash. */
@@ -302,77 +292,7 @@ export class CollectionMover {
     const incarnation = incarnationOf(target.record);
     await ensureOwned();
     if (!isLive(target.record)) await this.#services.deletion.restore(scope, incarnation, ensureOwned);
-    await this.#release(scope, incarnation, migration_id);
-  }
-
-  /**
-   * Writes a live record even if it is not held: an overtaken copy may be about to hold it conditionally. False: it has changed since it
-   * was read.
-   */
-  async #free(scope: Scope, { record, etag }: Stored<CollectionRecord>, migration_id: string): Promise<boolean> {
-    const freed = freedBy(record, migration_id) ?? (isLive(record) ? record : undefined);
-    return freed === undefined || (await this.#replace(scope, freed, record, etag)) !== undefined;
-  }
-
-  /** False if the name is taken. */
-  async #open(
-    scope: Scope,
-    to: MoveTarget,
-    migration_id: string,
-    fields: Pick<CollectionRecord, "name" | "status">,
-  ): Promise<boolean> {
-    return succeeds(
-      this.#change(scope, to, ({ hold, ...rest }) =>
-        hold?.migration_id === migration_id && isLive(rest) ? { ...rest, ...fields } : undefined,
-      ),
-      "CONFLICT",
-    );
-  }
-
-  /**
-   * If it is live. `mine` is called between the read and the write: whoever ends a hold changes the record, so an overtaken process holds
-   * nothing.
-   */
-  async #hold(
-    scope: Scope,
-    incarnation: MoveTarget,
-    migration_id: string,
-    ensureOwned: EnsureOwned,
-  ): Promise<CollectionRecord> {
-    const { record } = await this.#change(scope, incarnation, async (before) => {
-      const held = isLive(before) ? heldBy(before, migration_id) : undefined;
-      if (held !== undefined) await ensureOwned();
-      return held;
-    });
-    return record;
-  }
-
-  /** Also in the trash. Does nothing if it is gone, or held by another migration. */
-  async #release(scope: Scope, incarnation: MoveTarget, migration_id: string): Promise<void> {
-    if ((await this.#services.catalog.incarnation(scope, incarnation)) === undefined) return;
-    await this.#change(scope, incarnation, (record) => freedBy(record, migration_id));
-  }
-
-  /** Waits for uploads, ingestions and a re-index; executes pending removals. */
-  async #quiet(scope: Scope, record: CollectionRecord, signal: AbortSignal): Promise<void> {
-    const { deps } = this.#services;
-    const partition = new CollectionPartition(deps.items, scope, record);
-    const { uploading = 0, pending = 0, indexing = 0 } = (await partition.stats())?.record.by_status ?? {};
-    const wait = (what: string) =>
-      new PinakesError(
-        "UNAVAILABLE",
-        `Collection ${show(record.collection_id)} ${what}; the migration continues when that is done.`,
-      );
-    if (uploading + pending + indexing > 0)
-      throw wait(`has ${uploading + pending + indexing} documents that are being ingested`);
-    const fence = (await partition.fence())?.record;
-    if ((fence?.next ?? null) !== null) throw wait("is being re-indexed");
-    // Completes a re-index after its switch: its job may come after the copy, and then finds nothing to do.
-    if (fence === undefined) await removeLeftovers(deps, partition, signal);
-    else await settleReindex(this.#services, partition, fence, signal);
-    // Removes what a re-index prepared in vain: these records are not moved, and could not be found in the new incarnation.
-    const abandoned = await removeAbandoned(deps, partition, { begunBefore: deps.clock.now(), signal });
-    if (abandoned > 0 || (await partition.removals(1)).length > 0) throw wait("has unfinished removals");
+    await this.#holds.release(scope, incarnation, migration_id);
   }
 
   async #source(scope: Scope, { from }: Move): Promise<Stored<CollectionRecord>> {
@@ -404,41 +324,31 @@ export class CollectionMover {
     if (found === undefined) throw noRepository(repositoryId);
     return found.record;
   }
+}
 
-  /** Read, change, write back; repeated after a conflict. Of any incarnation, also one in the trash. */
-  async #change(
-    scope: Scope,
-    incarnation: MoveTarget,
-    change: (record: CollectionRecord) => CollectionRecord | undefined | Promise<CollectionRecord | undefined>,
-  ): Promise<Stored<CollectionRecord>> {
-    for (;;) {
-      const found = await this.#services.catalog.incarnation(scope, incarnation);
-      if (found === undefined)
-        throw new PinakesError("NOT_FOUND", `There is no collection "${incarnation.collection_id}".`);
-      const next = await change(found.record);
-      if (next === undefined) return found;
-      const changed = await this.#replace(scope, next, found.record, found.etag);
-      if (changed !== undefined) return changed;
-    }
-  }
-
-  /** Undefined: changed concurrently. */
-  async #replace(
-    scope: Scope,
-    next: CollectionRecord,
-    before: CollectionRecord,
-    ifMatch: string,
-  ): Promise<Stored<CollectionRecord> | undefined> {
-    const { catalog, deps } = this.#services;
-    const record = named({ ...next, updated_at: laterThan(before.updated_at, deps.clock.now()) });
-    try {
-      const { results } = await catalog.batch(scope, record.repository_id, [
-        { op: "replace", document: collectionDocument(record), ifMatch },
-      ]);
-      return { record, etag: results[0]?.etag as string };
-    } catch (error) {
-      if (!hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw error;
-      return undefined;
-    }
-  }
+/** Waits for uploads, ingestions and a re-index; executes pending removals. */
+async function waitForWriters(
+  services: MoverDependencies,
+  scope: Scope,
+  record: CollectionRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  const { deps } = services;
+  const partition = new CollectionPartition(deps.items, scope, record);
+  const { uploading = 0, pending = 0, indexing = 0 } = (await partition.stats())?.record.by_status ?? {};
+  const wait = (what: string) =>
+    new PinakesError(
+      "UNAVAILABLE",
+      `Collection ${show(record.collection_id)} ${what}; the migration continues when that is done.`,
+    );
+  if (uploading + pending + indexing > 0)
+    throw wait(`has ${uploading + pending + indexing} documents that are being ingested`);
+  const fence = (await partition.fence())?.record;
+  if ((fence?.next ?? null) !== null) throw wait("is being re-indexed");
+  // Completes a re-index after its switch: its job may come after the copy, and then finds nothing to do.
+  if (fence === undefined) await removeLeftovers(deps, partition, signal);
+  else await settleReindex(services, partition, fence, signal);
+  // Removes what a re-index prepared in vain: these records are not moved, and could not be found in the new incarnation.
+  const abandoned = await removeAbandoned(deps, partition, { begunBefore: deps.clock.now(), signal });
+  if (abandoned > 0 || (await partition.removals(1)).length > 0) throw wait("has unfinished removals");
 }

@@ -12,7 +12,8 @@ import { itemIds, type CollectionRecord, type FenceRecord } from "../../knowledg
 import { TagRows } from "../../knowledge/records/tag-rows.ts";
 import { isoTime, laterThan } from "../../knowledge/records/times.ts";
 import type { KnowledgeDependencies } from "../../knowledge/dependencies.ts";
-import type { EnsureOwned, MoverDependencies, MoveTarget } from "./collection-mover.ts";
+import type { MoverDependencies } from "./collection-mover.ts";
+import type { EnsureOwned, MoveTarget } from "./collection-holds.ts";
 import type { Move } from "./may-move.ts";
 import { targetSettings, type Repositories } from "./target-settings.ts";
 

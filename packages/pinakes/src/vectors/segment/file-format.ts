@@ -114,7 +114,7 @@ export function readHead(head: Uint8Array, ref: FileRef): FileHead {
     throw damaged(`it ends after ${head.byteLength} bytes`);
   const own = head.slice(0, ref.headBytes);
   if (headHash(own) !== ref.sha256) throw damaged("the hash of its head differs from the recorded one");
-  const fixed = new DataView(own.buffer);
+  const fixed = new DataView(own.buffer, own.byteOffset, own.byteLength);
   const format = fixed.getUint32(8, true);
   if (format !== 1)
     throw new PinakesError("CORRUPT", `The object ${ref.key} has format ${format}; this version reads format 1.`);

@@ -76,7 +76,7 @@ const itemCalls: Readonly<Record<string, Calls>> = {
       query: () => "upsert=true",
       ...into("thread-message-store"),
     },
-    { kind: "refused", status: 409, body: ({ date, id }) => ({ tool_date: date, id }), ...into("tool-invocations") },
+    { kind: "refused", status: 400, body: ({ date, id }) => ({ tool_date: date, id }), ...into("tool-invocations") },
     { kind: "foreign", body: (t) => ({ ...memory(t), workspace_id: "w1" }), ...into("agent-memories") },
     {
       kind: "foreign",

@@ -130,6 +130,15 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
       format: "ntriples",
       body: body("<a:b> <a:b> <a:b> .\n"),
     }),
+  "graph.addTriples": (k, caller, t) =>
+    k.graph.addTriples(caller, t.repository, t.collection, [{ s: "urn:s", p: "urn:p", o: "urn:o" }]),
+  "graph.hasGraph": (k, caller, t) => k.graph.hasGraph(caller, t.repository, t.collection, "urn:g"),
+  "graph.writeGraph": (k, caller, t) =>
+    k.graph.writeGraph(caller, t.repository, t.collection, {
+      graph: "urn:g",
+      replace: true,
+      bodies: (async function* () {})(),
+    }),
   "graph.matchTriples": (k, caller, t) =>
     k.graph.matchTriples(caller, t.repository, t.collection, { include_metadata: true }),
   "graph.exportTriples": async (k, caller, t) =>

@@ -99,7 +99,7 @@ export const onThings: Readonly<Record<string, Attempt>> = {
   "databases.containers": (s, who, t) => s.databases.containers(who, t.base),
   "databases.container": (s, who, t) => s.databases.container(who, t.base, t.kept),
   "databases.container, a moment ago": (s, who, t) => s.databases.container(who, t.base, t.kept, { fresh: false }),
-  "databases.container of the default one": (s, who, t) => s.databases.container(who, "pinakes", t.c),
+  "databases.container of the default one": (s, who, t) => s.databases.container(who, t.home, t.c),
   "databases.replaceContainer": async (s, who, t) =>
     s.databases.replaceContainer(who, await s.databases.container(who, t.base, t.kept), { partition_key: "/p" }, {}),
   "databases.deleteContainer": async (s, who, t) =>
@@ -149,7 +149,7 @@ export const onEverything: Readonly<Record<string, Attempt>> = {
   "tools.verifyChain": (s, who, t) => s.tools.verifyChain(who, t.date),
   "containers.list": (s, who) => s.containers.list(who),
   "databases.list": (s, who) => s.databases.list(who),
-  "databases.containers of the default one": (s, who) => s.databases.containers(who, "pinakes"),
+  "databases.containers of the default one": (s, who, t) => s.databases.containers(who, t.home),
   "containers.readMany of the system's": (s, who, t) =>
     s.containers.readMany(who, "agent-memories", [{ pk: t.aid, id: t.id }]),
   "containers.query of the system's": (s, who) =>

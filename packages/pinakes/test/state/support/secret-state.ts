@@ -26,6 +26,8 @@ export interface Names {
   /** A database, and the container in it. */
   readonly base: string;
   readonly kept: string;
+  /** The default database. */
+  readonly home: string;
   readonly step: string;
   /** Days with metrics and invocations: nobody's secret. */
   readonly date: string;
@@ -60,6 +62,7 @@ export function namesOf(marker: string, now: number): Names {
     pk: `pk-${marker}`,
     base: `Base ${marker}`,
     kept: `Kept ${marker}`,
+    home: "pinakes",
     step: "1",
     date: day(now),
     dayBefore: day(now - dayMs),

@@ -1,24 +1,25 @@
-/** Maps an error to a form field. The server's message starts with the field, or lists all invalid ones. */
-import { isProblem, ProblemError } from "../../../api/problem.ts";
+/** Maps an error to a form field: the server names the field, lists all invalid ones, or gives a reason that is about one. */
+import type { ProblemReason } from "@pinakes/client";
+import { ProblemError } from "../../../api/problem.ts";
 
 /** Keys are API fields, such as `chunking_strategy.chunk_size`. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
-const named = /^([a-z_]+(?:\.[a-z_]+|\[\d+\])*): (.+)$/s;
+/** Conflicts of names and ids, and where they are shown. */
+const fieldOf: Partial<Readonly<Record<ProblemReason, string>>> = {
+  repository_exists: "repository_id",
+  collection_exists: "collection_id",
+  collection_name_taken: "name",
+};
 
 export function fieldErrorsOf(error: unknown): FieldErrors {
   if (!(error instanceof ProblemError)) return {};
-  const listed = error.problem["errors"];
+  const { reason, field, errors: listed } = error.problem;
   if (Array.isArray(listed) && listed.length > 0)
     return Object.fromEntries(listed.filter(isListed).map(({ path, message }) => [path, sentence(message)]));
-  // Conflicts of names and ids have no field in the error, but are shown at theirs.
-  const detail = error.message;
-  if (isProblem(error, 409))
-    return detail.startsWith("A repository")
-      ? { repository_id: detail }
-      : { [detail.includes(" named ") ? "name" : "collection_id"]: detail };
-  const found = named.exec(detail);
-  return found?.[1] === undefined || found[2] === undefined ? {} : { [found[1]]: sentence(found[2]) };
+  const taken = reason === undefined ? undefined : fieldOf[reason];
+  if (taken !== undefined) return { [taken]: error.message };
+  return field === undefined ? {} : { [field]: sentence(error.message.slice(field.length + 2)) };
 }
 
 /** The field or a part of it: `metadata.tags[0]` belongs to `metadata.tags`. */

@@ -62,14 +62,19 @@ describe("the form of a collection", () => {
   it("a refusal of the server is about the field that it names, or about none", () => {
     const at = (status: number, detail: string, more: object = {}) =>
       fieldErrorsOf(new ProblemError(status, { detail, ...more }));
-    expect(errorAt(at(400, "metadata.tags[0]: a tag has letters."), "metadata.tags")).toBe("A tag has letters.");
-    expect(at(409, 'A collection named "C" exists in repository "r".')).toHaveProperty("name");
-    expect(at(409, 'A collection "c" exists in repository "r".')).toHaveProperty("collection_id");
-    expect(at(409, 'A repository "r" exists.')).toHaveProperty("repository_id");
+    expect(
+      errorAt(at(400, "metadata.tags[0]: a tag has letters.", { field: "metadata.tags[0]" }), "metadata.tags"),
+    ).toBe("A tag has letters.");
+    expect(at(409, "A name exists.", { reason: "collection_name_taken" })).toEqual({ name: "A name exists." });
+    expect(at(409, "An id exists.", { reason: "collection_exists" })).toEqual({ collection_id: "An id exists." });
+    expect(at(409, "An id exists.", { reason: "repository_exists" })).toEqual({ repository_id: "An id exists." });
+    expect(at(409, "The collection is being deleted.")).toEqual({});
     expect(at(400, "x", { errors: [{ path: "private", message: "is wrong" }] })).toEqual({ private: "Is wrong" });
     expect(at(503, "The store does not answer.")).toEqual({});
     expect(fieldErrorsOf(new Error("name: no problem of the server"))).toEqual({});
-    expect(firstWithErrors(at(400, "allowed_groups[1]: a group is a text."))).toBe("access");
-    expect(firstWithErrors(at(400, "elsewhere: is wrong."))).toBeUndefined();
+    expect(firstWithErrors(at(400, "allowed_groups[1]: a group is a text.", { field: "allowed_groups[1]" }))).toBe(
+      "access",
+    );
+    expect(firstWithErrors(at(400, "elsewhere: is wrong.", { field: "elsewhere" }))).toBeUndefined();
   });
 });

@@ -92,7 +92,7 @@ async function authenticate(
   let auth: Authenticated;
   try {
     const signed = readSignature(request);
-    auth = await pinakes.identity.authenticateAccount(path.keyId, signed.fits);
+    auth = await pinakes.identity.authenticateAccount(path.keyId, (key) => signed.fits(key));
   } catch (error) {
     limiter.checkAddress(address, { safeMethod: true, fromLoopback: false });
     limiter.failed(address, undefined, error);

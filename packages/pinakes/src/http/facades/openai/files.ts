@@ -164,7 +164,9 @@ export async function readForm(parts: AsyncGenerator<Part, void>, name: string):
       if (done === true) return undefined;
       if (value.kind === "file") {
         if (value.field !== name)
-          throw invalid(`${value.field}: is not known here; the file of the form is "${name}".`);
+          throw invalid(`${value.field}: is not known here; the file of the form is "${name}".`, {
+            reason: "unknown_field",
+          });
         return value;
       }
       if (Object.hasOwn(fields, value.name)) throw invalid(`${value.name}: is in the form twice.`);
@@ -193,9 +195,9 @@ function fileSettings(fields: Fields): FileSettings {
   if (!result.success) {
     const [issue] = result.error.issues;
     const name = issue?.code === "unrecognized_keys" ? issue.keys[0] : issue?.path[0];
-    const wrong =
-      issue?.code === "unrecognized_keys" ? "is not known here; remove it or correct its name" : issue?.message;
-    throw invalid(`${String(name)}: ${wrong}.`);
+    if (issue?.code === "unrecognized_keys")
+      throw invalid(`${String(name)}: is not known here; remove it or correct its name.`, { reason: "unknown_field" });
+    throw invalid(`${String(name)}: ${issue?.message}.`);
   }
   const { purpose, "expires_after[anchor]": anchor, "expires_after[seconds]": after } = result.data;
   if ((anchor === undefined) !== (after === undefined))

@@ -72,7 +72,8 @@ function scalar(value: unknown, where: string): JsonScalar {
 
 function refuseStray(stray: object, where: string): void {
   const [name] = Object.keys(stray);
-  if (name !== undefined) throw invalid(`${where}.${name}: is not known here; remove it or correct its name.`);
+  if (name !== undefined)
+    throw invalid(`${where}.${name}: is not known here; remove it or correct its name.`, { reason: "unknown_field" });
 }
 
 /**

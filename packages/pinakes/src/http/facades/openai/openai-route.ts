@@ -1,4 +1,5 @@
 /** Routes of the OpenAI facade: errors in OpenAI's form, and with the statuses for which its clients have classes. */
+import type { ProblemReason } from "@pinakes/client";
 import { z } from "zod";
 import { PinakesError, type ErrorCode } from "../../../domain/errors.ts";
 import {
@@ -51,16 +52,20 @@ const statusOf: Partial<Readonly<Record<ErrorCode, number>>> = {
   PRECONDITION_FAILED: 409,
 };
 
-export function errorBody({ code, detail, context: { reason } }: PinakesError): ErrorBody {
+/** Refusals for which OpenAI has a code of its own. */
+const codeOf: Partial<Readonly<Record<ProblemReason, string>>> = {
+  unknown_field: "unknown_parameter",
+  model_not_found: "model_not_found",
+};
+
+export function errorBody({ code, detail, field, context: { reason } }: PinakesError): ErrorBody {
   const [type, name] = types[code];
-  const unknown = /: is not known here/.test(detail);
   return {
     error: {
       message: detail,
       type,
-      // The texts of our errors begin with the field that they are about.
-      param: /^([A-Za-z_][\w.[\]]*): /.exec(detail)?.[1] ?? null,
-      code: reason ?? (unknown ? "unknown_parameter" : name),
+      param: field ?? null,
+      code: (reason === undefined ? undefined : codeOf[reason]) ?? name,
     },
   };
 }

@@ -323,7 +323,16 @@ function batchAnswer(storeId: string, { batch_id, status, counts, created_at }: 
 }
 
 function fileObject(storeId: string, attached: AttachedFile) {
-  const { file_id, status, error, size_bytes, created_at, metadata, chunking_strategy: strategy } = attached;
+  const {
+    file_id,
+    status,
+    error,
+    error_code,
+    size_bytes,
+    created_at,
+    metadata,
+    chunking_strategy: strategy,
+  } = attached;
   return {
     id: file_id,
     object: "vector_store.file" as const,
@@ -331,13 +340,14 @@ function fileObject(storeId: string, attached: AttachedFile) {
     usage_bytes: size_bytes,
     vector_store_id: storeId,
     status,
-    last_error: error === null ? null : { code: errorCode(error), message: error },
+    last_error: error === null ? null : { code: errorCode(error_code), message: error },
     attributes: toAttributes(metadata),
     chunking_strategy: chunkingView(strategy),
   };
 }
 
-function errorCode(error: string): "server_error" | "unsupported_file" | "invalid_file" {
-  if (/this file type is not accepted/.test(error)) return "unsupported_file";
-  return /Given up|embed|model|provider|UNAVAILABLE|interrupted/i.test(error) ? "server_error" : "invalid_file";
+/** `invalid_file`: sending the same file again cannot help. */
+function errorCode(code: string | undefined): "server_error" | "unsupported_file" | "invalid_file" {
+  if (code === "file_type_not_accepted") return "unsupported_file";
+  return ["INVALID", "LIMIT_EXCEEDED", "NOT_SUPPORTED"].includes(code ?? "") ? "invalid_file" : "server_error";
 }

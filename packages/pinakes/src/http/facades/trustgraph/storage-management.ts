@@ -20,7 +20,7 @@ export function storageManagementRoutes({ lifecycle }: Pick<Pinakes, "lifecycle"
       summary: "A storage-management message of TrustGraph, to all stores of a class",
       description:
         "Put into the queues of these stores as it is. Stores remove only what the catalog has marked as deleted; an unknown operation gets a reply that says so in the queue of replies. For admins.",
-      tag: "operations",
+      tag: "operation",
       auth: "caller",
       params: z.object({ class: z.enum(storeClasses) }),
       body: Message,

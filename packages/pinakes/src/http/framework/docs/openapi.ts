@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document of a list of routes. The same routes give the same text, whatever their order. */
+import { problemReasons } from "@pinakes/client";
 import type { z } from "zod";
 import { csrfHeader, sessionCookieNameDefault } from "../credentials.ts";
 import { SchemaBook, type JsonSchema } from "./openapi-schemas.ts";
@@ -221,6 +222,11 @@ const problemSchema: JsonSchema = {
     status: { type: "integer" },
     detail: { type: "string", description: "What happened and what to do." },
     code: { type: "string", description: "The kind of problem, for programs." },
+    reason: {
+      enum: problemReasons,
+      description: "Which refusal it is, where several have the same code.",
+    },
+    field: { type: "string", description: "The field that the detail is about." },
     retryable: { type: "boolean", description: "Whether the same request may succeed later." },
     request_id: { type: "string", description: "The log of the server has the request under it." },
     errors: {

@@ -1,5 +1,6 @@
 /** Operations as clients write them in the body of a batch, and their results. */
 import type { BatchOperation, BatchOutcome, PartitionKeyValue } from "@pinakes/client";
+import { show } from "../../../../domain/errors.ts";
 import { isJsonObject, utf8Bytes, type JsonObject, type JsonValue } from "../../../../domain/json.ts";
 import type { FoundContainer } from "../../../../state/index.ts";
 import { unquoted } from "../context.ts";
@@ -32,11 +33,11 @@ export function readOperation(given: JsonValue, found: FoundContainer): Incoming
 function operationOf(given: JsonObject, match: { readonly if_match?: string }): BatchOperation {
   const { operationType, id, resourceBody } = given;
   const document = (): JsonObject & { readonly id: string } => {
-    if (!isJsonObject(resourceBody)) throw badRequest(`${String(operationType)}: needs a resourceBody.`);
+    if (!isJsonObject(resourceBody)) throw badRequest(`${show(operationType)}: needs a resourceBody.`);
     return withId(resourceBody);
   };
   const name = (): string => {
-    if (typeof id !== "string" || id === "") throw badRequest(`${String(operationType)}: needs the id of an item.`);
+    if (typeof id !== "string" || id === "") throw badRequest(`${show(operationType)}: needs the id of an item.`);
     return id;
   };
   switch (operationType) {

@@ -13,7 +13,7 @@ import { rangeById, rangesOf, within } from "../ranges/ranges.ts";
 import { keyOf } from "../resources/container-body.ts";
 import { findContainer, throughputOf, wholeKey } from "../resources/find-container.ts";
 import { rounded } from "../throughput/charge.ts";
-import { metered } from "../throughput/metered.ts";
+import { metered } from "../resources/metered.ts";
 import {
   chargeOf,
   failedResult,

@@ -9,8 +9,8 @@ import { quoted } from "../context.ts";
 import { containerBytes, databaseRid, itemRid } from "../rid.ts";
 
 export interface ItemView {
-  stored(document: StoredDocument): JsonObject;
-  item(item: Pick<Item, "document" | "etag" | "modifiedAt">): JsonObject;
+  readonly stored: (document: StoredDocument) => JsonObject;
+  readonly item: (item: Pick<Item, "document" | "etag" | "modifiedAt">) => JsonObject;
 }
 
 export function itemView({ database, entry, info }: FoundContainer): ItemView {
@@ -30,7 +30,7 @@ export function itemView({ database, entry, info }: FoundContainer): ItemView {
     };
   };
   return {
-    stored: ({ _etag, _ts, ...document }) => view(document as unknown as JsonObject, _etag, _ts),
+    stored: ({ _etag, _ts, ...document }) => view(document, _etag, _ts),
     item: ({ document, etag, modifiedAt }) => view(document, etag, Math.floor(modifiedAt / 1_000)),
   };
 }

@@ -1,5 +1,5 @@
 /** Items one by one: created, put, read, replaced, patched and deleted. */
-import type { BatchOperation, BatchOutcome, PartitionKeyValue, PatchOperation, StoredDocument } from "@pinakes/client";
+import type { BatchOperation, BatchOutcome, PartitionKeyValue, PatchOperation } from "@pinakes/client";
 import { isJsonObject, utf8Bytes, type JsonObject, type JsonValue } from "../../../../domain/json.ts";
 import { partitionAt } from "../../../../domain/partition-value.ts";
 import { parsePath } from "../../../../domain/path.ts";
@@ -16,7 +16,7 @@ import {
 import { badRequest, CosmosError } from "../errors.ts";
 import { findContainer, requirePartition, wholeKey } from "../resources/find-container.ts";
 import { deleteCharge, readCharge, writeCharge } from "../throughput/charge.ts";
-import { metered } from "../throughput/metered.ts";
+import { metered } from "../resources/metered.ts";
 import { itemView } from "./item-view.ts";
 
 const mismatchSubstatus = 1001;
@@ -54,7 +54,7 @@ export async function replaceItem(context: CosmosContext): Promise<CosmosAnswer>
   if (document["id"] !== idOf(context))
     throw badRequest("The id of an item cannot be changed: it must be that of the address.");
   requireSameKey(found, document, pk);
-  return write(context, found, pk, { op: "replace", document, ...matchOf(context) } as BatchOperation);
+  return write(context, found, pk, { op: "replace", document, ...matchOf(context) });
 }
 
 export async function patchItem(context: CosmosContext): Promise<CosmosAnswer> {
@@ -102,7 +102,7 @@ export function readPatch(body: JsonValue | undefined): {
   if (!Array.isArray(operations)) throw badRequest("A patch is a list of operations, or { operations, condition }.");
   if (condition !== undefined && typeof condition !== "string") throw badRequest("condition: must be a text.");
   return {
-    operations: operations as unknown as readonly PatchOperation[],
+    operations: operations,
     ...(condition === undefined ? {} : { condition }),
   };
 }
@@ -162,5 +162,3 @@ function matchOf(context: CosmosContext): { readonly if_match?: string } {
 function idOf({ segments }: CosmosContext): string {
   return segments[5] as string;
 }
-
-export type { StoredDocument };

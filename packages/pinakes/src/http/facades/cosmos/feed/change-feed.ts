@@ -15,7 +15,7 @@ import { keyOf } from "../resources/container-body.ts";
 import { findContainer } from "../resources/find-container.ts";
 import { rangeOf } from "../queries/query.ts";
 import { feedCharge } from "../throughput/charge.ts";
-import { metered } from "../throughput/metered.ts";
+import { metered } from "../resources/metered.ts";
 
 /** Pages of the container's feed that one request looks at; the token goes on from there. */
 const pagesMax = 20;

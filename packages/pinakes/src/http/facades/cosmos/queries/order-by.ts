@@ -31,7 +31,7 @@ function compositesOf(policy: JsonObject): readonly (readonly Key[])[] {
   if (!Array.isArray(list)) return [];
   return list.map((index: unknown) =>
     (Array.isArray(index) ? index : []).filter(isJsonObject).map((entry) => ({
-      path: String(entry["path"]).slice(1).replaceAll('"', ""),
+      path: (entry["path"] as string).slice(1).replaceAll('"', ""),
       descending: entry["order"] === "descending",
     })),
   );

@@ -15,7 +15,7 @@ import { findContainer, throughputOf } from "../resources/find-container.ts";
 import { readSqlBody, type SqlBody } from "../resources/lists.ts";
 import { requireSystemKeyValue } from "../resources/system-key.ts";
 import { queryCharge } from "../throughput/charge.ts";
-import { metered } from "../throughput/metered.ts";
+import { metered } from "../resources/metered.ts";
 import { requireComposite as compositeCheck } from "./order-by.ts";
 import { passThroughPlan, wholeMark } from "./plan.ts";
 

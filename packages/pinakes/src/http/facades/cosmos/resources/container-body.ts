@@ -135,11 +135,11 @@ function policyBody(given: JsonValue | undefined): { readonly shown: JsonObject;
   return {
     shown: {
       indexingMode: mode,
-      automatic: automatic as boolean,
+      automatic,
       includedPaths: included,
       excludedPaths: shownExcluded,
-      ...(isEmpty(policy["compositeIndexes"]) ? {} : { compositeIndexes: policy["compositeIndexes"] as JsonValue }),
-      ...(isEmpty(policy["spatialIndexes"]) ? {} : { spatialIndexes: policy["spatialIndexes"] as JsonValue }),
+      ...(isEmpty(policy["compositeIndexes"]) ? {} : { compositeIndexes: policy["compositeIndexes"] }),
+      ...(isEmpty(policy["spatialIndexes"]) ? {} : { spatialIndexes: policy["spatialIndexes"] }),
     },
     served: {
       indexingMode: mode,

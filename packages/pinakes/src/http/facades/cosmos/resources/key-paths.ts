@@ -1,4 +1,5 @@
 /** Paths of partition keys and unique keys: `/a/b`, `/"a b"/c`. */
+import { show } from "../../../../domain/errors.ts";
 import type { JsonValue } from "../../../../domain/json.ts";
 import { badRequest } from "../errors.ts";
 
@@ -8,7 +9,7 @@ const step = /\/(?:"((?:[^"\\]|\\.)*)"|([^/"*?]+))/y;
 export function checkKeyPath(path: JsonValue): string {
   if (typeof path !== "string" || path === "" || !path.startsWith("/"))
     throw badRequest(
-      `The partition key component definition path '${String(path)}' could not be accepted, failed near position '0'. Partition key paths must contain only valid characters and not contain a trailing slash or wildcard character.`,
+      `The partition key component definition path '${typeof path === "string" ? path : show(path)}' could not be accepted, failed near position '0'. Partition key paths must contain only valid characters and not contain a trailing slash or wildcard character.`,
     );
   stepsOf(path);
   return path;

@@ -221,11 +221,7 @@ export class Librarian {
 
   /** A create that found the id taken; a name that is taken stays so. */
   async #appeared(caller: Caller, id: string, error: PinakesError): Promise<boolean> {
-    return (
-      error.code === "CONFLICT" &&
-      error.detail.includes(`A collection "${id}" already exists`) &&
-      (await this.#find(caller, id)) !== undefined
-    );
+    return error.context.reason === "collection_exists" && (await this.#find(caller, id)) !== undefined;
   }
 }
 

@@ -1,8 +1,8 @@
 /** Runs what costs request units within the budget of its container. */
 import type { FoundContainer } from "../../../../state/index.ts";
 import type { CosmosAnswer, CosmosContext } from "../context.ts";
-import { budgetOf } from "../resources/find-container.ts";
-import { metadataCharge } from "./charge.ts";
+import { budgetOf } from "./find-container.ts";
+import { metadataCharge } from "../throughput/charge.ts";
 
 export async function metered(
   context: CosmosContext,

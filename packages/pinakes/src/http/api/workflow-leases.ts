@@ -1,0 +1,65 @@
+/** Leases of workflows over HTTP. */
+import { z } from "zod";
+import { defineRoute, noContent, ok, type Route } from "../framework/index.ts";
+import { fencing, Lease, LeaseHolder, leaseSeconds } from "./workflow-schemas.ts";
+import { type Workflows, one, params, requiredToken } from "./workflow-conditions.ts";
+
+export function leaseRoutes(workflows: Workflows): readonly Route[] {
+  const shared = { path: `${one}/lease`, tag: "workflows", auth: "caller", params } as const;
+  return [
+    defineRoute({
+      ...shared,
+      method: "GET",
+      operationId: "getLease",
+      summary: "Who holds the lease, and until when",
+      answers: {
+        200: {
+          description:
+            "Without the fencing token, which only the holder has. When nobody holds it, owner and expires_at are null.",
+          schema: LeaseHolder,
+        },
+      },
+      handler: async ({ caller, params: p }) => ok(await workflows.lease(caller, p.wid)),
+    }),
+    defineRoute({
+      ...shared,
+      method: "POST",
+      operationId: "acquireLease",
+      summary: "Take the lease: while it is held, only writes with its fencing token are accepted",
+      body: z.strictObject({ owner: z.string(), lease_seconds: leaseSeconds }),
+      answers: { 200: { description: "The lease.", schema: Lease } },
+      handler: async ({ caller, params: p, body }) =>
+        ok(await workflows.acquireLease(caller, p.wid, { owner: body.owner, leaseSeconds: body.lease_seconds })),
+    }),
+    defineRoute({
+      ...shared,
+      method: "PUT",
+      operationId: "renewLease",
+      summary: "Keep the lease for longer",
+      query: z.object(fencing),
+      body: z.strictObject({ fencing_token: z.number().int().optional(), lease_seconds: leaseSeconds }).optional(),
+      answers: { 200: { description: "The lease.", schema: Lease } },
+      handler: async (request) => {
+        const fencingToken = requiredToken(request, request.body?.fencing_token);
+        return ok(
+          await workflows.renewLease(request.caller, request.params.wid, {
+            fencingToken,
+            leaseSeconds: request.body?.lease_seconds,
+          }),
+        );
+      },
+    }),
+    defineRoute({
+      ...shared,
+      method: "DELETE",
+      operationId: "releaseLease",
+      summary: "Give the lease back",
+      query: z.object(fencing),
+      answers: { 204: { description: "Nobody holds it." } },
+      handler: async (request) => {
+        await workflows.releaseLease(request.caller, request.params.wid, { fencingToken: requiredToken(request) });
+        return noContent();
+      },
+    }),
+  ];
+}
