@@ -34,6 +34,9 @@ const migrationWakeMs = 50;
 /** Maximum delay of a timeout or an expiry of agents' state. */
 const stateSweepMs = 5_000;
 
+/** Maximum delay until an archive whose record expired is removed. */
+const subjectExportSweepMs = 60_000;
+
 export interface BackgroundOptions {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
@@ -85,6 +88,12 @@ export function backgroundWork(parts: BackgroundOptions): Periodic[] {
       name: "erasure fences",
       everyMs: Math.max(1, parts.erasureFenceMs),
       run: () => parts.governance.erasures.seeFences(),
+      log,
+    }),
+    new Periodic({
+      name: "subject exports",
+      everyMs: subjectExportSweepMs,
+      run: async (signal) => void (await parts.governance.subjectExports.sweep(signal)),
       log,
     }),
     ...pipelineWork(knowledge, log),

@@ -48,6 +48,8 @@ export interface OpenOptions extends PipelineOptions {
    * when absent; 0 where this is the only process of its stores.
    */
   readonly erasureFenceMs?: number | undefined;
+  /** An archive of a subject's data continues in another part after this many bytes; 1 GiB when absent. */
+  readonly subjectExportPartBytes?: number | undefined;
   /** Prefix of the lifecycle's queue names, if several deployments share them. */
   readonly topicPrefix?: string | undefined;
   /** The key of the workspace `default`'s admin, which may create keys for any workspace. */

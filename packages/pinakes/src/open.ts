@@ -13,7 +13,7 @@ import { erasureReason, Fences, fencedItems, governanceLimits, openGovernance } 
 import { openIdentity, workspaceIds } from "./identity/index.ts";
 import { recordingContainers } from "./items/sweeper.ts";
 import { WriteOutcomes, WriteProbe } from "./items/write-probe.ts";
-import { openKnowledge, openSlots, quotaDefaults, walkWorkspaces } from "./knowledge/index.ts";
+import { openKnowledge, openSlots, quotaDefaults, SubjectObjects, walkWorkspaces } from "./knowledge/index.ts";
 import { Migrations, moveStores, type MoveReport, type MovingStores } from "./migrations/index.ts";
 import { backgroundWork } from "./open-background.ts";
 import {
@@ -297,6 +297,8 @@ async function openFeatures(stores: FeatureStores, options: OpenOptions): Promis
     newId: () => timeOrderedId(clock.now()),
     jobs: knowledge.jobs,
     knowledge: knowledge.erasure,
+    subjectObjects: new SubjectObjects(stores),
+    partBytesMax: options.subjectExportPartBytes,
     state: state.erasure,
     fenceMs: options.erasureFenceMs ?? governanceLimits.fenceMsDefault,
     forgetCredentials: (ids) => identity.forget(ids),

@@ -120,3 +120,38 @@ export interface LegalHold {
   readonly created_by: string;
   readonly created_at: string;
 }
+
+/** Everything held about a subject, as zip archives that can be downloaded for a few days. */
+export interface NewSubjectExport {
+  readonly subject: ErasureSubject;
+  /** More paths that name the subject, as for an erasure. */
+  readonly paths?: readonly string[] | undefined;
+}
+
+export const subjectExportStates = ["queued", "running", "ready", "failed"] as const;
+export type SubjectExportState = (typeof subjectExportStates)[number];
+
+export interface SubjectExportPart {
+  /** Counted from 1. */
+  readonly part: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly files: number;
+}
+
+export interface SubjectExport {
+  readonly export_id: string;
+  readonly workspace_id: string;
+  readonly subject: { readonly type: ErasureSubjectType; readonly id: string };
+  readonly state: SubjectExportState;
+  readonly error: string | null;
+  /** Empty until it is ready. The last file of the last part is `manifest.json`, with the hash of every other file. */
+  readonly parts: readonly SubjectExportPart[];
+  /** Rows of the subject, and rows of others that mention it, by container. */
+  readonly rows: readonly { readonly store: string; readonly own: number; readonly mentions: number }[];
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly finished_at: string | null;
+  /** Then it is removed. */
+  readonly expires_at: string;
+}

@@ -14,4 +14,8 @@ export const governanceLimits = Object.freeze({
   /** How late another process sees a fence or a hold. */
   fenceMsDefault: 2_000,
   pageItemsMax: 100,
+  /** An archive of a subject's data is continued in another part after this. */
+  exportPartBytesMax: 1_073_741_824,
+  exportDays: 7,
+  exportsPerWorkspaceMax: 20,
 });

@@ -36,6 +36,11 @@ export class Naming {
     return changed === document ? undefined : changed;
   }
 
+  /** By a key of this object itself. */
+  namesIn(value: unknown): boolean {
+    return this.#namedIn(value);
+  }
+
   #isId(value: unknown): boolean {
     return value === this.subject.id;
   }

@@ -150,6 +150,15 @@ const grant: Decide = ({ document: { tenant, user } }, { naming: { subject }, wo
   return subject.type === "workspace" || (subject.type === "user" && own) ? remove : undefined;
 };
 
+const subjectExport: Decide = (
+  { document: { workspace_id, subject: exported } },
+  { naming: { subject }, workspace },
+) => {
+  if (workspace_id !== workspace) return undefined;
+  const same = isJsonObject(exported) && exported["type"] === subject.type && exported["id"] === subject.id;
+  return subject.type === "workspace" || same ? remove : undefined;
+};
+
 /** A copy of what expired under a hold: the hold is over, or it would have been kept. */
 const copy: Decide = ({ document: { held } }, { naming }) =>
   isJsonObject(held) && (naming.names(held) || naming.redacted(held) !== undefined) ? remove : undefined;
@@ -258,6 +267,12 @@ export const stores: readonly StoreRow[] = [
   kept("identity-workspaces", "the name of a workspace and who made its first key", "pinakes.identity"),
   kept("engine-moves", "progress of moves between engines", "pinakes.moves"),
   kept("pinakes-probe", "the store id", "pinakes.store"),
+  container(
+    "subject-exports",
+    ["workspace and subject", "deleted; archives follow within a minute"],
+    subjectExport,
+    "pinakes.governance",
+  ),
   kept("erasures", "keyed hashes of subjects", "pinakes.governance"),
   kept(
     "legal-holds",

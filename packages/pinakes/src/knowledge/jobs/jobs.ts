@@ -30,6 +30,7 @@ export const jobKinds = [
   "import",
   "fsck",
   "erasure",
+  "subject-export",
 ] as const;
 export type JobKind = (typeof jobKinds)[number];
 
