@@ -1,23 +1,29 @@
 /** Erasures and legal holds of all workspaces. Each call begins with a caller, who is an admin. */
-import { Erasures, type ErasuresDependencies } from "./erasure/erasures.ts";
+import type { ErasuresDependencies } from "./erasure/erasure-job.ts";
+import { Erasures } from "./erasure/erasures.ts";
 import { Holds } from "./holds/holds.ts";
+import { governanceLimits } from "./limits.ts";
 
 export interface GovernanceDependencies extends Omit<ErasuresDependencies, "holds"> {}
 
 export class Governance {
   readonly erasures: Erasures;
   readonly holds: Holds;
+  /** How often fences and holds of other processes are read. */
+  readonly seenMs: number;
 
-  constructor(erasures: Erasures, holds: Holds) {
+  constructor(erasures: Erasures, holds: Holds, seenMs: number) {
     this.erasures = erasures;
     this.holds = holds;
+    this.seenMs = seenMs;
   }
 }
 
 export async function openGovernance(deps: GovernanceDependencies): Promise<Governance> {
   const { items, system, clock, newId, fenceMs } = deps;
-  const holds = await new Holds({ items, system, clock, newId, seenMs: fenceMs }).open();
+  const seenMs = fenceMs === 0 ? governanceLimits.fenceMsDefault : fenceMs;
+  const holds = await new Holds({ items, system, clock, newId, seenMs }).open();
   items.erasure.beforePurge((tenant, container, rows) => holds.keepExpired(tenant, container, rows));
   const erasures = await new Erasures({ ...deps, holds }).open();
-  return new Governance(erasures, holds);
+  return new Governance(erasures, holds, seenMs);
 }
