@@ -46,7 +46,6 @@ export interface BackgroundOptions {
   readonly state: OpenedState;
   readonly migrations: Migrations;
   readonly governance: Governance;
-  readonly erasureFenceMs: number;
   /** The containers that were opened in this process: their expired items are purged. */
   readonly containers: ReadonlySet<string>;
   readonly sweepMs: number;
@@ -86,7 +85,7 @@ export function backgroundWork(parts: BackgroundOptions): Periodic[] {
     migrationWork(parts.migrations, log),
     new Periodic({
       name: "erasure fences",
-      everyMs: Math.max(1, parts.erasureFenceMs),
+      everyMs: parts.governance.seenMs,
       run: () => parts.governance.erasures.seeFences(),
       log,
     }),

@@ -7,9 +7,16 @@ import { makeCaller } from "./domain/caller.ts";
 import type { Log } from "./domain/log.ts";
 import { invalid } from "./domain/errors.ts";
 import { systemScope, type Scope } from "./domain/scope.ts";
-import { keysTenant } from "./encryption/index.ts";
+import { keysTenant, type WorkspaceKeys } from "./encryption/index.ts";
 import { timeOrderedId } from "./runtime/time-ordered-id.ts";
-import { erasureReason, Fences, fencedItems, governanceLimits, openGovernance } from "./governance/index.ts";
+import {
+  erasureReason,
+  Fences,
+  fencedItems,
+  governanceLimits,
+  openGovernance,
+  type Governance,
+} from "./governance/index.ts";
 import { openIdentity, workspaceIds } from "./identity/index.ts";
 import { recordingContainers } from "./items/sweeper.ts";
 import { WriteOutcomes, WriteProbe } from "./items/write-probe.ts";
@@ -95,25 +102,16 @@ export async function openStores(
     ...options.vectors,
   });
   undo.defer(() => vectors.close());
-  const features = await openFeatures(
-    {
-      ...{ items, objects, queue, vectors: vectors.vectors, triples, clock, log, fences },
-      database: config.database,
-      storeId: () => binding.storeId,
-    },
-    options,
-  );
+  const forFeatures = { items, objects, queue, vectors: vectors.vectors, triples, clock, log, fences, keys };
+  const storeId = () => binding.storeId;
+  const features = await openFeatures({ ...forFeatures, database: config.database, storeId }, options);
   undo.defer(() => features.close());
   const scopes = {
     ttl: () => systemScope("ttl sweep", logScope),
     dropBoxes: () => systemScope("drop-boxes: imports the deltas that producers announced", logScope),
   };
   const dropBoxes = options.dropBoxes ?? [];
-  const erasureFenceMs = options.erasureFenceMs || governanceLimits.fenceMsDefault;
-  const parts = {
-    ...{ items, objects, queue, vectors, ...features, containers, sweepMs, dropBoxes, scopes, log },
-    erasureFenceMs,
-  };
+  const parts = { items, objects, queue, vectors, ...features, containers, sweepMs, dropBoxes, scopes, log };
   const background = options.background === false ? [] : [...backgroundWork(parts), ...own];
   for (const work of background) work.start();
   undo.move(); // Everything is open: from here on close() closes it.
@@ -233,6 +231,7 @@ interface FeatureStores {
   readonly database: string;
   readonly fences: Fences;
   readonly storeId: () => string;
+  readonly keys: WorkspaceKeys | undefined;
 }
 
 async function openFeatures(stores: FeatureStores, options: OpenOptions): Promise<Features> {
@@ -291,20 +290,29 @@ async function openFeatures(stores: FeatureStores, options: OpenOptions): Promis
     owner: `${hostname()}.${process.pid}`,
     sources: options.migrationSources ?? [],
   }).open();
-  const governance = await openGovernance({
-    ...stores,
-    system: systemScope(erasureReason, logScope),
-    newId: () => timeOrderedId(clock.now()),
-    jobs: knowledge.jobs,
-    knowledge: knowledge.erasure,
-    subjectObjects: new SubjectObjects(stores),
-    partBytesMax: options.subjectExportPartBytes,
-    state: state.erasure,
-    fenceMs: options.erasureFenceMs ?? governanceLimits.fenceMsDefault,
-    forgetCredentials: (ids) => identity.forget(ids),
-    issuer: async () => stores.storeId(),
-  });
+  const governance = await governanceOf(stores, options, { knowledge, state, identity });
   const catalogSelections = await openSelections(items, { clock });
   const opened = undo.move();
   return { knowledge, state, identity, migrations, governance, catalogSelections, close: () => opened.disposeAsync() };
+}
+
+async function governanceOf(
+  stores: FeatureStores,
+  { logScope = stores.log, erasureFenceMs = governanceLimits.fenceMsDefault, subjectExportPartBytes }: OpenOptions,
+  { knowledge, state, identity }: Pick<Features, "knowledge" | "state" | "identity">,
+): Promise<Governance> {
+  return openGovernance({
+    ...stores,
+    system: systemScope(erasureReason, logScope),
+    newId: () => timeOrderedId(stores.clock.now()),
+    jobs: knowledge.jobs,
+    subjectObjects: new SubjectObjects(stores),
+    partBytesMax: subjectExportPartBytes,
+    knowledge: knowledge.erasure,
+    state: state.erasure,
+    fenceMs: erasureFenceMs,
+    forgetCredentials: (ids) => identity.forget(ids),
+    destroyKeys: async (workspace) => void (await stores.keys?.destroy(workspace)),
+    issuer: async () => stores.storeId(),
+  });
 }

@@ -116,7 +116,6 @@ export async function openKnowledge({
     responses: await Responses.open(deps.items),
     libraryRecords: await libraryContainer.open(deps.items),
   });
-  const knowledge = new Knowledge(services);
   const worker = new IngestWorker(deps, queue, new DocumentIngester(deps, catalog), {
     owner,
     slots: ingestPlaces,
@@ -126,7 +125,7 @@ export async function openKnowledge({
   const sweep = new Sweep({ ...services, watchdog: new Watchdog(deps, queue, registry) });
 
   return {
-    knowledge,
+    knowledge: new Knowledge(services),
     intake: services.migrationTarget,
     dropBoxPlace: (scope, collection) => dropBoxPlace(services, scope, collection),
     pipelines,

@@ -179,10 +179,10 @@ describe("what is erased", () => {
       { user_id: "erin", content: "secret" },
       { user_id: "otto", content: "mine" },
     ];
-    await workflows.checkpoint(test.as("otto"), flow.workflow_id, { step: 1, state: { messages } } as never);
+    await workflows.checkpoint(test.as("otto"), flow.workflow_id, { step: 1, state: { messages } });
     const done = await erase("erin");
     expect(done.stores.find(({ store }) => store === "workflow-states")).toMatchObject({ redacted: 1, deleted: 0 });
-    const { state } = (await workflows.resume(test.as("otto"), flow.workflow_id, { owner: "w" } as never)) as never;
+    const { state } = (await workflows.resume(test.as("otto"), flow.workflow_id, { owner: "w" })) as never;
     expect(state).toEqual({ messages: [{ erased: true }, { user_id: "otto", content: "mine" }] });
   });
 
@@ -197,7 +197,7 @@ describe("what is erased", () => {
       duration_ms: n,
       security_context: { user_id: user },
     });
-    await tools.putSettings(test.admin, { hash_chain: true } as never);
+    await tools.putSettings(test.admin, { hash_chain: true });
     for (const [n, user] of ["otto", "erin", "otto", "erin"].entries())
       await tools.ingest(test.admin, [call(user, n) as never]);
     await erase("erin");

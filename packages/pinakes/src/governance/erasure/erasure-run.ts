@@ -2,7 +2,6 @@
  * One attempt of an erasure in one workspace (RFC 0012). It can stop anywhere: the next attempt starts from the first step and finds what is
  * left. What it could not find again is recorded before it is removed.
  */
-import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { KnowledgeErasure } from "../../knowledge/index.ts";
@@ -10,8 +9,9 @@ import type { StateErasure } from "../../state/index.ts";
 import { inParallel } from "../../runtime/in-parallel.ts";
 import { succeeds } from "../../runtime/expected-errors.ts";
 import type { WalkedItem } from "../../ports/item-erasure.ts";
-import type { ItemKey } from "../../ports/item-store.ts";
+import type { ItemKey, Partition } from "../../ports/item-store.ts";
 import { governanceLimits } from "../limits.ts";
+import { emptyCounts } from "./counts.ts";
 import type { StoreCounts, WorkOfWorkspace } from "./records.ts";
 import { findLinks, hitsOf, placesOf, type Hit, type ScanContext, type StorePlace } from "./scan.ts";
 
@@ -21,6 +21,8 @@ export interface RunDependencies {
   /** Keeps what a later attempt could not find again, before this one goes on. */
   readonly keep: (change: (work: WorkOfWorkspace) => WorkOfWorkspace) => Promise<WorkOfWorkspace>;
   readonly keepLinks: () => Promise<void>;
+  /** The keys that encrypt the objects of a workspace. */
+  readonly destroyKeys: (workspace: string) => Promise<void>;
   /** Credentials that were deleted are forgotten by the caches of this process. */
   readonly forgetCredentials: (ids: readonly string[]) => void;
 }
@@ -45,6 +47,11 @@ export class ErasureRun {
     this.#context = context;
     this.#deps = deps;
     this.#scope = context.system.forTenant(context.workspace);
+  }
+
+  /** Finds what leads to rows that name nobody. */
+  async prepare(): Promise<void> {
+    await findLinks(this.#context, await placesOf(this.#context));
   }
 
   /** Counts what names the subject; nothing changes. */
@@ -228,13 +235,13 @@ export class ErasureRun {
   async #invocations(place: StorePlace, rows: readonly WalkedItem[]): Promise<number> {
     for (let at = 0; at < rows.length; at += governanceLimits.rowsPerStep) {
       const some = rows.slice(at, at + governanceLimits.rowsPerStep);
-      const days = new Set(some.map(({ partition }) => String(partition[0])));
+      const days = new Set(some.map(({ partition }) => firstText(partition)));
       await this.#deps.keep((work) => ({ ...work, tool_days: union(work.tool_days, days) }));
       await this.#keepPending(place.scope.tenant, place.container, some);
       const removed = await inParallel(some, atOnce, async (row) =>
         row.expired
           ? (await this.#context.items.erasure.remove(place.scope, place.container, [row])) > 0
-          : this.#deps.state.removeInvocation(place.scope, String(row.partition[0]), row),
+          : this.#deps.state.removeInvocation(place.scope, firstText(row.partition), row),
       );
       await this.#context.items.erasure.forget(place.scope, place.container, some);
       this.#count(place.container, "deleted", removed.filter(Boolean).length);
@@ -255,7 +262,7 @@ export class ErasureRun {
     const { items } = this.#context;
     const workflows = place.container === "workflow-states" ? [...partitions.values()] : [];
     if (place.container === "collections") await this.#purgeIn(place, partitions);
-    for (const { partition } of workflows) await this.#removeStates(String(partition[0]));
+    for (const { partition } of workflows) await this.#removeStates(firstText(partition));
     let removed = 0;
     for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
       const page = await items.erasure.walk(place.scope, place.container, { cursor });
@@ -263,7 +270,7 @@ export class ErasureRun {
       removed += await this.#deleteAll(place, rows);
       ({ cursor } = page);
     }
-    for (const { partition } of workflows) await this.#removeStates(String(partition[0]));
+    for (const { partition } of workflows) await this.#removeStates(firstText(partition));
     return removed;
   }
 
@@ -286,7 +293,10 @@ export class ErasureRun {
 
   async #removeObjects(): Promise<void> {
     const prefix = this.#objectsPrefix;
-    if (this.#isWorkspace) this.#count(triplesStore, "deleted", await this.#deps.knowledge.purgeTriples(this.#scope));
+    if (this.#isWorkspace) {
+      this.#count(triplesStore, "deleted", await this.#deps.knowledge.purgeTriples(this.#scope));
+      await this.#deps.destroyKeys(this.#context.workspace);
+    }
     if (prefix === undefined) return;
     this.#count(objectsStore, "deleted", await this.#deps.knowledge.removeObjects(this.#scope, prefix));
   }
@@ -315,10 +325,6 @@ export class ErasureRun {
   }
 }
 
-export function emptyCounts(store: string): StoreCounts {
-  return { store, found: 0, deleted: 0, redacted: 0, anonymised: 0, held: 0, remaining: null };
-}
-
 interface RowsOfDay {
   readonly date: string;
   readonly rows: readonly WalkedItem[];
@@ -331,7 +337,7 @@ class DayRows {
 
   /** The rows of the day before, or as many as are enough. */
   add(row: WalkedItem): RowsOfDay | undefined {
-    const date = String(row.partition[0]);
+    const date = firstText(row.partition);
     const full = date !== this.#date || this.#rows.length >= rowsOfADay ? this.take() : undefined;
     this.#date = date;
     this.#rows.push(row);
@@ -354,12 +360,7 @@ function union(known: readonly string[], more: Iterable<string>): string[] {
   return [...new Set([...known, ...more])];
 }
 
-/** Nothing in a run may end silently half done. */
-export function remainsError(remaining: number, counts: ReadonlyMap<string, StoreCounts>): PinakesError {
-  const where = [...counts.values()].filter(({ remaining: left }) => (left ?? 0) > 0);
-  const text = where.map(({ store, remaining: left }) => `${store} ${left}`).join(", ");
-  return new PinakesError(
-    "UNAVAILABLE",
-    `${remaining} rows or files still name the subject (${text}); it is tried again.`,
-  );
+/** The only value of a partition: a day, or the id of a workflow. */
+function firstText([value]: Partition): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

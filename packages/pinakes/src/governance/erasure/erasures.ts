@@ -5,48 +5,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Erasure, ErasureReceipt, ErasureSubject, ErasureVerification, NewErasure } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { invalid, PinakesError, show } from "../../domain/errors.ts";
-import type { JsonObject } from "../../domain/json.ts";
-import type { Log } from "../../domain/log.ts";
-import type { SystemScope } from "../../domain/scope.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { ItemStore } from "../../ports/item-store.ts";
-import type { TripleStore } from "../../ports/triple-store.ts";
-import { Later, type JobRecord, type Jobs, type JobTools, type KnowledgeErasure } from "../../knowledge/index.ts";
-import type { StateErasure } from "../../state/index.ts";
-import { requireAdmin, type Holds } from "../holds/holds.ts";
+import { requireAdmin } from "../holds/holds.ts";
 import { governanceLimits } from "../limits.ts";
 import { checkReceipt } from "../receipts/jws.ts";
-import { emptyCounts, ErasureRun, remainsError } from "./erasure-run.ts";
-import type { Fences } from "./fences.ts";
-import { Links } from "./links.ts";
-import { Naming } from "./naming.ts";
-import { receiptContent } from "./receipt-content.ts";
+import { checkSubject, type Subject } from "../subjects/subject.ts";
+import { governanceTenant } from "../tenant.ts";
+import { endedStates, ErasureJobs, type ErasuresDependencies } from "./erasure-job.ts";
 import { RecordStore } from "./record-store.ts";
-import { emptyWork, erasureItem, governanceTenant, newErasureFormat, type ErasureRecord } from "./records.ts";
-import { namesAnything, type ScanContext } from "./scan.ts";
-import { checkSubject, type Subject } from "./subject.ts";
-
-export interface ErasuresDependencies {
-  readonly items: ItemStore;
-  readonly triples: TripleStore;
-  readonly clock: Clock;
-  /** With `erasureReason`: it passes the fences. */
-  readonly system: SystemScope;
-  readonly log: Log;
-  readonly newId: () => string;
-  readonly jobs: Jobs;
-  readonly knowledge: KnowledgeErasure;
-  readonly state: StateErasure;
-  readonly fences: Fences;
-  readonly holds: Holds;
-  /** How late other processes see a fence. */
-  readonly fenceMs: number;
-  readonly forgetCredentials: (ids: readonly string[]) => void;
-  /** The store id: who issues receipts. */
-  readonly issuer: () => Promise<string>;
-  /** Makes the entries of the audit log anonymous. */
-  readonly forgetInLog?: ((workspace: string, subject: Subject) => Promise<void>) | undefined;
-}
+import { emptyWork, erasureItem, newErasureFormat, type ErasureRecord } from "./records.ts";
+import { namesAnything } from "./scan.ts";
 
 export interface ErasurePage {
   readonly items: readonly Erasure[];
@@ -54,23 +21,21 @@ export interface ErasurePage {
 }
 
 const waitMs = 200;
-/** Errors that pass are over soon; what does not is looked at again by the sweep of jobs. */
-const attemptsAtOnce = 3;
-const endedStates: ReadonlySet<string> = new Set(["done_live", "counted", "held"]);
 
 export class Erasures {
   readonly #deps: ErasuresDependencies;
   readonly #records: RecordStore;
-  readonly #own = new Set<string>();
+  readonly #jobs: ErasureJobs;
 
   constructor(deps: ErasuresDependencies) {
     this.#deps = deps;
     this.#records = new RecordStore(deps.items, deps.system);
+    this.#jobs = new ErasureJobs(deps, this.#records);
   }
 
   async open(): Promise<this> {
     await this.#records.open();
-    this.#deps.jobs.register("erasure", (_scope, job, tools) => this.#job(job, tools));
+    this.#deps.jobs.register("erasure", (_scope, job, tools) => this.#jobs.run(job, tools));
     this.#deps.holds.onReleased((workspace) => this.#afterRelease(workspace));
     await this.seeFences();
     return this;
@@ -82,7 +47,7 @@ export class Erasures {
     const fences = records.flatMap(({ erasure_id, workspaces, subject }) =>
       subject === undefined ? [] : [{ erasureId: erasure_id, workspaces, subject }],
     );
-    this.#deps.fences.replace(fences, this.#own);
+    this.#deps.fences.replace(fences, this.#jobs.own);
   }
 
   /**
@@ -125,7 +90,7 @@ export class Erasures {
     await this.#requireKnown(record, subject);
     if (record.dry_run) return this.#dryRun(record, subject);
     await this.#records.create({ ...record, fenced: true });
-    await this.#start(record);
+    await this.#jobs.start(record);
     return viewOf(record);
   }
 
@@ -176,7 +141,7 @@ export class Erasures {
       throw invalid("subject: it is not the one of this erasure; nothing was counted.");
     const stores = new Map<string, number>();
     for (const workspace of record.workspaces) {
-      const run = await this.#run(record, subject, workspace, new AbortController().signal);
+      const run = await this.#jobs.runOf(record, subject, workspace, new AbortController().signal);
       await run.verify();
       for (const { store, remaining } of run.counts.values())
         stores.set(store, (stores.get(store) ?? 0) + (remaining ?? 0));
@@ -212,7 +177,8 @@ export class Erasures {
 
   async #requireKnown(record: ErasureRecord, subject: Subject): Promise<void> {
     for (const workspace of record.workspaces)
-      if (await namesAnything(await this.#context(record, subject, workspace, new AbortController().signal))) return;
+      if (await namesAnything(await this.#jobs.contextOf(record, subject, workspace, new AbortController().signal)))
+        return;
     if (await this.#records.knows(record.workspace_id, record.subject_hmac)) return;
     throw new PinakesError(
       "NOT_FOUND",
@@ -221,32 +187,11 @@ export class Erasures {
   }
 
   async #dryRun(record: ErasureRecord, subject: Subject): Promise<Erasure> {
-    const counted = await this.#count(record, subject, new AbortController().signal);
+    const counted = await this.#jobs.count(record, subject, new AbortController().signal);
     const { subject: _, ...rest } = record;
     const ended: ErasureRecord = { ...rest, ...counted, state: "counted", finished_at: record.created_at };
     await this.#records.create(ended);
     return viewOf(ended);
-  }
-
-  async #count(
-    record: ErasureRecord,
-    subject: Subject,
-    signal: AbortSignal,
-  ): Promise<Pick<ErasureRecord, "stores" | "holds">> {
-    const runs: ErasureRun[] = [];
-    for (const workspace of record.workspaces) {
-      const run = await this.#run(record, subject, workspace, signal);
-      await run.scan();
-      runs.push(run);
-    }
-    return summed(runs);
-  }
-
-  async #start({ erasure_id, workspace_id, job_id }: ErasureRecord): Promise<void> {
-    const scope = this.#deps.system.forTenant(governanceTenant);
-    const input = { erasure_id, workspace_id };
-    const job = { kind: "erasure", repository_id: "", collection_id: "", created_by: "system", input } as const;
-    await this.#deps.jobs.start(scope, job, { job_id });
   }
 
   async #afterRelease(workspace: string): Promise<void> {
@@ -255,163 +200,12 @@ export class Erasures {
       for (const { erasure_id, state } of page.records) {
         if (state !== "held") continue;
         const again = { state: "received", fenced: true, finished_at: null, job_id: this.#deps.newId() } as const;
-        await this.#start(await this.#update(workspace, erasure_id, again));
+        await this.#jobs.start(
+          await this.#records.update(workspace, erasure_id, (current) => ({ ...current, ...again })),
+        );
       }
       ({ cursor } = page);
     }
-  }
-
-  /** From its first step, whatever an earlier attempt did. An erasure never gives up: what fails is tried again later. */
-  async #job({ input }: JobRecord, { signal, tell }: JobTools): Promise<JsonObject> {
-    const { erasure_id, workspace_id } = input as { readonly erasure_id: string; readonly workspace_id: string };
-    for (let attempt = 1; ; attempt += 1) {
-      const record = (await this.#records.read(workspace_id, erasure_id))?.record;
-      if (record === undefined) return { erasure_id, state: "unknown" };
-      if (endedStates.has(record.state)) return { erasure_id, state: record.state };
-      try {
-        const ended = await this.#attempt(record, signal, tell);
-        return { erasure_id, state: ended.state };
-      } catch (error) {
-        if (signal.aborted) throw error;
-        const message = error instanceof Error ? error.message : String(error);
-        this.#deps.log(`erasure ${erasure_id}: ${message}`, "warn");
-        await this.#update(workspace_id, erasure_id, { error: message });
-        if (attempt >= attemptsAtOnce) throw new Later(message);
-      }
-    }
-  }
-
-  async #attempt(record: ErasureRecord, signal: AbortSignal, tell: JobTools["tell"]): Promise<ErasureRecord> {
-    const { workspace_id: home, erasure_id: id } = record;
-    const { subject } = record;
-    let current = await this.#update(home, id, { attempts: record.attempts + 1, error: null });
-    if (subject !== undefined) {
-      await this.#fence(current, subject, signal);
-      current = await this.#update(home, id, { state: "scanning" });
-      const scanned = await this.#count(current, subject, signal);
-      current = await this.#update(home, id, { ...mergedFound(current, scanned), state: "executing" });
-      await tell({ done: 1, total: 4 });
-      current = await this.#execute(current, subject, signal);
-      await tell({ done: 2, total: 4 });
-    }
-    const held = current.holds.length > 0;
-    await this.#scrub(current);
-    await tell({ done: 3, total: 4 });
-    const ended = await this.#end(current, held);
-    this.#own.delete(id);
-    this.#deps.fences.lower(id);
-    return ended;
-  }
-
-  async #fence({ erasure_id, workspaces }: ErasureRecord, subject: Subject, signal: AbortSignal): Promise<void> {
-    this.#own.add(erasure_id);
-    await this.#deps.fences.raise({ erasureId: erasure_id, workspaces, subject });
-    // Other processes look for fences every `fenceMs`; a write that they began before has ended within another.
-    if (this.#deps.fenceMs > 0) await sleep(2 * this.#deps.fenceMs, undefined, { signal });
-  }
-
-  async #execute(record: ErasureRecord, subject: Subject, signal: AbortSignal): Promise<ErasureRecord> {
-    const { workspace_id: home, erasure_id: id } = record;
-    const runs: ErasureRun[] = [];
-    for (const workspace of record.workspaces) {
-      const run = await this.#run(record, subject, workspace, signal);
-      await run.scan();
-      run.counts.clear();
-      await run.execute();
-      await this.#deps.forgetInLog?.(workspace, subject);
-      runs.push(run);
-    }
-    await this.#update(home, id, { state: "verifying" });
-    let remaining = 0;
-    for (const run of runs) remaining += await run.verify();
-    const { stores, holds } = summed(runs);
-    const current = await this.#update(home, id, { stores: mergedDone(record.stores, stores), holds: [...holds] });
-    if (remaining > 0) throw remainsError(remaining, new Map(stores.map((one) => [one.store, one])));
-    if (holds.length > 0) return current;
-    await this.#records.dropLinks(home, id);
-    // From here on nobody can tell whose erasure it was, which is why the files are rewritten after it.
-    return this.#records.update(home, id, ({ subject: _, ...rest }) => ({
-      ...rest,
-      work: {},
-      updated_at: this.#now(),
-    }));
-  }
-
-  async #scrub(record: ErasureRecord): Promise<void> {
-    const { items, triples, system } = this.#deps;
-    const wanted = record.scrub ?? items.capabilities.engine === "sqlite";
-    if (!wanted || record.holds.length > 0) return;
-    await items.erasure.scrub(system);
-    await triples.scrub(system);
-  }
-
-  async #end(record: ErasureRecord, held: boolean): Promise<ErasureRecord> {
-    const { workspace_id: home, erasure_id: id } = record;
-    const issuer = await this.#deps.issuer();
-    const finished = this.#now();
-    return this.#records.end(
-      home,
-      id,
-      (current, chain) =>
-        receiptContent(current, { ...chain, issuer, receiptId: `${id}.${chain.sequence}`, finishedAt: finished, held }),
-      ({ fenced: _, ...current }, receiptId) => ({
-        ...current,
-        state: held ? "held" : "done_live",
-        error: null,
-        receipt_id: receiptId,
-        updated_at: finished,
-        finished_at: finished,
-      }),
-    );
-  }
-
-  async #run(record: ErasureRecord, subject: Subject, workspace: string, signal: AbortSignal): Promise<ErasureRun> {
-    const { workspace_id: home, erasure_id: id } = record;
-    const context = await this.#context(record, subject, workspace, signal);
-    return new ErasureRun(context, {
-      knowledge: this.#deps.knowledge,
-      state: this.#deps.state,
-      forgetCredentials: this.#deps.forgetCredentials,
-      keepLinks: () => this.#records.keepLinks(home, id, workspace, context.links.stored),
-      keep: async (change) => {
-        const stands = (current: ErasureRecord) => current.work[workspace] ?? emptyWork;
-        const known = await this.#records.read(home, id);
-        if (known === undefined) return change(emptyWork);
-        const next = change(stands(known.record));
-        if (next === stands(known.record)) return next;
-        const kept = await this.#records.update(home, id, (current) => ({
-          ...current,
-          work: { ...current.work, [workspace]: change(stands(current)) },
-        }));
-        return stands(kept);
-      },
-    });
-  }
-
-  async #context(
-    record: ErasureRecord,
-    subject: Subject,
-    workspace: string,
-    signal: AbortSignal,
-  ): Promise<ScanContext> {
-    const links = new Links();
-    for (const known of await this.#records.readLinks(record.workspace_id, record.erasure_id)) links.add(known);
-    const { items, system, holds, clock } = this.#deps;
-    const naming = new Naming(subject);
-    return {
-      items,
-      system,
-      naming,
-      workspace,
-      holds: await holds.inForce(workspace),
-      links,
-      since: clock.now(),
-      signal,
-    };
-  }
-
-  async #update(home: string, id: string, change: Partial<ErasureRecord>): Promise<ErasureRecord> {
-    return this.#records.update(home, id, (current) => ({ ...current, ...change, updated_at: this.#now() }));
   }
 
   async #checkOwnReceipt({ receipt_id, workspace_id }: ErasureRecord): Promise<ErasureVerification["receipt"]> {
@@ -435,10 +229,6 @@ export class Erasures {
     const public_key = await this.#records.publicKey();
     const checked = checkReceipt(jws, public_key);
     return { receipt_id, erasure_id, sequence, jws, content: checked.valid ? checked.content : {}, public_key };
-  }
-
-  #now(): string {
-    return new Date(this.#deps.clock.now()).toISOString();
   }
 }
 
@@ -480,53 +270,6 @@ function checkWorkspaces(
   if (wanted.length !== 1 || wanted[0] !== subject.id)
     throw invalid("workspaces: the erasure of a workspace is in that workspace alone.");
   return wanted;
-}
-
-function summed(runs: readonly ErasureRun[]): { stores: ErasureRecord["stores"]; holds: string[] } {
-  const stores = new Map<string, ErasureRecord["stores"][number]>();
-  for (const one of runs.flatMap((run) => [...run.counts.values()])) {
-    const known = stores.get(one.store) ?? emptyCounts(one.store);
-    stores.set(one.store, {
-      store: one.store,
-      found: known.found + one.found,
-      deleted: known.deleted + one.deleted,
-      redacted: known.redacted + one.redacted,
-      anonymised: known.anonymised + one.anonymised,
-      held: known.held + one.held,
-      remaining: one.remaining === null ? known.remaining : (known.remaining ?? 0) + one.remaining,
-    });
-  }
-  return { stores: [...stores.values()], holds: [...new Set(runs.flatMap((run) => [...run.holds]))] };
-}
-
-/** What the first attempt found stays: a later one finds only what was left. */
-function mergedFound(
-  record: ErasureRecord,
-  { stores, holds }: Pick<ErasureRecord, "stores" | "holds">,
-): Partial<ErasureRecord> {
-  const known = new Map(record.stores.map((one) => [one.store, one]));
-  const merged = stores.map((one) => ({ ...(known.get(one.store) ?? one), held: one.held }));
-  const rest = record.stores.filter(({ store }) => !stores.some((one) => one.store === store));
-  return { stores: [...merged, ...rest], holds: [...holds] };
-}
-
-/** What earlier attempts removed counts, too. */
-function mergedDone(before: ErasureRecord["stores"], now: ErasureRecord["stores"]): ErasureRecord["stores"] {
-  const names = new Set([...before, ...now].map(({ store }) => store));
-  return [...names].map((store) => {
-    const [earlier, latest] = [before, now].map(
-      (list) => list.find((one) => one.store === store) ?? emptyCounts(store),
-    ) as [ErasureRecord["stores"][number], ErasureRecord["stores"][number]];
-    return {
-      store,
-      found: earlier.found,
-      deleted: earlier.deleted + latest.deleted,
-      redacted: earlier.redacted + latest.redacted,
-      anonymised: earlier.anonymised + latest.anonymised,
-      held: latest.held,
-      remaining: latest.remaining ?? 0,
-    };
-  });
 }
 
 export function viewOf(record: ErasureRecord): Erasure {

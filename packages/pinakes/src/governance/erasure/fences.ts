@@ -7,12 +7,11 @@
  * - without fences a write costs one look into an empty map.
  */
 import { PinakesError } from "../../domain/errors.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ItemStore, Operation } from "../../ports/item-store.ts";
 import { RunningCalls } from "../../runtime/running-calls.ts";
-import { Naming } from "./naming.ts";
-import type { Subject } from "./subject.ts";
+import { Naming } from "../subjects/naming.ts";
+import type { Subject } from "../subjects/subject.ts";
 
 /** Of the scopes of erasures themselves, which pass their own fences. */
 export const erasureReason = "erasure: removes what names a subject, in the workspaces of its request";
@@ -86,8 +85,7 @@ function namesSubject(operation: Operation, naming: Naming): boolean {
 
 function holds(value: unknown, id: string): boolean {
   return (
-    value === id ||
-    (typeof value === "object" && value !== null && JSON.stringify(value as JsonObject).includes(JSON.stringify(id)))
+    value === id || (typeof value === "object" && value !== null && JSON.stringify(value).includes(JSON.stringify(id)))
   );
 }
 

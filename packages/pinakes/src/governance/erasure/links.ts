@@ -5,8 +5,8 @@
 import type { JsonObject } from "../../domain/json.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import type { WalkedItem } from "../../ports/item-erasure.ts";
-import type { Naming } from "./naming.ts";
-import { namingKeys, namingObjects } from "./subject.ts";
+import type { Naming } from "../subjects/naming.ts";
+import { namingKeys, namingObjects } from "../subjects/subject.ts";
 
 export class Links {
   readonly #sessions = new Set<string>();

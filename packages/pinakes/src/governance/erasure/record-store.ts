@@ -7,19 +7,19 @@ import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { ItemStore, Operation } from "../../ports/item-store.ts";
 import { newSigningKey, publicKeyOf, receiptHash, signReceipt } from "../receipts/jws.ts";
 import { governanceLimits } from "../limits.ts";
+import { governanceTenant } from "../tenant.ts";
 import type { StoredLinks } from "./links.ts";
 import {
   chainItem,
   erasureItem,
   ErasureRecord,
   erasuresContainer,
-  governanceTenant,
   keysPartition,
   linksPrefix,
   receiptItem,
   receiptPrefix,
 } from "./records.ts";
-import type { Subject } from "./subject.ts";
+import type { Subject } from "../subjects/subject.ts";
 
 const container = erasuresContainer.name;
 

@@ -13,7 +13,6 @@ import { erasureStates, erasureSubjectTypes } from "@pinakes/client";
 import { z } from "zod";
 import type { ContainerDefinition } from "../../ports/item-store.ts";
 
-export const governanceTenant = "pinakes.governance";
 /** Of every record. */
 const format = 1;
 
@@ -41,7 +40,6 @@ const counts = z.object({
 export type StoreCounts = z.output<typeof counts>;
 
 const incarnation = z.object({ repository_id: z.string(), collection_id: z.string(), incarnation: z.string() });
-export type AffectedIncarnation = z.output<typeof incarnation>;
 
 const work = z.object({
   /** Where documents were removed, and days whose sealed hours hold the subject's rows. */

@@ -3,8 +3,9 @@ import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { WalkedItem } from "../../ports/item-erasure.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import type { HoldMatcher } from "../holds/hold-matcher.ts";
-import { Links, linkingContainers } from "./links.ts";
-import type { Naming } from "./naming.ts";
+import type { Links } from "./links.ts";
+import { linkingContainers } from "./links.ts";
+import type { Naming } from "../subjects/naming.ts";
 import { everything, rowOf, stores, type StoreRow, type Verdict } from "./stores.ts";
 
 export interface ScanContext {

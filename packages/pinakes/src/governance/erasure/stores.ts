@@ -8,8 +8,8 @@ import { isJsonObject } from "../../domain/json.ts";
 import { companionField, isErasedEntry } from "../../state/index.ts";
 import type { WalkedItem } from "../../ports/item-erasure.ts";
 import type { Links } from "./links.ts";
-import type { Naming } from "./naming.ts";
-import { userHash } from "./subject.ts";
+import type { Naming } from "../subjects/naming.ts";
+import { userHash } from "../subjects/subject.ts";
 
 /** `delete`, `redact`: this row. The others are done by the feature that owns it. */
 export type Verdict =
@@ -183,6 +183,10 @@ const lane: Decide = ({ partition: [queue] }, { naming: { subject } }) =>
     ? remove
     : undefined;
 
+/** Objects and their backups that were encrypted with it cannot be read any more (RFC 0019). */
+const dataKey: Decide = ({ id }, { naming: { subject } }) =>
+  subject.type === "workspace" && id.startsWith(`${subject.id}:`) ? remove : undefined;
+
 const container = (
   store: string,
   [find, erase]: readonly [string, string],
@@ -258,6 +262,12 @@ export const stores: readonly StoreRow[] = [
   container("state-work", ["workspace", deleted], ofTenant, "pinakes.state"),
   container("migrations-work", ["workspace", deleted], ofTenant, "pinakes.migrations"),
   container("queues", ["lane of the workspace", deleted], lane, "pinakes.knowledge"),
+  container(
+    "workspace-keys",
+    ["workspace", "destroyed, so encrypted objects in backups cannot be read"],
+    dataKey,
+    "pinakes.keys",
+  ),
   kept("queue-attempts", "counts by message id"),
   kept("vectors", "heads and logs of vector collections: names and hashes only"),
   kept("triples", "quads; removed with the documents that support them"),

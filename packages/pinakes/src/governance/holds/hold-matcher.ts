@@ -1,8 +1,8 @@
 /** Which rows a legal hold keeps. Pure. */
 import type { HoldScope } from "@pinakes/client";
-import { compileFilter, type Filter } from "../../domain/filter.ts";
+import { compileFilter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { Naming } from "../erasure/naming.ts";
+import { Naming } from "../subjects/naming.ts";
 
 export interface HeldRow {
   readonly container: string;
@@ -39,7 +39,7 @@ function matcherOf(scope: HoldScope): (row: HeldRow) => boolean {
       return ({ document }) =>
         document["repository_id"] === scope.repository_id && document["collection_id"] === scope.collection_id;
     case "query": {
-      const test = compileFilter(scope.filter as Filter, "scope.filter");
+      const test = compileFilter(scope.filter, "scope.filter");
       return ({ container, document }) => container === scope.container && test(document);
     }
     case "user":

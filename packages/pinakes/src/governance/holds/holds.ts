@@ -8,14 +8,14 @@ import { hash } from "node:crypto";
 import { holdScopeTypes, type HoldScope, type LegalHold, type NewLegalHold } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
-import { compileFilter, type Filter } from "../../domain/filter.ts";
+import { compileFilter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { WalkedItem } from "../../ports/item-erasure.ts";
 import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
-import { checkId } from "../erasure/subject.ts";
-import { governanceTenant } from "../erasure/records.ts";
+import { checkId } from "../subjects/subject.ts";
+import { governanceTenant } from "../tenant.ts";
 import { governanceLimits } from "../limits.ts";
 import { HoldMatcher } from "./hold-matcher.ts";
 
@@ -224,7 +224,7 @@ function checkScope(scope: HoldScope): HoldScope {
       };
     case "query":
       if (filter === undefined) throw invalid("scope.filter: a query needs a filter on the container's documents.");
-      compileFilter(filter as Filter, "scope.filter");
+      compileFilter(filter, "scope.filter");
       return { type, container: checkId(container, "scope.container"), filter };
     default:
       return { type, id: checkId(id, "scope.id") };

@@ -35,7 +35,7 @@ export function verifyReceipts(receipts: readonly string[], publicKey: string): 
     if (before !== undefined && sequence !== before.sequence + 1)
       findings.push({
         ...place,
-        reason: `sequence ${String(sequence)} follows ${before.sequence}: a receipt is missing`,
+        reason: `sequence ${place.sequence} follows ${before.sequence}: a receipt is missing`,
       });
     else if (before !== undefined && previous !== before.hash)
       findings.push({ ...place, reason: "it names another predecessor than the receipt before it" });

@@ -25,7 +25,7 @@ export function anonymousRows(
   const [first] = rows;
   if (first === undefined) return [];
   const { metric_date, agent_id, workspace_id, metric_type, timestamp, dimensions } = first.document;
-  const hour = of === "hour" ? String(timestamp).slice(11, 13) : "00";
+  const hour = of === "hour" ? (timestamp as string).slice(11, 13) : "00";
   const at = `${metric_date as string}T${hour}:00:00.000Z`;
   const { environment = "", model = "" } = (dimensions ?? {}) as JsonObject;
   const kept = of === "hour" ? { environment, model } : { environment: "", model: "" };

@@ -11,7 +11,7 @@ export function erasedEntry(date: string, { document, modifiedAt }: WalkedItem, 
   // It expires when the entry would have: a chain expires from its oldest end.
   const left = Math.ceil((modifiedAt + toolSeries.ttlSeconds * 1000 - now) / 1000);
   return {
-    id: `${reservedIdPrefix}erased-${String(chain["sequence"])}`,
+    id: `${reservedIdPrefix}erased-${chain["sequence"] as number}`,
     [toolSeries.dateField]: date,
     [companionField]: "erased",
     chain,

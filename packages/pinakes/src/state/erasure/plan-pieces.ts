@@ -28,7 +28,7 @@ function piecesOf(rows: readonly WalkedItem[]): readonly Piece[] {
 
 function hourGroup({ document }: WalkedItem): string {
   const { environment, model } = (document["dimensions"] ?? {}) as { environment?: unknown; model?: unknown };
-  return JSON.stringify([String(document["timestamp"]).slice(0, 13), environment, model]);
+  return JSON.stringify([(document["timestamp"] as string).slice(0, 13), environment, model]);
 }
 
 /** Into pieces of `groupRowsMin` and the last of up to twice as many less one, which is within every engine's batch. */

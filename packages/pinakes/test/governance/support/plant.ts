@@ -4,8 +4,7 @@ import { Responses } from "../../../src/answers/responses.ts";
 import { openIdempotencyStore } from "../../../src/http/framework/index.ts";
 import { SessionStore } from "../../../src/http/mcp/session-store.ts";
 import type { Caller } from "../../../src/domain/caller.ts";
-import { ownVectorsName } from "../../../src/knowledge/records/raw-vectors-name.ts";
-import { body, settled, uploaded, type TestPinakes } from "../../knowledge/support/test-pinakes.ts";
+import { body, uploaded, type TestPinakes } from "../../knowledge/support/test-pinakes.ts";
 
 export interface Planted {
   /** Texts of the user, none of which may be left. */
@@ -91,7 +90,7 @@ export async function plant(
     ]);
     await pinakes.state.threads.append(who, `thread-${user}-${i}`, { user_id: user, text: canary("thread") });
   }
-  await pinakes.state.memories.search(who, { query: canaries[0] as string } as never);
+  await pinakes.state.memories.search(who, { query: canaries[0] as string });
   await pinakes.state.memories.append(who, {
     agent_id: "helper",
     session_id: sessions[0] as string,
@@ -112,7 +111,7 @@ export async function plant(
   await pinakes.state.workflows.checkpoint(who, flow.workflow_id, {
     step: 1,
     state: { text: canary("state"), large: large.repeat(60_000) },
-  } as never);
+  });
   const others = test.as("otto", { role: "admin" });
   const foreign = await pinakes.state.workflows.create(others, {
     type: "sequential",
@@ -123,8 +122,8 @@ export async function plant(
   await pinakes.state.workflows.checkpoint(others, foreign.workflow_id, {
     step: 1,
     state: { kept: "otto stays", messages: [{ user_id: user, content: canary("message") }] },
-  } as never);
-  await pinakes.state.entities.put(who, `entity-${user}`, { user_id: user, text: canary("entity") } as never);
+  });
+  await pinakes.state.entities.put(who, `entity-${user}`, { user_id: user, text: canary("entity") });
   await knowledge.files.create(who, {
     filename: `${canary("file")}.txt`,
     body: body(canary("filebytes")),
@@ -156,7 +155,7 @@ async function plantElsewhere(test: TestPinakes, who: Caller, canary: (what: str
   await sessions.deliver(who, `mcp-${user}`, "7", { result: canary("delivery") });
   await pinakes.catalogSelections.slot(who, "s1").set({ catalog_id: canary("catalog"), selected_at: 1 });
   const auth = pinakes.identity.embedded(test.as("root", { role: "admin" }));
-  await pinakes.identity.keys.create(auth, { name: canary("key"), user_id: user } as never);
+  await pinakes.identity.keys.create(auth, { name: canary("key"), user_id: user });
 }
 
 export async function incarnationOf(test: TestPinakes, repository: string, collection: string): Promise<string> {
@@ -176,5 +175,3 @@ async function vectorsOf(
       found.push(new Uint8Array(vector.buffer.slice(vector.byteOffset, vector.byteOffset + vector.byteLength)));
   return found;
 }
-
-export { ownVectorsName, settled };

@@ -1,6 +1,6 @@
 /** The parts of a row of somebody else that name a subject: what the subject may see of it. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
-import type { Naming } from "../erasure/naming.ts";
+import type { Naming } from "../subjects/naming.ts";
 
 export interface Mention {
   /** Names and indexes with dots between them. */
