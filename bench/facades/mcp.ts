@@ -37,7 +37,7 @@ export async function mcpRows(): Promise<readonly Row[]> {
           params: { name: "search", arguments: { query: question(i), in: [name], limit: 10 }, _meta: meta },
         };
         const answer = JSON.stringify(await server.call("POST", "/mcp", body, headers));
-        if (!answer.includes("row_id")) throw new Error(`Not a search result: ${answer.slice(0, 500)}`);
+        if (!answer.includes("chunk_id")) throw new Error(`Not a search result: ${answer.slice(0, 500)}`);
       },
       plain: (i) => server.call("POST", `${path}/search`, { query: question(i), limit: 10 }),
     }),

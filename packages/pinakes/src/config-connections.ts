@@ -8,6 +8,7 @@
  *   PINAKES_HEADERS_TIMEOUT_SECONDS       20     until all headers of a request have arrived
  *   PINAKES_REQUEST_TIMEOUT_SECONDS       300    until the whole request has arrived, uploads included
  *   PINAKES_BODY_IDLE_TIMEOUT_SECONDS     60     without a byte of an upload
+ *   PINAKES_ANSWER_IDLE_TIMEOUT_SECONDS   60     without a byte of an answer taken by the client
  *   PINAKES_KEEP_ALIVE_TIMEOUT_SECONDS    15     between two requests of a connection
  */
 import { invalid } from "./domain/errors.ts";
@@ -20,6 +21,7 @@ export interface ConnectionLimits {
   readonly headersTimeoutSeconds: number;
   readonly requestTimeoutSeconds: number;
   readonly bodyIdleTimeoutSeconds: number;
+  readonly answerIdleTimeoutSeconds: number;
   readonly keepAliveTimeoutSeconds: number;
 }
 
@@ -31,6 +33,7 @@ export const connectionDefaults: ConnectionLimits = Object.freeze({
   headersTimeoutSeconds: 20,
   requestTimeoutSeconds: 300,
   bodyIdleTimeoutSeconds: 60,
+  answerIdleTimeoutSeconds: 60,
   keepAliveTimeoutSeconds: 15,
 });
 

@@ -12,6 +12,7 @@ import type { RepositoryRecord } from "../knowledge/records/records.ts";
 import type { Quarantine } from "./quarantine/index.ts";
 import { auditCollection, auditRepository } from "./audit-incarnation.ts";
 import { beginAudit, type AuditDependencies } from "./audit-run.ts";
+import { auditFilesPage, firstFiles, type FilesPosition } from "./check-files.ts";
 import { auditIncarnationsPage } from "./check-incarnations.ts";
 import { Findings, type FindingKind } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
@@ -37,6 +38,8 @@ interface RoundPosition {
   readonly collections?: string | undefined;
   /** No more repositories in the workspace. */
   readonly lastRepository?: boolean | undefined;
+  /** Of the users' files, after the last repository. */
+  readonly files?: FilesPosition | undefined;
 }
 
 interface RoundState {
@@ -155,7 +158,7 @@ export class AuditRounds {
     }
   }
 
-  /** One page of incarnations, one repository or one collection. No position: the pass is complete. */
+  /** One page of incarnations or files, one repository or one collection. No position: the pass is complete. */
   async #step(position: RoundPosition, signal: AbortSignal, skip: boolean): Promise<Step> {
     const { items, system, lifecycle, workspaces } = this.#deps;
     const findings = new Findings();
@@ -195,7 +198,11 @@ export class AuditRounds {
           : { ...position, collections: cursor };
       return { position: behind, counts: findings.counts };
     }
-    if (position.lastRepository === true) return { position: { workspaces: position.workspaces }, counts: {} };
+    if (position.lastRepository === true) {
+      const files = skip ? undefined : await auditFilesPage(run, position.files ?? firstFiles);
+      const behind = files === undefined ? { workspaces: position.workspaces } : { ...position, files };
+      return { position: behind, counts: findings.counts };
+    }
     const { record, cursor } = await nextRepository(items, run.scope, position.repositories);
     if (record !== undefined && !skip) await auditRepository(run, record);
     return { position: behindRepository(position, record, cursor), counts: findings.counts };

@@ -1,6 +1,7 @@
 /** Connections that hold on to the server, over real sockets: each bound at the limit and one past it. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Hono } from "hono";
 import { afterEach, describe, expect, it } from "vitest";
 import { connectionDefaults, readConnectionLimits, type ConnectionLimits } from "../config-connections.ts";
@@ -42,6 +43,18 @@ async function start(limits: Partial<ConnectionLimits>): Promise<void> {
       auth: "public",
       body: z.looseObject({}),
       handler: () => ({ status: 200, body: { ok: true } }),
+    }),
+    defineRoute({
+      ...common,
+      method: "GET",
+      path: "/flood",
+      operationId: "flood",
+      auth: "caller",
+      handler: (request) =>
+        sse(request, async function* (_last, signal) {
+          for (let id = 0; !signal.aborted; id += 1)
+            yield { id: String(id), event: "document.status", data: { text: "x".repeat(100_000) } };
+        }),
     }),
     defineRoute({
       ...common,
@@ -149,6 +162,27 @@ describe("http: event streams", () => {
     expect(await answerOf(await open(events("bob")), "retry: ")).toContain("200 OK");
     first.destroy();
     for (let text = ""; !text.includes("200 OK");) text = await answerOf(await open(events()), "\r\n\r\n");
+  });
+
+  it("that their client never reads end after the time for that, and their places are free; quiet ones stay", async () => {
+    await start({ eventStreamsPerUserMax: 2, answerIdleTimeoutSeconds: 1 });
+    const quiet = await open(events());
+    expect(await answerOf(quiet, "retry: ")).toContain("200 OK");
+    const unread = await open(events().replace("/events", "/flood"));
+    unread.pause();
+    expect(await answerOf(await open(events()), "close one")).toMatch(/^HTTP\/1\.1 429 /);
+    for (let text = ""; !text.includes("200 OK");) {
+      const again = await open(events());
+      text = await answerOf(again, "\r\n\r\n");
+      if (!text.includes("200 OK")) again.destroy();
+      await sleep(50);
+    }
+    expect(quiet.readyState).toBe("open");
+    // One that reads gets far more than fits into any buffer.
+    const reading = await open(events("bob").replace("/events", "/flood"));
+    let bytes = 0;
+    for await (const chunk of reading as AsyncIterable<Buffer>) if ((bytes += chunk.length) > 30_000_000) break;
+    expect(bytes).toBeGreaterThan(30_000_000);
   });
 
   it("of all users: one more than fit is 429", async () => {

@@ -1,5 +1,6 @@
 /**
- * Bounds of connections: how many there are, of all and of one address, and how long a body may be silent. Headers, whole requests and
+ * Bounds of connections: how many there are, of all and of one address, how long a body may be silent, and how long a client may leave an
+ * answer unread. Headers, whole requests and
  * pauses between requests have Node's own timers (serve.ts).
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -7,11 +8,15 @@ import type { Socket } from "node:net";
 import type { ConnectionLimits } from "../config-connections.ts";
 import { addressKey } from "./framework/rate-limit.ts";
 
-type Bounds = Pick<ConnectionLimits, "connectionsMax" | "connectionsPerAddressMax" | "bodyIdleTimeoutSeconds">;
+type Bounds = Pick<
+  ConnectionLimits,
+  "connectionsMax" | "connectionsPerAddressMax" | "bodyIdleTimeoutSeconds" | "answerIdleTimeoutSeconds"
+>;
 
 export function boundConnections(server: Server, limits: Bounds): void {
   boundCount(server, limits);
   boundSilence(server, limits.bodyIdleTimeoutSeconds * 1000);
+  boundReading(server, limits.answerIdleTimeoutSeconds * 1000);
 }
 
 function boundCount(server: Server, { connectionsMax, connectionsPerAddressMax }: Bounds): void {
@@ -77,4 +82,28 @@ function boundSilence(server: Server, idleMs: number): void {
     const timer = setInterval(look, idleMs).unref();
     response.once("close", () => clearInterval(timer));
   });
+}
+
+/**
+ * A client that takes no byte of what waits for it is disconnected after at most twice the time; its streams end, and their places are free.
+ * An answer of which nothing waits, such as a quiet event stream, is left alone.
+ */
+function boundReading(server: Server, idleMs: number): void {
+  const answering = new Map<ServerResponse, { readonly socket: Socket; taken: number; waiting: boolean }>();
+  server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+    answering.set(response, { socket, taken: 0, waiting: false });
+    response.once("close", () => answering.delete(response));
+  });
+  const look = (): void => {
+    for (const one of answering.values()) {
+      const { socket } = one;
+      const taken = socket.bytesWritten - socket.writableLength;
+      const waiting = socket.writableLength > 0;
+      if (waiting && one.waiting && taken === one.taken) socket.destroy();
+      one.taken = taken;
+      one.waiting = waiting;
+    }
+  };
+  const timer = setInterval(look, idleMs).unref();
+  server.once("close", () => clearInterval(timer));
 }

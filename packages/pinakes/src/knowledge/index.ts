@@ -75,6 +75,7 @@ export { fileLimits } from "./files/limits.ts";
 export { stagedUri, type StagedFile, type StagingGrant } from "./files/staging.ts";
 export { readTriple } from "./graph/triple-view.ts";
 export type { CoreMessage } from "./library/library-cores.ts";
+export { chunkMetadata, entityMetadata } from "./library/vector-rows.ts";
 export type { LibraryDocumentChange } from "./library/library-documents.ts";
 export type {
   CoreKind,

@@ -42,6 +42,9 @@ export interface Quotas {
   readonly catalogsPerUserMax: number;
   readonly documentsPerCatalogMax: number;
   readonly documentsPerCollectionMax: number;
+  /** Of a user, apart from collections; pending uploads count. */
+  readonly filesPerUserMax: number;
+  readonly fileBytesPerUserMax: number;
   readonly catalogHitsMax: number;
   /** Concurrent expensive queries per process: SPARQL, SQL, and aggregates of metrics … */
   readonly queriesMax: number;
@@ -79,6 +82,8 @@ export const quotaDefaults: Quotas = Object.freeze({
   catalogsPerUserMax: 100,
   documentsPerCatalogMax: 500,
   documentsPerCollectionMax: 1_000_000,
+  filesPerUserMax: 100_000,
+  fileBytesPerUserMax: 107_374_182_400,
   catalogHitsMax: 20,
   queriesMax: 16,
   queriesPerWorkspaceMax: 4,

@@ -6,6 +6,12 @@
 import { realpath } from "node:fs/promises";
 import { resolve, sep } from "node:path";
 import { PinakesError, invalid, show } from "../domain/errors.ts";
+import {
+  narrowedCassandra,
+  readCassandraAddress,
+  showCassandraAddress,
+  type CassandraAddress,
+} from "../outgoing/cassandra-address.ts";
 import { isWithin, readHttpAddress, type HttpAddress } from "../outgoing/http-address.ts";
 import {
   narrowedBy,
@@ -24,22 +30,35 @@ export interface PostgresSource {
   readonly connection: object;
 }
 
+/** A keyspace of Cassandra that may be read. */
+export interface CassandraSource {
+  /** Without a password. */
+  readonly shown: string;
+  readonly keyspace: string;
+  readonly address: CassandraAddress;
+  readonly password: string | undefined;
+}
+
 const setting = "PINAKES_MIGRATION_SOURCES";
 
 export class AllowedSources {
   readonly #folders: readonly string[] | "any";
   readonly #servers: readonly HttpAddress[] | "any";
   readonly #databases: readonly PostgresAddress[] | "any";
+  readonly #clusters: readonly CassandraAddress[] | "any";
 
   constructor(allowed: readonly string[] | "any") {
     if (allowed === "any") {
-      this.#folders = this.#servers = this.#databases = "any";
+      this.#folders = this.#servers = this.#databases = this.#clusters = "any";
       return;
     }
     const addresses = allowed.filter(isAddress);
     this.#folders = allowed.filter((source) => !isAddress(source));
     this.#databases = addresses.filter(isPostgres).map((text) => readPostgresAddress(text, setting));
-    this.#servers = addresses.filter((text) => !isPostgres(text)).map((text) => readHttpAddress(text, setting));
+    this.#clusters = addresses.filter(isCassandra).map((text) => readCassandraAddress(text, setting));
+    this.#servers = addresses
+      .filter((text) => !isPostgres(text) && !isCassandra(text))
+      .map((text) => readHttpAddress(text, setting));
   }
 
   /** The path, resolved so that links cannot lead out of the allowed folders. */
@@ -80,6 +99,27 @@ export class AllowedSources {
     };
   }
 
+  /** The same node; user and keyspace if the operator set them, and TLS if they asked for it. */
+  cassandra(text: string, called: string): CassandraSource {
+    const wanted = readCassandraAddress(text, called);
+    if (wanted.password !== undefined)
+      throw invalid(
+        `${called}: the address has a password, which would be stored with the migration. Leave it out, and give it in CASSANDRA_PASSWORD.`,
+      );
+    const clusters = this.#clusters;
+    const source =
+      clusters === "any"
+        ? wanted
+        : clusters.map((allowed) => narrowedCassandra(wanted, allowed)).find((one) => one !== undefined);
+    if (source === undefined) throw this.#refused(show(showCassandraAddress(wanted)));
+    if (source.keyspace === undefined)
+      throw invalid(`${called}: names no keyspace, as in cassandra://host:9042/keyspace.`);
+    // CASSANDRA_PASSWORD names no server, so it is sent only where there is no choice of servers.
+    const named = clusters === "any" || clusters.length === 1;
+    const password = source.password ?? (named ? process.env["CASSANDRA_PASSWORD"] : undefined);
+    return { shown: showCassandraAddress(source), keyspace: source.keyspace, address: source, password };
+  }
+
   #refused(source: string): PinakesError {
     return new PinakesError(
       "FORBIDDEN",
@@ -94,6 +134,10 @@ function isAddress(text: string): boolean {
 
 function isPostgres(text: string): boolean {
   return /^postgres(?:ql)?:/i.test(text);
+}
+
+function isCassandra(text: string): boolean {
+  return /^cassandra:/i.test(text);
 }
 
 /** A missing file has no links; opening it reports the error. */

@@ -17,7 +17,7 @@ import {
 } from "./collection/collection-source.ts";
 import { LisaSource, LisaSpec } from "./other/lisa-source.ts";
 import { UnregisteredSource, UnregisteredSpec } from "./other/unregistered-source.ts";
-import { ChromaSpec, RowsSpec } from "./rows/spec.ts";
+import { ChromaSpec, MilvusSpec, QdrantSpec, RowsSpec } from "./rows/spec.ts";
 import { TriplesSpec } from "./triples/spec.ts";
 
 interface Opening {
@@ -48,6 +48,14 @@ const kinds: Readonly<Record<string, Kind<never>>> = {
   chroma: defineKind({
     spec: ChromaSpec,
     open: async (spec, opening) => (await import("./rows/open-rows.ts")).openChroma(spec, opening),
+  }),
+  qdrant: defineKind({
+    spec: QdrantSpec,
+    open: async (spec, opening) => (await import("./rows/open-rows.ts")).openVectorStore(spec, opening),
+  }),
+  milvus: defineKind({
+    spec: MilvusSpec,
+    open: async (spec, opening) => (await import("./rows/open-rows.ts")).openVectorStore(spec, opening),
   }),
   unregistered: defineKind({
     spec: UnregisteredSpec,

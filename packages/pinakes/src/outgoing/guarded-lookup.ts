@@ -5,7 +5,7 @@
  * address writes it as a number.
  */
 import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from "node:dns";
-import { BlockList, Socket, type LookupFunction } from "node:net";
+import { BlockList, isIP, Socket, type LookupFunction } from "node:net";
 import { PinakesError } from "../domain/errors.ts";
 
 const refused = new BlockList();
@@ -49,6 +49,17 @@ export function guardedLookup(resolve: Resolve = dnsLookup): LookupFunction {
       const reason = `${name} resolves to ${bad.address}, an address of the machine's own network, which must not be called by name`;
       answer(new PinakesError("FORBIDDEN", `${reason}.`), []);
     });
+}
+
+/** The address to connect to, for clients that take no lookup function; one that is written as a number stays. */
+export async function resolveGuarded(host: string): Promise<string> {
+  if (isIP(host) !== 0) return host;
+  return new Promise((resolve, reject) => {
+    guardedLookup()(host, { all: false }, (error, found) => {
+      if (error === null) resolve(found as string);
+      else reject(error);
+    });
+  });
 }
 
 /** For clients that take a socket and call `connect(port, host)` on it. */

@@ -1,5 +1,6 @@
 /** The background audit: bounded rounds over all workspaces, resumed by any process. */
 import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
 import { expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
 import { auditLimits, quarantineLimits, walkWorkspaces } from "../../src/knowledge/index.ts";
@@ -56,6 +57,29 @@ it("R-TG-54 W13 covers every workspace, counts findings by kind, and removes onl
   world.now += auditLimits.passPauseMs;
   await pass(world, process);
   expect(process.opened.audit.figures.found).toEqual({ object_without_record: 1 });
+  await process.close();
+});
+
+it("covers users' files: records without bytes, and bytes without a record once no upload can be sending them", async () => {
+  await using world = await World.open();
+  const process = await auditing(world);
+  const { files } = process.knowledge;
+  const newFile = () => ({
+    filename: "a.txt",
+    body: Readable.from([Buffer.from("bytes")]),
+    settings: async () => ({ purpose: "assistants" as const }),
+  });
+  const [kept, broken] = [await files.create(world.admin, newFile()), await files.create(world.admin, newFile())];
+  const stray = `files/${kept.owner}/file-${"0".repeat(32)}/content`;
+  await world.objects.put(world.admin.scope, stray, Buffer.from("left"));
+  await world.objects.delete(world.admin.scope, [`files/${broken.owner}/${broken.id}/content`]);
+  await pass(world, process);
+  expect(process.opened.audit.figures.found).toEqual({ record_without_object: 1 });
+  world.now += 3 * 86_400_000;
+  await pass(world, process);
+  expect(process.opened.audit.figures.found).toEqual({ record_without_object: 1, object_without_record: 1 });
+  // Only requested audits repair.
+  expect(await world.objects.head(world.admin.scope, stray)).toBeDefined();
   await process.close();
 });
 

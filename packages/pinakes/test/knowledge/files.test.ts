@@ -1,10 +1,14 @@
 /** Users' files: bytes without records, deletes that were interrupted, expiries, and batches, whatever process dies where. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Caller } from "../../src/domain/caller.ts";
+import { ownerOf } from "../../src/knowledge/files/file-records.ts";
 import type { FileBatch, Knowledge } from "../../src/knowledge/index.ts";
+import type { ItemStore } from "../../src/ports/item-store.ts";
 import { Audited, dayMs } from "../audit/support/audited.ts";
 import { until } from "../support/until.ts";
 import type { FaultKind } from "../vectors/support/calls.ts";
 import { Crashes } from "./support/crashes.ts";
+import { knowledgeEngines } from "./support/knowledge-engines.ts";
 import { Machine, type Process } from "./support/machine.ts";
 import { body, openTestPinakes, texts, type Place } from "./support/test-pinakes.ts";
 
@@ -24,6 +28,13 @@ const newFile = (text: string, expires_after_seconds?: number) => ({
 
 async function objectKeys(prefix: string): Promise<readonly string[]> {
   return (await machine.objects.list(machine.admin.scope, prefix, { limit: 1_000 })).keys.map(({ key }) => key);
+}
+
+/** What the quota counts; zero before the first file. */
+async function usageOf(items: ItemStore, { scope, userId }: Caller): Promise<{ files: number; bytes: number }> {
+  const found = await items.read(scope, "files", { partition: [ownerOf(userId)], id: "usage" });
+  const { files, bytes } = (found?.document ?? { files: 0, bytes: 0 }) as { files: number; bytes: number };
+  return { files, bytes };
 }
 
 async function sweepLater(ms: number): Promise<void> {
@@ -109,11 +120,75 @@ describe("a process that dies at any call", () => {
       }
     }
     if (said.includes("attached")) expect(attached.length, at).toBeGreaterThanOrEqual(1);
+    expect(await usageOf(machine.items, caller), at).toEqual({
+      files: here.length,
+      bytes: here.reduce((bytes, file) => bytes + file.bytes, 0),
+    });
     for (const { id } of here) await files.delete(caller, id);
     expect(await objectKeys("files/"), at).toEqual([]);
+    expect(await usageOf(machine.items, caller), at).toEqual({ files: 0, bytes: 0 });
     expect((await documents.list(caller, repository, collection)).items, at).toEqual([]);
     await process.close();
   }
+});
+
+describe.each(knowledgeEngines())("the quota of a user on %s", (_name, openOn) => {
+  it("at the limits files are taken, one file or byte more is refused and leaves nothing; what goes makes room", async () => {
+    await using elsewhere = await openOn({ quotas: { filesPerUserMax: 3, fileBytesPerUserMax: 20 } });
+    const { knowledge, pinakes, as } = elsewhere;
+    const { files } = knowledge;
+    const [ann, ben] = [as("ann"), as("ben")];
+    const objects = async () => (await pinakes.objects.list(ann.scope, "files/")).keys.length;
+    const at = async (what: { files: number; bytes: number }) =>
+      expect(await usageOf(pinakes.items, ann)).toEqual(what);
+    const tried = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, i) => files.create(ann, newFile(`file ${i}`))),
+    );
+    expect(tried.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+    for (const one of tried)
+      if (one.status === "rejected")
+        expect(one.reason).toMatchObject({
+          code: "LIMIT_EXCEEDED",
+          detail: expect.stringContaining("filesPerUserMax") as string,
+        });
+    await at({ files: 3, bytes: 18 });
+    expect(await objects()).toBe(3);
+    const upload = { filename: "u.txt", purpose: "assistants" as const, bytes: 8, mime_type: "text/plain" };
+    await expect(files.beginUpload(ann, upload)).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    // Others have a quota of their own.
+    await files.delete(ben, (await files.create(ben, newFile("twenty characters..."))).id);
+
+    const [first] = (await files.list(ann)).items;
+    await files.delete(ann, first?.id as string);
+    // A pending upload has its place; the file that it becomes takes it.
+    await expect(files.beginUpload(ann, { ...upload, bytes: 9 })).rejects.toMatchObject({
+      detail: expect.stringContaining("fileBytesPerUserMax") as string,
+    });
+    const begun = await files.beginUpload(ann, upload);
+    await expect(files.create(ann, newFile(""))).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    const part = await files.addPart(ann, begun.id, body("eight ch"));
+    await files.completeUpload(ann, begun.id, { part_ids: [part.id.split(":").at(-1) as string] });
+    await at({ files: 3, bytes: 20 });
+    for (const { id } of (await files.list(ann)).items) await files.delete(ann, id);
+    await at({ files: 0, bytes: 0 });
+    await files.cancelUpload(ann, (await files.beginUpload(ann, { ...upload, bytes: 20 })).id);
+    await expect(files.create(ann, newFile("one more than twenty!"))).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    await at({ files: 0, bytes: 0 });
+    expect(await objects()).toBe(0);
+    await files.create(ann, newFile("twenty characters..."));
+    await at({ files: 1, bytes: 20 });
+  });
+
+  it("files from before the record of usage are counted", async () => {
+    await using elsewhere = await openOn({ quotas: { filesPerUserMax: 2 } });
+    const { knowledge, pinakes, as } = elsewhere;
+    const ann = as("ann");
+    for (const text of ["one", "two"]) await knowledge.files.create(ann, newFile(text));
+    await pinakes.items.write(ann.scope, "files", [ownerOf("ann")], { op: "delete", id: "usage" });
+    await expect(knowledge.files.create(ann, newFile("three"))).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+    await knowledge.files.delete(ann, (await knowledge.files.list(ann)).items[0]?.id as string);
+    expect(await usageOf(pinakes.items, ann)).toEqual({ files: 1, bytes: 3 });
+  });
 });
 
 describe("expiry", () => {

@@ -11,7 +11,6 @@ import { open } from "../../src/open.ts";
 const run = promisify(execFile);
 const root = new URL("../../../../", import.meta.url);
 const cli = fileURLToPath(new URL("packages/pinakes/src/cli/pinakes.ts", root));
-const client = new URL("packages/client/src/index.ts", root).href;
 const rootToken = "root-token-of-the-guide-0123456789";
 
 export interface Answer {
@@ -24,6 +23,15 @@ export async function blocksOf(guide: string, language: "sh" | "ts"): Promise<st
   return [...page.matchAll(/```(\w+)\n([^]*?)```/g)]
     .filter(([, name]) => name === language)
     .map(([, , text]) => text as string);
+}
+
+/** The program is in a folder without packages: its imports are those of this one. */
+function withResolvedImports(program: string): string {
+  return program.replaceAll(/ from "(?!node:)([^".][^"]*)"/g, (_, name: string) => {
+    const url =
+      name === "@pinakes/client" ? new URL("packages/client/src/index.ts", root).href : import.meta.resolve(name);
+    return ` from ${JSON.stringify(url)}`;
+  });
 }
 
 /** A server as `npm start` runs it in the folder `dir`, with its stores in `dir/data`. */
@@ -49,10 +57,10 @@ export async function openGuide(dir: string) {
       }));
       return { calls: blocks.join("").match(/^curl .*/gm) ?? [], answers };
     },
-    /** What the blocks, as one program, print. */
+    /** What the blocks, as one program, print; it finds the server at the address that the pages name. */
     async program(blocks: readonly string[]): Promise<string> {
       const file = join(dir, "guide.ts");
-      await writeFile(file, blocks.join("\n").replaceAll(`"@pinakes/client"`, JSON.stringify(client)));
+      await writeFile(file, withResolvedImports(blocks.join("\n")).replaceAll("http://127.0.0.1:7430", server.url));
       const { stdout } = await run(process.execPath, [file], {
         cwd: dir,
         env: { ...env, PINAKES_URL: server.url, PINAKES_KEY: rootToken },

@@ -1,7 +1,16 @@
 /** Fields of each kind of source (docs/migrations.md), and how a form becomes a request. */
 import { migrationStrings } from "../../strings/migrations.ts";
 
-export const sourceKinds = ["collection", "triples", "rows", "chroma", "unregistered", "lisa"] as const;
+export const sourceKinds = [
+  "collection",
+  "triples",
+  "rows",
+  "chroma",
+  "qdrant",
+  "milvus",
+  "unregistered",
+  "lisa",
+] as const;
 export type SourceKind = (typeof sourceKinds)[number];
 
 interface Words {
@@ -32,6 +41,8 @@ const target = (name: string, words: Words, required = false): SourceField => ({
 });
 const into = [target("repository", s.repository), text("user", s.user)];
 
+const vectorStore = [text("server", s.server, true), ...into, text("text_field", s.text_field), flag("lossy", s.lossy)];
+
 export const sourceFields: Readonly<Record<SourceKind, readonly SourceField[]>> = {
   collection: [
     { name: "repository", input: "repository", ...s.from_repository, required: true },
@@ -44,6 +55,7 @@ export const sourceFields: Readonly<Record<SourceKind, readonly SourceField[]>> 
     text("sqlite", s.sqlite),
     text("postgres", s.postgres),
     text("schema", s.schema),
+    text("cassandra", s.cassandra),
     text("csv", s.csv),
     { name: "objects", input: "objects", ...s.objects, required: true },
     text("separator", s.separator),
@@ -66,6 +78,8 @@ export const sourceFields: Readonly<Record<SourceKind, readonly SourceField[]>> 
     text("text_field", s.text_field),
     flag("lossy", s.lossy),
   ],
+  qdrant: vectorStore,
+  milvus: vectorStore,
   unregistered: [target("repository", s.repository, true), text("listing", s.listing)],
   lisa: [text("folder", s.folder, true)],
 };

@@ -43,6 +43,7 @@ async function placeOf(kind: string, place: string | undefined): Promise<JsonObj
     throw new UsageError(`migrate plan ${kind}: say where it is, such as a file, a folder or an address.`);
   switch (kind) {
     case "triples": {
+      if (/^cassandra:/i.test(place)) return { cassandra: place };
       if (isAddress(place)) return { postgres: place };
       const folder = (await stat(place).catch(() => undefined))?.isDirectory() ?? false;
       return folder ? { csv: place } : { sqlite: place };
@@ -51,11 +52,14 @@ async function placeOf(kind: string, place: string | undefined): Promise<JsonObj
       return { path: place };
     case "chroma":
       return isAddress(place) ? { server: place } : { folder: place };
+    case "qdrant":
+    case "milvus":
+      return { server: place };
     case "lisa":
       return { folder: place };
     default:
       throw new UsageError(
-        `migrate plan: "${kind}" is not known; there are triples, rows, chroma, unregistered, lisa.`,
+        `migrate plan: "${kind}" is not known; there are triples, rows, chroma, qdrant, milvus, unregistered, lisa.`,
       );
   }
 }

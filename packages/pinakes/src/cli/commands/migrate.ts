@@ -17,9 +17,9 @@ const plan = defineCommand({
   words: [1, 2],
   summary: "read a source to its end and tell what is there: counts, hashes, problems; nothing is changed",
   details: [
-    "Kinds: triples (a SQLite file, postgres://…, or a folder of CSV files), rows (JSONL or Parquet, a file or a folder), chroma (a folder, or",
-    "http://…), unregistered (what the stores hold without a record, or a listing), lisa (a folder of tables and objects). docs/migrations.md",
-    "has what a mapping may say.",
+    "Kinds: triples (a SQLite file, postgres://…, cassandra://…, or a folder of CSV files), rows (JSONL or Parquet, a file or a folder), chroma",
+    "(a folder, or http://…), qdrant and milvus (http://…), unregistered (what the stores hold without a record, or a listing), lisa (a folder",
+    "of tables and objects). docs/migrations.md has what a mapping may say.",
   ].join("\n"),
   options: {
     repository: { type: "string", value: "ID", help: "where the collections go" },

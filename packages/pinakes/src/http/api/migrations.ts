@@ -113,7 +113,7 @@ function recordRoutes(migrations: Migrations): readonly Route[] {
         source: z
           .record(z.string(), z.json())
           .describe(
-            "`kind` is triples, rows, chroma, unregistered, collection or lisa; the rest is in docs/migrations.md.",
+            "`kind` is triples, rows, chroma, qdrant, milvus, unregistered, collection or lisa; the rest is in docs/migrations.md.",
           ),
         retain_days: z
           .number()

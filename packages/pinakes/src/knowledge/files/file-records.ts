@@ -1,12 +1,14 @@
 /**
  * Files: bytes that a user keeps by id, apart from any collection, and attaches to collections as documents.
  *
- *   files  (owner)   the user's files; the collections that each is attached to; uploads in parts and their parts; staged files
+ *   files  (owner)   the user's files and how much they are; the collections that each is attached to; uploads in parts and their parts;
+ *                    staged files
  *
  * Invariants
  * - ids are time-ordered, so the order of a partition is that of creation, and an id is a position in every list;
  * - an object of a file or of a part is written only after the registry of work names it, so bytes whose record was never written are
  *   found and removed;
+ * - `usage` is the sum of the partition's files and pending uploads: it changes in their batches;
  * - `deleted` is set before anything of a file is removed, and the record goes last.
  */
 import { hash } from "node:crypto";
@@ -84,6 +86,8 @@ const StagedRecordSchema = z.object({
   created_at: z.string(),
   expires_at: z.string(),
 });
+/** What the user's files and pending uploads amount to (file-usage.ts). */
+const UsageRecordSchema = z.object({ ...common, kind: z.literal("usage"), files: z.number(), bytes: z.number() });
 
 export const filesContainer = defineContainer({
   name: "files",
@@ -94,6 +98,7 @@ export const filesContainer = defineContainer({
     UploadRecordSchema,
     PartRecordSchema,
     StagedRecordSchema,
+    UsageRecordSchema,
   ]),
   // For audits, which read the files of all users.
   indexes: { byKind: { partition: ["kind"], sort: ["id"] } },
@@ -105,11 +110,13 @@ export type LinkRecord = Stored<z.infer<typeof LinkRecordSchema>>;
 export type UploadRecord = Stored<z.infer<typeof UploadRecordSchema>>;
 export type PartRecord = Stored<z.infer<typeof PartRecordSchema>>;
 export type StagedRecord = Stored<z.infer<typeof StagedRecordSchema>>;
+export type UsageRecord = Stored<z.infer<typeof UsageRecordSchema>>;
 
 export const filePrefix = "file-";
 export const uploadPrefix = "upload_";
 const partPrefix = "part_";
 export const stagedPrefix = "staged_";
+export const usageId = "usage";
 
 const hexOf = (id: string): string => id.replaceAll("-", "");
 export const newFileId = (id: string): string => `${filePrefix}${hexOf(id)}`;

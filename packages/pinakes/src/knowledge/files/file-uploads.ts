@@ -1,9 +1,9 @@
 /** Uploads in parts: bytes that come in several requests and become one file when all of them are here. */
 import { createHash } from "node:crypto";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { PinakesError, hasCode, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
-import { ifMissing } from "../../runtime/expected-errors.ts";
+import { ifMissing, succeeds } from "../../runtime/expected-errors.ts";
 import { notFound } from "../access/access.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { MeasuredBody } from "../documents/measured-body.ts";
@@ -25,6 +25,7 @@ import {
   type UploadRecord,
 } from "./file-records.ts";
 import { checkFileExpiry, checkPurpose, type Files } from "./files.ts";
+import type { FileUsage } from "./file-usage.ts";
 import { fileLimits } from "./limits.ts";
 
 export interface NewFileUpload {
@@ -47,16 +48,26 @@ export interface FileUploadView extends Omit<UploadRecord, "status" | "kind" | "
   readonly status: "pending" | "completed" | "cancelled" | "expired";
 }
 
+interface FileUploadsDependencies {
+  readonly deps: KnowledgeDependencies;
+  readonly registry: KnowledgeWork;
+  readonly records: FileRecords;
+  readonly usage: FileUsage;
+  readonly files: Files;
+}
+
 export class FileUploads {
   readonly #deps: KnowledgeDependencies;
   readonly #registry: KnowledgeWork;
   readonly #records: FileRecords;
+  readonly #usage: FileUsage;
   readonly #files: Files;
 
-  constructor(deps: KnowledgeDependencies, registry: KnowledgeWork, records: FileRecords, files: Files) {
+  constructor({ deps, registry, records, usage, files }: FileUploadsDependencies) {
     this.#deps = deps;
     this.#registry = registry;
     this.#records = records;
+    this.#usage = usage;
     this.#files = files;
   }
 
@@ -77,21 +88,22 @@ export class FileUploads {
       { kind: "file", tenant: scope.tenant, repository_id: owner, collection_id: "", incarnation: id },
       expires + fileLimits.unfinishedMsMax,
     );
-    const record = await this.#records.create(scope, {
+    const document = {
       id,
       owner,
-      kind: "upload",
+      kind: "upload" as const,
       filename,
       purpose,
       bytes,
       mime_type,
-      status: "pending",
+      status: "pending" as const,
       created_by: caller.userId,
       created_at: isoTime(now),
       expires_at: isoTime(expires),
       ...(expires_after_seconds === undefined ? {} : { file_expires_seconds: expires_after_seconds }),
-    });
-    return this.#view(record as UploadRecord);
+    };
+    await this.#usage.add(scope, owner, { op: "create", document }, { bytes });
+    return this.#view(await this.#pending(caller, id));
   }
 
   async addPart(caller: Caller, uploadId: string, body: AsyncIterable<Uint8Array>): Promise<PartRecord> {
@@ -138,7 +150,7 @@ export class FileUploads {
         `part_ids: the parts have ${bytes} bytes together, but the upload was created for ${upload.bytes}.`,
       );
     const hash = createHash("md5");
-    const file = await this.#files.create(caller, {
+    const input = {
       filename: upload.filename,
       body: this.#joined(caller.scope, upload, parts, (chunk) => hash.update(chunk)),
       settings: async () => {
@@ -147,7 +159,8 @@ export class FileUploads {
           throw invalid(`md5: the bytes that arrived have the checksum ${made}, not ${show(md5)}.`);
         return { purpose: upload.purpose, expires_after_seconds: upload.file_expires_seconds };
       },
-    });
+    };
+    const file = await this.#files.create(caller, input, upload);
     try {
       const done = await this.#settle(caller.scope, upload, { status: "completed", file_id: file.id });
       await this.#drop(caller.scope, upload);
@@ -169,7 +182,13 @@ export class FileUploads {
   /** An upload that the registry of work names, when its time is over. */
   async sweep(scope: Scope, owner: string, id: string): Promise<void> {
     await this.#drop(scope, { owner, id });
-    await ifMissing(this.#records.delete(scope, { owner, id }));
+    const record = await this.#records.read(scope, { owner, id });
+    if (record?.kind !== "upload") return;
+    const { status, bytes, _etag } = record;
+    const end = { op: "delete", id, ifMatch: _etag } as const;
+    if (status !== "pending") await ifMissing(this.#records.delete(scope, { owner, id }));
+    else if (!(await succeeds(this.#usage.subtract(scope, owner, end, bytes), "NOT_FOUND", "PRECONDITION_FAILED")))
+      await this.sweep(scope, owner, id);
   }
 
   /** The bytes and the records of the parts. */
@@ -182,16 +201,23 @@ export class FileUploads {
     }
   }
 
+  /** It counts no more: its file counts in its place. */
   async #settle(
     scope: Scope,
-    { owner, id, _etag }: UploadRecord,
+    { _etag, _ts: _, ...upload }: UploadRecord,
     change: Pick<UploadRecord, "status" | "file_id">,
   ): Promise<FileUploadView> {
-    const settled = await this.#records.update(scope, { owner, id }, (record) => {
-      if (record.kind !== "upload" || record._etag !== _etag) throw over(id, "changed");
-      return { ...record, ...change };
-    });
-    return this.#view(settled as UploadRecord);
+    const { owner, id, bytes } = upload;
+    const replace = { op: "replace", document: { ...upload, ...change }, ifMatch: _etag } as const;
+    try {
+      await this.#usage.subtract(scope, owner, replace, bytes);
+    } catch (error) {
+      if (hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) throw over(id, "changed");
+      throw error;
+    }
+    const settled = await this.#records.read(scope, { owner, id });
+    if (settled?.kind !== "upload") throw over(id, "changed");
+    return this.#view(settled);
   }
 
   async #pending(caller: Caller, uploadId: string): Promise<UploadRecord> {

@@ -1,6 +1,6 @@
 /** A user's files: created, listed, read, deleted, and removed when their time is over. */
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { invalid, show } from "../../domain/errors.ts";
+import { hasCode, invalid, show } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { ifMissing } from "../../runtime/expected-errors.ts";
@@ -28,7 +28,9 @@ import {
   type FileRecord,
   type FileRecords,
   type LinkRecord,
+  type UploadRecord,
 } from "./file-records.ts";
+import type { FileUsage } from "./file-usage.ts";
 import { fileLimits } from "./limits.ts";
 
 export interface NewFile {
@@ -61,6 +63,7 @@ export interface FilesDependencies {
   readonly deps: KnowledgeDependencies;
   readonly registry: KnowledgeWork;
   readonly records: FileRecords;
+  readonly usage: FileUsage;
   readonly documents: Documents;
 }
 
@@ -68,20 +71,24 @@ export class Files {
   readonly #deps: KnowledgeDependencies;
   readonly #registry: KnowledgeWork;
   readonly #records: FileRecords;
+  readonly #usage: FileUsage;
   readonly #documents: Documents;
 
-  constructor({ deps, registry, records, documents }: FilesDependencies) {
+  constructor({ deps, registry, records, usage, documents }: FilesDependencies) {
     this.#deps = deps;
     this.#registry = registry;
     this.#records = records;
+    this.#usage = usage;
     this.#documents = documents;
   }
 
-  async create(caller: Caller, input: NewFile): Promise<FileRecord> {
+  /** `upload`: one that became this file, whose place in the user's quota it takes. */
+  async create(caller: Caller, input: NewFile, upload?: UploadRecord): Promise<FileRecord> {
     const scope = requireCaller(caller);
     const filename = checkFileName(input.filename, "filename");
     const id = newFileId(this.#deps.newId());
     const owner = ownerOf(caller.userId);
+    if (upload === undefined) await this.#usage.requireRoom(scope, owner, 0);
     await this.#watch(scope, owner, id, this.#deps.clock.now() + fileLimits.unfinishedMsMax);
     const body = new MeasuredBody(input.body, fileLimits.bytesMax, filename);
     await this.#deps.objects.put(scope, contentKey({ owner, id }), body);
@@ -89,10 +96,10 @@ export class Files {
     const now = this.#deps.clock.now();
     const expires = expires_after_seconds === undefined ? undefined : now + expires_after_seconds * 1_000;
     if (expires !== undefined) await this.#watch(scope, owner, id, expires);
-    const record = await this.#records.create(scope, {
+    const document = {
       id,
       owner,
-      kind: "file",
+      kind: "file" as const,
       filename,
       purpose,
       bytes: body.bytes,
@@ -100,8 +107,20 @@ export class Files {
       created_by: caller.userId,
       created_at: isoTime(now),
       ...(expires === undefined ? {} : { expires_at: isoTime(expires) }),
-    });
-    invariant(record.kind === "file", "INTERNAL", "what was created is a file");
+    };
+    try {
+      await this.#usage.add(
+        scope,
+        owner,
+        { op: "create", document },
+        { bytes: body.bytes, instead: upload !== undefined },
+      );
+    } catch (error) {
+      if (hasCode(error, "LIMIT_EXCEEDED")) await this.removeObjects(scope, objectPrefix(owner, id));
+      throw error;
+    }
+    const record = await this.#read(scope, owner, id);
+    invariant(record !== undefined, "INTERNAL", "what was created is a file");
     return record;
   }
 
@@ -228,7 +247,7 @@ export class Files {
       if (page.items.length === 0) break;
     }
     await this.removeObjects(scope, objectPrefix(owner, id));
-    await ifMissing(this.#records.delete(scope, { owner, id }));
+    await ifMissing(this.#usage.subtract(scope, owner, { op: "delete", id }, file.bytes));
   }
 
   /** The document, unless it is another user's now. A collection that is archived or in the trash keeps what it has. */

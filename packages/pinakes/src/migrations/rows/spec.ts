@@ -1,4 +1,4 @@
-/** Exports of vector stores: files of rows, and Chroma. */
+/** Exports of vector stores: files of rows, Chroma, Qdrant and Milvus. */
 import { z } from "zod";
 
 const name = z.string().min(1).max(256);
@@ -35,3 +35,25 @@ export const ChromaSpec = z.strictObject({
   ...common,
 });
 export type ChromaSpec = z.infer<typeof ChromaSpec>;
+
+const vectorStore = {
+  /** The address of its server. */
+  server: z.string().min(1),
+  /** Which collections, with their new names; all when absent. */
+  collections: z.record(z.string(), name).optional(),
+  /** Collections to leave out. */
+  skip: z.array(name).max(10_000).optional(),
+  /** TrustGraph named the collections: those of each user and collection become one of that user. */
+  trustgraph: z
+    .strictObject({
+      /** The users or workspaces that the names begin with. */
+      users: z.array(name).min(1).max(1_000),
+      /** Names of 2.8 (since 1.6) end with the size of the vectors. */
+      version: z.enum(["1.4", "2.8"]),
+    })
+    .optional(),
+  ...common,
+};
+export const QdrantSpec = z.strictObject({ kind: z.literal("qdrant"), ...vectorStore });
+export const MilvusSpec = z.strictObject({ kind: z.literal("milvus"), ...vectorStore });
+export type VectorStoreSpec = z.infer<typeof QdrantSpec> | z.infer<typeof MilvusSpec>;

@@ -12,6 +12,8 @@ export const TriplesSpec = z.strictObject({
   postgres: z.string().min(1).optional(),
   /** PostgreSQL schema; `public` when absent. */
   schema: name.optional(),
+  /** A node of a Cassandra cluster and its keyspace, cassandra://host:9042/keyspace, also without a password. */
+  cassandra: z.string().min(1).optional(),
   /** A folder of files <table>.csv, as written by `cqlsh COPY … TO`. */
   csv: z.string().min(1).optional(),
   /** The columns of CSV files without a header line, in order. */

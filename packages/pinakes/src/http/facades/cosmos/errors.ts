@@ -89,5 +89,5 @@ export function queryError(detail: string, cause: unknown): CosmosError {
 }
 
 export function notServed(what: string): CosmosError {
-  return new CosmosError(501, `${what}: not supported by Pinakes; docs/cosmos.md lists what is.`);
+  return new CosmosError(501, `${what}: not supported by Pinakes; docs/clients.md lists what is.`);
 }

@@ -128,7 +128,7 @@ function respond(context: CosmosContext, made: CosmosAnswer, activityId: string)
 
 function refuse(context: CosmosContext | undefined, failure: CosmosError, activityId: string): Response {
   const headers = new Headers({
-    ...commonHeaders(context, activityId, 1),
+    ...commonHeaders(context, activityId, 1, false),
     "content-type": "application/json",
     ...failure.headers,
     ...(failure.substatus === undefined ? {} : { "x-ms-substatus": String(failure.substatus) }),
@@ -136,7 +136,14 @@ function refuse(context: CosmosContext | undefined, failure: CosmosError, activi
   return new Response(JSON.stringify(errorBody(failure, activityId)), { status: failure.status, headers });
 }
 
-function commonHeaders(context: CosmosContext | undefined, activityId: string, charge: number): Record<string, string> {
+const aboutItems: ReadonlySet<string> = new Set(["docs", "operations"]);
+
+function commonHeaders(
+  context: CosmosContext | undefined,
+  activityId: string,
+  charge: number,
+  done = true,
+): Record<string, string> {
   const headers: Record<string, string> = {
     "cache-control": "no-store",
     "x-ms-activity-id": activityId,
@@ -147,14 +154,16 @@ function commonHeaders(context: CosmosContext | undefined, activityId: string, c
   };
   const container = context?.container;
   if (context === undefined || container === undefined) return headers;
+  headers["x-ms-content-path"] = container.rid;
+  headers["x-ms-alt-content-path"] = encodeURI(container.link);
+  headers["x-ms-documentdb-partitionkeyrangeid"] = container.rangeId;
+  // A session is about items that were read or written: not about the container itself, and not about what was refused.
+  if (!done || !aboutItems.has(context.segments[4] ?? "")) return headers;
   const { sessions } = context.facade;
-  const name = `${context.caller.scope.tenant}/${container.rid}`;
+  const name = `${context.caller.scope.tenant}/${container.rid}/${container.rangeId}`;
   if (container.wrote) sessions.wrote(name);
   const lsn = sessions.number(name);
   headers["lsn"] = String(lsn);
   headers["x-ms-session-token"] = `${container.rangeId}:1#${lsn}`;
-  headers["x-ms-content-path"] = container.rid;
-  headers["x-ms-alt-content-path"] = encodeURI(container.link);
-  headers["x-ms-documentdb-partitionkeyrangeid"] = container.rangeId;
   return headers;
 }

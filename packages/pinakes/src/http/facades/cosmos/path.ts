@@ -17,7 +17,8 @@ const pathCharsMax = 8_192;
 export function readPath(target: string): ResourcePath {
   if (target.length > pathCharsMax) throw badRequest(`The address has more than ${pathCharsMax} characters.`);
   const rest = target.slice(target.indexOf(cosmosPrefix) + cosmosPrefix.length);
-  const parts = rest.split("/").filter((part, i, all) => !(part === "" && (i === 0 || i === all.length - 1)));
+  // An endpoint that ends in a slash makes old clients send two: no id is empty, so what is empty means nothing.
+  const parts = rest.split("/").filter((part) => part !== "");
   const segments = parts.map(decoded);
   const [first = ""] = segments;
   const named = keyIdPattern.test(first);

@@ -11,7 +11,7 @@ import { asCosmosError, badRequest, notServed } from "../errors.ts";
 import { effectiveKey } from "../ranges/effective-key.ts";
 import { rangeById, rangesOf, within } from "../ranges/ranges.ts";
 import { keyOf } from "../resources/container-body.ts";
-import { findContainer, throughputOf, wholeKey } from "../resources/find-container.ts";
+import { findContainer, inRangeOf, throughputOf, wholeKey } from "../resources/find-container.ts";
 import { rounded } from "../throughput/charge.ts";
 import { metered } from "../resources/metered.ts";
 import {
@@ -71,6 +71,7 @@ async function atomic(
   const header = context.partitionKey();
   if (header === undefined) throw badRequest("An atomic batch needs its partition key: x-ms-documentdb-partitionkey.");
   const pk = wholeKey(found, header);
+  inRangeOf(context, found, pk);
   const incoming = given.map((operation) => readOperation(operation, found));
   requireOnePartition(incoming, pk);
   const view = itemView(found);

@@ -14,7 +14,7 @@ import {
   type CosmosContext,
 } from "../context.ts";
 import { badRequest, CosmosError } from "../errors.ts";
-import { findContainer, requirePartition, wholeKey } from "../resources/find-container.ts";
+import { findContainer, inRangeOf, requirePartition, wholeKey } from "../resources/find-container.ts";
 import { deleteCharge, readCharge, writeCharge } from "../throughput/charge.ts";
 import { metered } from "../resources/metered.ts";
 import { itemView } from "./item-view.ts";
@@ -133,6 +133,7 @@ function partitionOf(
   const given = context.partitionKey();
   if (given === undefined) return undefined;
   const pk = wholeKey(found, given);
+  inRangeOf(context, found, pk);
   // Containers of the system fill in a key that a document lacks.
   if (found.info.kind === "own" || hasKey(found, document)) requireSameKey(found, document, pk);
   return pk;

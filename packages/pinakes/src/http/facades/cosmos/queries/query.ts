@@ -11,7 +11,7 @@ import { itemView } from "../documents/item-view.ts";
 import { effectiveKey } from "../ranges/effective-key.ts";
 import { rangeById, rangesOf, within, type KeyRange } from "../ranges/ranges.ts";
 import { containerView, keyOf } from "../resources/container-body.ts";
-import { findContainer, throughputOf } from "../resources/find-container.ts";
+import { findContainer, inRangeOf, throughputOf } from "../resources/find-container.ts";
 import { readSqlBody, type SqlBody } from "../resources/lists.ts";
 import { requireSystemKeyValue } from "../resources/system-key.ts";
 import { queryCharge } from "../throughput/charge.ts";
@@ -68,6 +68,7 @@ async function readPage(
   if (token === endToken) return { items: [], next_cursor: null, examined: 0 };
   const cursor = openContinuation(token);
   const { pk, prefix } = scopeOf(context, found);
+  if (pk !== undefined) inRangeOf(context, found, pk);
   const range = whole || pk !== undefined ? undefined : rangeOf(context, found);
   try {
     requireComposite(body.query, found);
@@ -146,7 +147,8 @@ export function amongRange(
 
 /**
  * Where a page of a plain scan is full, Cosmos DB does not look whether anything follows: a container of one range answers with a token,
- * and then with an empty page.
+ * and then with an empty page. A client that follows a plan keeps the tokens of its ranges itself, and would begin with that one again
+ * and again.
  */
 function continuationOf(
   context: CosmosContext,
@@ -155,7 +157,8 @@ function continuationOf(
   { items, next_cursor: next }: CostedPage,
 ): string | undefined {
   if (next !== null) return sealed(next);
-  const full = items.length > 0 && items.length === context.maxItemCount();
+  const planned = context.header("x-ms-documentdb-partitionkeyrangeid") !== undefined;
+  const full = !planned && items.length > 0 && items.length === context.maxItemCount();
   return full && plainScan.test(query) && rangesOf(keyOf(found), throughputOf(found)).length === 1
     ? endToken
     : undefined;

@@ -111,24 +111,17 @@ function policyBody(given: JsonValue | undefined): { readonly shown: JsonObject;
     throw badRequest("indexingPolicy: must be an object.");
   const policy: JsonObject = isJsonObject(given) ? given : {};
   const mode = typeof policy["indexingMode"] === "string" ? policy["indexingMode"].toLowerCase() : "consistent";
-  if (mode !== "consistent" && mode !== "none")
+  if (mode !== "consistent" && mode !== "none" && mode !== "lazy")
     throw badRequest(`indexingPolicy.indexingMode: must be "consistent" or "none".`);
   const automatic = policy["automatic"] ?? mode === "consistent";
   for (const name of ["vectorIndexes", "fullTextIndexes"])
     if (!isEmpty(policy[name])) throw badRequest(`indexingPolicy.${name}: not supported by Pinakes; leave it out.`);
   const excluded = pathsOf(policy["excludedPaths"], "excludedPaths");
-  const given_ = pathsOf(policy["includedPaths"], "includedPaths");
-  const rooted = [...given_, ...excluded].some(({ path }) => path === "/*");
-  if (
-    !rooted &&
-    given_.length + excluded.length > 0 &&
-    mode !== "none" &&
-    given_.length > 0 &&
-    excluded.length > 0 &&
-    !rooted
-  )
+  const named = pathsOf(policy["includedPaths"], "includedPaths");
+  const rooted = mode === "none" || [...named, ...excluded].some(({ path }) => path === "/*");
+  if (!rooted && named.length > 0 && excluded.length > 0)
     throw badRequest('The special mandatory indexing path "/" is not provided in any of the path type sets.');
-  const included = given_.length === 0 && !rooted && mode !== "none" ? [{ path: "/*" }] : given_;
+  const included = named.length === 0 && !rooted ? [{ path: "/*" }] : named;
   const withEtag = excluded.some(({ path }) => path === etagPath.path || path === "/_etag/?");
   const composite = (policy["compositeIndexes"] ?? []) as NonNullable<IndexingPolicy["compositeIndexes"]>;
   const shownExcluded = mode === "none" || withEtag ? excluded : [...excluded, etagPath];
@@ -142,7 +135,8 @@ function policyBody(given: JsonValue | undefined): { readonly shown: JsonObject;
       ...(isEmpty(policy["spatialIndexes"]) ? {} : { spatialIndexes: policy["spatialIndexes"] }),
     },
     served: {
-      indexingMode: mode,
+      // Old clients may ask for an index that lags behind; none of ours does.
+      indexingMode: mode === "none" ? "none" : "consistent",
       automatic: automatic === true,
       includedPaths: included.map(({ path }) => ({ path })),
       excludedPaths: excluded.map(({ path }) => ({ path })),
@@ -180,15 +174,20 @@ export function keyOf({
   };
 }
 
-export function containerView(found: FoundContainer): JsonObject {
+/** Versions of the interface from then on have containers that were made without a partition key show the one of the system. */
+const systemKeyShownSince = "2018-12-31";
+
+/** `version`: of the interface, as the client names it. */
+export function containerView(found: FoundContainer, version = systemKeyShownSince): JsonObject {
   const { database, entry, info } = found;
   const { settings } = entry;
+  const key = keyOf(found);
   const rid = containerRid(database, entry);
   const unique = settings["uniqueKeyPolicy"] ?? shownUniqueKeys(info.unique_keys);
   return {
     id: entry.name,
     indexingPolicy: settings["indexingPolicy"] ?? shownPolicy(info.normalised_policy),
-    partitionKey: keyOf(found).shown,
+    ...(key.systemKey && version < systemKeyShownSince ? {} : { partitionKey: key.shown }),
     ...(info.default_ttl === null ? {} : { defaultTtl: info.default_ttl }),
     ...(unique === undefined ? {} : { uniqueKeyPolicy: unique }),
     conflictResolutionPolicy: settings["conflictResolutionPolicy"] ?? {

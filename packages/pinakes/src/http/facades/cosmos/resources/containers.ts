@@ -16,7 +16,8 @@ export async function containerFeed(context: CosmosContext): Promise<CosmosAnswe
   if (method === "POST" && !isQuery(context)) return createContainer(context, name);
   const database = await state.databases.get(caller, name);
   const found = await state.databases.containers(caller, name);
-  return listAnswer(context, databaseRid(database), "DocumentCollections", found.map(containerView));
+  const views = found.map((one) => containerView(one, context.header("x-ms-version")));
+  return listAnswer(context, databaseRid(database), "DocumentCollections", views);
 }
 
 async function createContainer(context: CosmosContext, database: string): Promise<CosmosAnswer> {
@@ -75,7 +76,7 @@ export async function deletePartition(context: CosmosContext): Promise<CosmosAns
 }
 
 function containerAnswer(context: CosmosContext, status: number, found: FoundContainer): CosmosAnswer {
-  const view = containerView(found);
+  const view = containerView(found, context.header("x-ms-version"));
   const quota = context.flag("x-ms-documentdb-populatequotainfo")
     ? {
         "x-ms-resource-quota":

@@ -6,6 +6,8 @@ import { requireSystemKeyValue } from "./system-key.ts";
 import type { FoundContainer } from "../../../../state/index.ts";
 import type { CosmosContext } from "../context.ts";
 import { badRequest, CosmosError } from "../errors.ts";
+import { effectiveKey } from "../ranges/effective-key.ts";
+import { rangesOf, within } from "../ranges/ranges.ts";
 import { containerRid } from "../rid.ts";
 import type { Budget } from "../throughput/budget.ts";
 import { keyOf } from "./container-body.ts";
@@ -48,9 +50,20 @@ export function budgetOf(context: CosmosContext, { database, entry }: FoundConta
 
 /** Every value of the key, for what is about one item or one partition. */
 export function requirePartition(context: CosmosContext, found: FoundContainer): readonly PartitionKeyValue[] {
-  const values = context.partitionKey();
+  const values = context.partitionKey() ?? (keyOf(found).systemKey ? [] : undefined);
   if (values === undefined) throw badRequest("The partition key is missing: send x-ms-documentdb-partitionkey.");
-  return wholeKey(found, values);
+  const pk = wholeKey(found, values);
+  inRangeOf(context, found, pk);
+  return pk;
+}
+
+/** The answer names the range that the partition lies in: clients keep a session token for each range. */
+export function inRangeOf(context: CosmosContext, found: FoundContainer, pk: readonly PartitionKeyValue[]): void {
+  const key = keyOf(found);
+  const place = effectiveKey(key, pk);
+  const range = rangesOf(key, throughputOf(found)).find((one) => within(one, place));
+  if (context.container !== undefined && range !== undefined)
+    context.container = { ...context.container, rangeId: range.id };
 }
 
 export function wholeKey(found: FoundContainer, values: readonly PartitionKeyValue[]): readonly PartitionKeyValue[] {

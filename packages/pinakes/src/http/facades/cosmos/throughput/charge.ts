@@ -1,5 +1,5 @@
 /**
- * What a request costs, in request units. Equal work has an equal price, whatever the machine does meanwhile (docs/cosmos.md):
+ * What a request costs, in request units. Equal work has an equal price, whatever the machine does meanwhile (docs/clients.md):
  * a point read 1 for each KiB begun, a write 5 and 1 for each KiB begun, a page of a query 2.25, 0.05 for each item that was looked at
  * and 0.25 for each KiB that is answered, metadata 1.
  */

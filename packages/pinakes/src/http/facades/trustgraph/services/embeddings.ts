@@ -4,7 +4,14 @@
  */
 import { hash } from "node:crypto";
 import { hasCode, invalid } from "../../../../domain/errors.ts";
-import { personalAlias, type Knowledge, type StoredTerm } from "../../../../knowledge/index.ts";
+import type { JsonObject } from "../../../../domain/json.ts";
+import {
+  chunkMetadata,
+  entityMetadata,
+  personalAlias,
+  type Knowledge,
+  type StoredTerm,
+} from "../../../../knowledge/index.ts";
 import type { Call, Request } from "../call.ts";
 import { integer, optionalText, records, text, vectors } from "../fields.ts";
 import { readTerm, writeTerm } from "../terms.ts";
@@ -59,12 +66,8 @@ export async function storeEntities(
   entities: readonly EntityVectors[],
 ): Promise<void> {
   const rows = entities.flatMap(({ entity, vectors: all }) => {
-    const tg_term = JSON.stringify(entity);
-    return all.map((vector) => ({
-      id: rowId(["entity", tg_term, vector]),
-      vector,
-      metadata: { tg_kind: "entity", tg_term },
-    }));
+    const metadata = entityMetadata(entity);
+    return all.map((vector) => ({ id: rowId(["entity", metadata["tg_term"], vector]), vector, metadata }));
   });
   await write(knowledge, caller, collection, rows);
 }
@@ -79,7 +82,7 @@ export async function storeChunks(
     all.map((vector) => ({
       id: rowId(["chunk", chunk, vector]),
       vector,
-      metadata: { tg_kind: "chunk", ...(isText ? {} : { tg_chunk: chunk }) },
+      metadata: chunkMetadata(isText ? undefined : chunk),
       ...(isText ? { text: chunk } : {}),
     })),
   );
@@ -90,7 +93,7 @@ async function write(
   { rows }: Pick<Knowledge, "rows">,
   caller: Call["caller"],
   collection: string,
-  items: readonly { id: string; vector: readonly number[]; text?: string; metadata: Record<string, string> }[],
+  items: readonly { id: string; vector: readonly number[]; text?: string; metadata: JsonObject }[],
 ): Promise<void> {
   const once = [...new Map(items.map((item) => [item.id, item])).values()];
   for (let i = 0; i < once.length; i += rowsPerWrite)
