@@ -6,6 +6,7 @@ import type { SubjectExport } from "@pinakes/client";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { knowledgeEngines } from "../knowledge/support/knowledge-engines.ts";
 import { body, newPlace, openTestPinakes, uploaded, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { openTestServer } from "../http/support/server.ts";
 import { until } from "../support/until.ts";
 
 async function remember(test: TestPinakes, user: string, content: string, tenant = "acme") {
@@ -224,5 +225,51 @@ describe("subject exports", () => {
     await failure(exportsOf(test).get(test.admin, second.export_id), "NOT_FOUND");
     expect(await exportsOf(test).sweep(new AbortController().signal)).toBe(1);
     expect(await archives()).toEqual([]);
+  });
+});
+
+describe("over HTTP", () => {
+  it("R-AGT-71 asked for, waited for, downloaded in two pieces and removed; R-AGT-09 not found from another workspace", async () => {
+    await using server = await openTestServer("memory");
+    const admin = await server.key("w1", "ada", { role: "admin" });
+    const foreign = await server.key("w2", "eve", { role: "admin" });
+    await server.call("POST", "/v1/threads/t1/messages", { key: admin, body: { text: "figs", user_id: "erin" } });
+    const asked = { subject: { type: "user", id: "erin" } };
+    expect(await server.call("POST", "/v1/subjects:export", { key: foreign, body: asked })).toMatchObject({
+      status: 404,
+    });
+    const started = await server.call("POST", "/v1/subjects:export", { key: admin, body: asked });
+    expect(started.status).toBe(202);
+    const at = started.headers.get("location") as string;
+    const { parts } = await until(async () => {
+      const { json } = await server.call("GET", at, { key: admin });
+      return json["state"] === "ready" ? (json as unknown as SubjectExport) : undefined;
+    });
+    const part = (headers: Record<string, string> = {}, key = admin, number: number | string = 1) =>
+      server.raw("GET", `${at}/parts/${number}`, { key, headers });
+    const whole = Buffer.from(await (await part()).arrayBuffer());
+    expect([whole.length, createHash("sha256").update(whole).digest("hex")]).toEqual([
+      parts[0]?.bytes,
+      parts[0]?.sha256,
+    ]);
+    const [head, rest] = [await part({ range: "bytes=0-9" }), await part({ range: "bytes=10-" })];
+    expect([head.status, head.headers.get("content-range")]).toEqual([206, `bytes 0-9/${whole.length}`]);
+    const joined = Buffer.concat(
+      [await head.arrayBuffer(), await rest.arrayBuffer()].map((bytes) => Buffer.from(bytes)),
+    );
+    expect(joined.equals(whole)).toBe(true);
+    expect(strFromU8(unzipSync(whole)["rows/thread-message-store.ndjson"] as Uint8Array)).toContain("figs");
+    const last = await part({ range: `bytes=${whole.length - 1}-` });
+    expect([last.status, (await last.arrayBuffer()).byteLength]).toEqual([206, 1]);
+    for (const range of [`bytes=${whole.length}-`, "bytes=5-4", "bytes=-5", "items=0-1", "bytes=0-1,3-4"])
+      expect((await part({ range })).status, range).toBe(416);
+    for (const number of ["0", "x", "-1", "1.5"]) expect((await part({}, admin, number)).status, number).toBe(400);
+    expect((await part({}, admin, 2)).status).toBe(404);
+    const never = `/v1/subject-exports/${"0".repeat(8)}`;
+    for (const path of [at, never]) expect((await server.call("GET", path, { key: foreign })).status).toBe(404);
+    expect((await part({}, foreign)).status).toBe(404);
+    expect((await server.call("DELETE", at, { key: foreign })).status).toBe(404);
+    expect((await server.call("DELETE", at, { key: admin })).status).toBe(204);
+    expect((await part()).status).toBe(404);
   });
 });

@@ -22,6 +22,7 @@ export const notIncluded: Readonly<Record<string, string>> = {
   "state-work": "background work",
   "migrations-work": "background work",
   "subject-exports": "exports like this one",
+  "workspace-keys": "keys",
   vectors: "indexes, computed from documents",
   triples: "graphs: see the export of triples of each collection",
 };
