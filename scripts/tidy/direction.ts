@@ -29,6 +29,7 @@ const features = [
   "lifecycle",
   "migrations",
   "catalogs",
+  "governance",
   "ops",
   "governance",
 ] as const;
@@ -219,7 +220,7 @@ const layers: Readonly<Record<string, Layer>> = {
       ...features,
     ],
   },
-  "embedded.ts": { imports: ["open.ts", "embedded-knowledge.ts"], packages: ["@pinakes/client"] },
+  "embedded.ts": { imports: ["open.ts", "embedded-knowledge.ts", "governance"], packages: ["@pinakes/client"] },
   "embedded-knowledge.ts": { imports: ["domain", "runtime", "open.ts", ...features], packages: ["@pinakes/client"] },
   "index.ts": {
     imports: [

@@ -20,6 +20,8 @@ import type {
   ServerApi,
   VectorsApi,
 } from "./api/knowledge-api.ts";
+import type { AuditApi } from "./api/audit-api.ts";
+import type { AuditEntry, AuditQuery } from "./contract/audit.ts";
 import type { IncludeTotal, Paging } from "./contract/common.ts";
 import type { Triple, TriplePattern } from "./contract/graph.ts";
 import type { Key } from "./contract/identity.ts";
@@ -92,6 +94,7 @@ export interface KnowledgeClient extends Pick<SearchApi, "verifyCitations"> {
   readonly keys: Omit<KeysApi, "list"> & {
     list(query?: Paging & { readonly workspace_id?: string | undefined }): Listing<Key>;
   };
+  readonly audit: Omit<AuditApi, "list"> & { list(query?: AuditQuery): Listing<AuditEntry> };
   readonly server: ServerApi;
   search(query: string, options?: SearchOptions): Promise<SearchAnswer>;
   /** Questions answered with verified citations, at once or sentence by sentence. */
@@ -116,6 +119,9 @@ export function createKnowledgeClient(implementation: KnowledgeApi): KnowledgeCl
         listing((paging) => api.graph.match(at, { ...query, ...paging }), query),
     }),
     vectors: api.vectors,
+    audit: extend(api.audit, {
+      list: (query?: AuditQuery) => listing((paging) => api.audit.list({ ...query, ...paging }), query),
+    }),
     jobs: extend(api.jobs, {
       list: (query?: Paging) => listing((paging) => api.jobs.list({ ...query, ...paging }), query),
       wait: (jobId: string, options?: WaitOptions) => waitForJob(api.jobs, jobId, options),

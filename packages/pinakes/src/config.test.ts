@@ -52,6 +52,8 @@ describe("config", () => {
       vectors: {},
       dropBoxes: [],
       rootToken: undefined,
+      audit: "changes",
+      auditKey: undefined,
       models: undefined,
       chatModels: undefined,
       oidc: undefined,

@@ -15,6 +15,8 @@
  *   PINAKES_DROP_BOXES              none       tenant[:collection],… whose producers drop deltas into the bucket
  *   PINAKES_VECTOR_MEMORY_MB        a quarter of the machine's        for opened vector files
  *   PINAKES_ROOT_TOKEN              generated, stored in PINAKES_DATA  the key of the workspace default's admin
+ *   PINAKES_AUDIT                   changes                           what the audit log records: off, changes, reads (also of documents)
+ *   PINAKES_AUDIT_KEY               generated, stored in PINAKES_DATA  what signs its checkpoints: 32 bytes in base64
  *   PINAKES_MODELS                  the local model                   JSON: embedding models, the default first (docs/reference.md)
  *   PINAKES_CHAT_MODELS             none                              JSON: chat models for answers and graphs (docs/reference.md)
  *   PINAKES_OIDC                    none                              JSON: issuers whose tokens are accepted (docs/reference.md)
@@ -45,6 +47,8 @@ export interface Config {
   readonly vectors: VectorsConfig;
   readonly dropBoxes: readonly { readonly tenant: string; readonly collection?: string }[];
   readonly rootToken: string | undefined;
+  readonly audit: "off" | "changes" | "reads";
+  readonly auditKey: string | undefined;
   /** Validated where they are opened. */
   readonly models: unknown;
   readonly chatModels: unknown;
@@ -87,6 +91,8 @@ const names = {
   memory: "PINAKES_VECTOR_MEMORY_MB",
   dropBoxes: "PINAKES_DROP_BOXES",
   rootToken: "PINAKES_ROOT_TOKEN",
+  audit: "PINAKES_AUDIT",
+  auditKey: "PINAKES_AUDIT_KEY",
   models: "PINAKES_MODELS",
   chatModels: "PINAKES_CHAT_MODELS",
   oidc: "PINAKES_OIDC",
@@ -126,6 +132,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     vectors: parseVectors(value(names.retention), value(names.memory)),
     dropBoxes: parseDropBoxes(value(names.dropBoxes)),
     rootToken: value(names.rootToken),
+    audit: parseAudit(value(names.audit)),
+    auditKey: value(names.auditKey),
     models: parseJson(value(names.models), names.models),
     chatModels: parseJson(value(names.chatModels), names.chatModels),
     oidc: parseJson(value(names.oidc), names.oidc),
@@ -183,6 +191,15 @@ function parsePublicUrl(text: string | undefined): string | undefined {
       `${names.publicUrl}: must be an origin without a path, such as https://pinakes.example.com, got ${JSON.stringify(text)}.`,
     );
   return url.origin;
+}
+
+const auditModes = ["off", "changes", "reads"] as const;
+
+function parseAudit(text: string = "changes"): Config["audit"] {
+  const mode = auditModes.find((one) => one === text);
+  if (mode === undefined)
+    throw invalid(`${names.audit}: must be one of ${auditModes.join(", ")}, got ${JSON.stringify(text)}.`);
+  return mode;
 }
 
 function parseLogLevel(text: string): LogLevel {

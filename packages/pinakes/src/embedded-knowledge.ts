@@ -16,6 +16,7 @@ import type { Caller } from "./domain/caller.ts";
 import { PinakesError } from "./domain/errors.ts";
 import type { Filter } from "./domain/filter.ts";
 import { termOf } from "./domain/rdf.ts";
+import { AuditApi } from "./governance/index.ts";
 import type { Authenticated } from "./identity/index.ts";
 import {
   type AskInput,
@@ -36,6 +37,7 @@ export function embeddedKnowledge(
   auth: Authenticated = pinakes.identity.embedded(caller),
 ): KnowledgeApi {
   const { knowledge, identity } = pinakes;
+  const audit = new AuditApi(pinakes.audit);
   return {
     ...catalogApi(knowledge, caller),
     documents: documentsApi(knowledge, caller),
@@ -75,6 +77,13 @@ export function embeddedKnowledge(
         return { items, next_cursor: cursor ?? null };
       },
       revoke: (keyId, options) => identity.keys.revoke(auth, keyId, options),
+    },
+    audit: {
+      list: (query) => audit.list(auth, query),
+      checkpoint: () => audit.checkpoint(auth),
+      inclusion: (index, options) => audit.inclusion(auth, { index, ...options }),
+      consistency: (from, options) => audit.consistency(auth, { from, ...options }),
+      export: async (options) => ReadableStream.from(bytesOf(audit.export(auth, options))),
     },
     server: {
       info: async () => {
@@ -179,6 +188,10 @@ function vectorsApi({ rows }: Knowledge, caller: Caller): KnowledgeApi["vectors"
     query: async (at, query) => rows.query(caller, ...named(at), query),
     manifest: async (at) => rows.manifest(caller, ...named(at)),
   };
+}
+
+async function* bytesOf(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array, void> {
+  for await (const text of texts) yield Buffer.from(text);
 }
 
 function named(at: CollectionRef): [string, string] {

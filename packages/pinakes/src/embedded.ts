@@ -1,6 +1,7 @@
 /** The client without a server: the stores are in this process, and every call acts for one workspace. */
 import { PinakesClientError, pinakesClient, type PinakesClient } from "@pinakes/client";
 import { embeddedKnowledge } from "./embedded-knowledge.ts";
+import { AuditRecorder, auditedKnowledge, auditedState } from "./governance/index.ts";
 import { open, type OpenOptions, type Pinakes } from "./open.ts";
 
 export interface EmbeddedOptions extends OpenOptions {
@@ -32,7 +33,13 @@ export async function openEmbedded({
   const pinakes = await open(options);
   try {
     const caller = callerOf(pinakes, workspace, userId);
-    const client = pinakesClient(pinakes.state.as(caller), embeddedKnowledge(pinakes, caller));
+    const auth = pinakes.identity.embedded(caller);
+    const recorder = new AuditRecorder(pinakes.audit);
+    const who = { auth: () => auth, face: "embedded" } as const;
+    const client = pinakesClient(
+      auditedState(pinakes.state.as(caller), recorder, who),
+      auditedKnowledge(embeddedKnowledge(pinakes, caller, auth), recorder, who),
+    );
     const close = (): Promise<void> => pinakes.close();
     return { ...client, pinakes, close, [Symbol.asyncDispose]: close };
   } catch (error) {

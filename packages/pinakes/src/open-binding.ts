@@ -80,6 +80,11 @@ export class Binding {
     await this.checkTriples();
   }
 
+  /** Undefined where the items do not outlive the process. */
+  get storeId(): string | undefined {
+    return this.#record?.store_id;
+  }
+
   /** Whether objects may have been written: the items were bound to an object store before. */
   async hasObjects(): Promise<boolean> {
     return (await this.#readRecord())?.objects === true;
@@ -110,11 +115,6 @@ export class Binding {
     const other = held.find((id) => id !== record.store_id);
     if (held.length === 0 || other !== undefined)
       throw this.#foreign("triples", `belong to store ${record.store_id}`, other);
-  }
-
-  /** Of the items, which every process of the store agrees on; "memory" where nothing outlives the process. */
-  get storeId(): string {
-    return this.#record?.store_id ?? "memory";
   }
 
   async ids(): Promise<StoreIds> {

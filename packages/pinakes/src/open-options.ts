@@ -1,6 +1,7 @@
 /** Options for opening Pinakes in a program. The server's settings, which come from its environment, are in config.ts. */
 import { invalid } from "./domain/errors.ts";
 import type { Log } from "./domain/log.ts";
+import type { AuditMode } from "./governance/index.ts";
 import type { OidcSettings } from "./identity/index.ts";
 import type { Quotas } from "./knowledge/index.ts";
 import type { PipelineOptions } from "./open-engines.ts";
@@ -54,6 +55,10 @@ export interface OpenOptions extends PipelineOptions {
   readonly topicPrefix?: string | undefined;
   /** The key of the workspace `default`'s admin, which may create keys for any workspace. */
   readonly rootToken?: string | undefined;
+  /** What the audit log records; `changes` when absent. `reads`: also who read which document. */
+  readonly audit?: AuditMode | undefined;
+  /** Seeds of the keys that sign audit checkpoints, separated by commas, the current one first; in the file `audit-key` when absent. */
+  readonly auditKey?: string | undefined;
   /** Issuers whose tokens are accepted besides keys. */
   readonly oidc?: readonly OidcSettings[] | undefined;
   /** Folders and addresses that migrations may read; none when absent. "any" where every admin of a workspace operates the machine, too. */

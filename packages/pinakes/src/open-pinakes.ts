@@ -6,7 +6,7 @@ import type { Caller, CallerInput } from "./domain/caller.ts";
 import type { WorkspaceKeys } from "./encryption/index.ts";
 import { PinakesError } from "./domain/errors.ts";
 import type { Slots } from "./domain/query-slots.ts";
-import type { Governance } from "./governance/index.ts";
+import type { AuditLog, Governance } from "./governance/index.ts";
 import type { Identity } from "./identity/index.ts";
 import { withSessions } from "./items/noted-sessions.ts";
 import type { Periodic } from "./runtime/periodic.ts";
@@ -47,6 +47,8 @@ export interface Pinakes {
   /** Workflows, memories, metrics, tool invocations, threads, and user containers. */
   readonly state: State;
   readonly identity: Identity;
+  /** Who did what, and the proof. */
+  readonly audit: AuditLog;
   /** Imports data of other programs and layouts into a workspace, verified to be equal: docs/migrations.md. */
   readonly migrations: Migrations;
   /** Erasures with their receipts, and legal holds. */
@@ -94,6 +96,7 @@ export interface Features {
   readonly knowledge: OpenedKnowledge;
   readonly state: OpenedState;
   readonly identity: Identity;
+  readonly audit: AuditLog;
   readonly catalogSelections: CatalogSelections;
   close(): Promise<void>;
 }
@@ -126,6 +129,7 @@ export class OpenPinakes implements Pinakes {
   readonly state: State;
   readonly identity: Identity;
   readonly governance: Governance;
+  readonly audit: AuditLog;
   readonly migrations: Migrations;
   readonly catalogSelections: CatalogSelections;
   readonly deletionLagSecondsMax: number;
@@ -146,6 +150,7 @@ export class OpenPinakes implements Pinakes {
     this.places = parts.features.knowledge.places;
     this.state = parts.features.state.state;
     this.identity = parts.features.identity;
+    this.audit = parts.features.audit;
     this.migrations = parts.features.migrations;
     this.governance = parts.features.governance;
     this.catalogSelections = parts.features.catalogSelections;

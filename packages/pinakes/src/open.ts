@@ -10,6 +10,8 @@ import { systemScope, type Scope } from "./domain/scope.ts";
 import { keysTenant, type WorkspaceKeys } from "./encryption/index.ts";
 import { timeOrderedId } from "./runtime/time-ordered-id.ts";
 import {
+  AuditLog,
+  auditSeeds,
   erasureReason,
   Fences,
   fencedItems,
@@ -103,8 +105,11 @@ export async function openStores(
   });
   undo.defer(() => vectors.close());
   const forFeatures = { items, objects, queue, vectors: vectors.vectors, triples, clock, log, fences, keys };
-  const storeId = () => binding.storeId;
-  const features = await openFeatures({ ...forFeatures, database: config.database, storeId }, options);
+  const folder = config.items.engine === "memory" ? undefined : config.data;
+  const features = await openFeatures(
+    { ...forFeatures, database: config.database },
+    { ...options, storeId: binding.storeId, folder },
+  );
   undo.defer(() => features.close());
   const scopes = {
     ttl: () => systemScope("ttl sweep", logScope),
@@ -230,11 +235,16 @@ interface FeatureStores {
   readonly log: Log;
   readonly database: string;
   readonly fences: Fences;
-  readonly storeId: () => string;
   readonly keys: WorkspaceKeys | undefined;
 }
 
-async function openFeatures(stores: FeatureStores, options: OpenOptions): Promise<Features> {
+interface FeatureOptions extends OpenOptions {
+  /** Absent where nothing outlives the process. */
+  readonly storeId: string | undefined;
+  readonly folder: string | undefined;
+}
+
+async function openFeatures(stores: FeatureStores, options: FeatureOptions): Promise<Features> {
   const { items, clock, log } = stores;
   const { logScope = log } = options;
   await using undo = new AsyncDisposableStack();
@@ -248,6 +258,16 @@ async function openFeatures(stores: FeatureStores, options: OpenOptions): Promis
   const identity = undo.use(
     await openIdentity({ items, clock, log, system, rootToken: options.rootToken, oidc: options.oidc }),
   );
+  const audit = await AuditLog.open({
+    items,
+    clock,
+    log,
+    system: systemScope("audit log: entries of all workspaces", logScope),
+    mode: options.audit ?? "changes",
+    storeId: options.storeId ?? `memory-${timeOrderedId(clock.now())}`,
+    seeds: () => auditSeeds(options.folder, options.auditKey),
+  });
+  undo.defer(() => audit.close());
   const auditSystem = systemScope("audit: looks for tenants among the objects", logScope);
   const pipelines = await openPipelinePlaces(options);
   undo.defer(() => pipelines.close());
@@ -290,20 +310,27 @@ async function openFeatures(stores: FeatureStores, options: OpenOptions): Promis
     owner: `${hostname()}.${process.pid}`,
     sources: options.migrationSources ?? [],
   }).open();
-  const governance = await governanceOf(stores, options, { knowledge, state, identity });
+  const governance = await governanceOf(stores, options, { knowledge, state, identity, audit });
   const catalogSelections = await openSelections(items, { clock });
   const opened = undo.move();
-  return { knowledge, state, identity, migrations, governance, catalogSelections, close: () => opened.disposeAsync() };
+  const features = { knowledge, state, identity, audit, migrations, governance, catalogSelections };
+  return { ...features, close: () => opened.disposeAsync() };
 }
 
 async function governanceOf(
   stores: FeatureStores,
-  { logScope = stores.log, erasureFenceMs = governanceLimits.fenceMsDefault, subjectExportPartBytes }: OpenOptions,
-  { knowledge, state, identity }: Pick<Features, "knowledge" | "state" | "identity">,
+  {
+    logScope = stores.log,
+    erasureFenceMs = governanceLimits.fenceMsDefault,
+    subjectExportPartBytes,
+    storeId,
+  }: FeatureOptions,
+  { knowledge, state, identity, audit }: Pick<Features, "knowledge" | "state" | "identity" | "audit">,
 ): Promise<Governance> {
+  const system = systemScope(erasureReason, logScope);
   return openGovernance({
     ...stores,
-    system: systemScope(erasureReason, logScope),
+    system,
     newId: () => timeOrderedId(stores.clock.now()),
     jobs: knowledge.jobs,
     subjectObjects: new SubjectObjects(stores),
@@ -313,6 +340,10 @@ async function governanceOf(
     fenceMs: erasureFenceMs,
     forgetCredentials: (ids) => identity.forget(ids),
     destroyKeys: async (workspace) => void (await stores.keys?.destroy(workspace)),
-    issuer: async () => stores.storeId(),
+    issuer: async () => storeId ?? "memory",
+    forgetInLog: async (workspace, { type: kind, id }) => {
+      if (kind === "user" || kind === "agent" || kind === "session")
+        await audit.forgetSubject(system.forTenant(workspace), { kind, id });
+    },
   });
 }

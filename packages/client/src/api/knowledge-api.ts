@@ -1,4 +1,5 @@
 /** What agents know: repositories, collections, documents, searches and triples. The same calls to a server and to an embedded Pinakes. */
+import type { AuditApi } from "./audit-api.ts";
 import type { IfMatch } from "./common.ts";
 import type { Answer, AnswerEvent, AnswerMode } from "../contract/answers.ts";
 import type { IncludeTotal, Page, Paging, SortOrder } from "../contract/common.ts";
@@ -313,6 +314,7 @@ export interface KnowledgeApi {
   readonly jobs: JobsApi;
   readonly operations: OperationsApi;
   readonly keys: KeysApi;
+  readonly audit: AuditApi;
   readonly events: EventsApi;
   readonly server: ServerApi;
 }

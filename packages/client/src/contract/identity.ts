@@ -6,8 +6,8 @@
 export const roles = ["admin", "repository_admin", "user"] as const;
 export type Role = (typeof roles)[number];
 
-/** What a role does not include. `purge`: to remove permanently what one may delete. */
-export const permissions = ["purge"] as const;
+/** What a role does not include. `purge`: to remove permanently what one may delete. `audit`: to read the audit log. */
+export const permissions = ["purge", "audit"] as const;
 export type Permission = (typeof permissions)[number];
 
 export const keyScopes = ["read", "write"] as const;

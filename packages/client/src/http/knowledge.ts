@@ -46,6 +46,16 @@ export function httpKnowledge(options: HttpOptions): KnowledgeApi {
       revoke: (keyId, { workspace_id } = {}) =>
         http.json("DELETE", path`/v1/keys/${keyId}`, { query: { workspace_id }, repeatable: true }),
     },
+    audit: {
+      list: (query = {}) => http.json("GET", "/v1/audit", { query: { ...query } }),
+      checkpoint: () => http.json("GET", "/v1/audit/checkpoint"),
+      inclusion: (index, { size } = {}) => http.json("GET", "/v1/audit/proofs/inclusion", { query: { index, size } }),
+      consistency: (from, { size } = {}) => http.json("GET", "/v1/audit/proofs/consistency", { query: { from, size } }),
+      export: async (query = {}) => {
+        const { body } = await http.stream("/v1/audit:export", { query: { ...query } });
+        return body ?? new ReadableStream<Uint8Array>({ start: (stream) => stream.close() });
+      },
+    },
     server: { info: () => http.json("GET", "/v1/info"), me: () => http.json("GET", "/v1/me") },
     events: {
       follow: async function* ({ after, signal }) {

@@ -28,6 +28,7 @@ export function mapKnowledgeErrors(api: KnowledgeApi): KnowledgeApi {
     jobs: mapped(api.jobs),
     operations: mapped(api.operations),
     keys: mapped(api.keys),
+    audit: mapped(api.audit),
     events: mapped(api.events),
     server: mapped(api.server),
   };

@@ -12,6 +12,7 @@ import {
 } from "@pinakes/client";
 import { readConfig } from "../config.ts";
 import { embeddedKnowledge } from "../embedded-knowledge.ts";
+import { AuditRecorder, auditedKnowledge, auditedState } from "../governance/index.ts";
 import type { LocalActor } from "../identity/index.ts";
 import { UsageError, type Call } from "./terminal/command.ts";
 import { notFoundIn, placeOf, type StoreLocation } from "./store-location.ts";
@@ -50,7 +51,8 @@ export async function withClient<T>(
   }
   const config = readConfig(call.terminal.env);
   const server = await findServer(config.stores, logOf(call));
-  if (server === undefined) return withStores(call, async (session) => work(await embedded(session, options)), options);
+  if (server === undefined)
+    return withStores(call, "recorded below", async (session) => work(await embedded(session, options)), options);
   const actor: LocalActor = options.root === true ? { root: true } : { caller: actorOf(call) };
   const place = options.root === true ? { store: server.url } : placeOf(config, actorOf(call).tenant);
   return asked(call, work, options, { url: server.url, apiKey: () => server.key(actor) }, place);
@@ -59,7 +61,14 @@ export async function withClient<T>(
 async function embedded({ pinakes, caller, config, place }: Session, { root }: SessionOptions): Promise<ClientSession> {
   const auth =
     root === true ? await pinakes.identity.authenticate({ bearer: rootTokenOf(config), safeMethod: false }) : undefined;
-  return { knowledge: embeddedKnowledge(pinakes, caller, auth), state: pinakes.state.as(caller), place };
+  const known = auth ?? pinakes.identity.embedded(caller);
+  const recorder = new AuditRecorder(pinakes.audit);
+  const who = { auth: () => known, face: "cli" } as const;
+  return {
+    knowledge: auditedKnowledge(embeddedKnowledge(pinakes, caller, auth), recorder, who),
+    state: auditedState(pinakes.state.as(caller), recorder, who),
+    place,
+  };
 }
 
 async function asked<T>(

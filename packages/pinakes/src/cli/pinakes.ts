@@ -31,6 +31,10 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "serve MCP on stdin and stdout; --install prints the configuration of clients",
       load: async () => (await import("./commands/mcp.ts")).mcp,
     },
+    audit: {
+      summary: "who did what: list, export, verify, checkpoint",
+      load: async () => (await import("./commands/audit.ts")).audit,
+    },
     keys: { summary: "API keys: create, list, revoke", load: async () => (await import("./commands/keys.ts")).keys },
   },
   Knowledge: {

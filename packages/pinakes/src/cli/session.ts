@@ -5,6 +5,7 @@
 import { roles } from "@pinakes/client";
 import { readConfig, type Config } from "../config.ts";
 import type { Caller, CallerInput } from "../domain/caller.ts";
+import { AuditRecorder, type RecordedCall } from "../governance/index.ts";
 import { readQuotas } from "../knowledge/index.ts";
 import { openStores, type Pinakes } from "../open.ts";
 import { notFoundIn, placeOf, requireData, type StoreLocation } from "./store-location.ts";
@@ -40,8 +41,12 @@ export interface SessionOptions {
   readonly creates?: boolean | undefined;
 }
 
+/** What a command that works on the stores does, for the audit log; `recorded below`: by the interface that it calls. */
+export type CommandAudit = Pick<RecordedCall, "action" | "resource" | "verb"> | "reads" | "recorded below";
+
 export async function withStores<T>(
   call: Call<ActorOption>,
+  audit: CommandAudit,
   work: (session: Session) => Promise<T>,
   options: SessionOptions = {},
 ): Promise<T> {
@@ -63,10 +68,18 @@ export async function withStores<T>(
     config,
     place: placeOf(config, who.tenant),
   };
-  const done = work(session).catch((error: unknown) => {
+  const done = recorded(session, audit, () => work(session)).catch((error: unknown) => {
     throw options.root === true ? error : notFoundIn(session.place, error);
   });
   return options.endsItself === true ? await done : await untilInterrupted(done, call.terminal.signal);
+}
+
+function recorded<T>({ pinakes, caller }: Session, audit: CommandAudit, work: () => Promise<T>): Promise<T> {
+  if (audit === "recorded below") return work();
+  const auth = pinakes.identity.embedded(caller);
+  const named = audit === "reads" ? ({ action: "command", resource: "stores", verb: "none" } as const) : audit;
+  const call: RecordedCall = { ...named, face: "cli", auth: () => auth };
+  return new AuditRecorder(pinakes.audit).around(call, work, (_, failure) => ({ failure, fields: {} }));
 }
 
 /** The settings of the stores' features, as the server and commands open them. */
@@ -78,6 +91,8 @@ export function knowledgeOptions(config: Config) {
     quotas: readQuotas(config.quotas),
     trashDays: config.trashDays,
     quarantineDays: config.quarantineDays,
+    audit: config.audit,
+    auditKey: config.auditKey,
     deletionLagSeconds: config.deletionLagSeconds,
     pipelineFolders: config.pipelineFolders,
     pipelineBuckets: config.pipelineBuckets,

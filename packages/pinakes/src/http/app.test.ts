@@ -29,6 +29,7 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     alarms: pinakes.alarms,
     state: pinakes.state,
     identity: pinakes.identity,
+    audit: pinakes.audit,
     migrations: pinakes.migrations,
     governance: pinakes.governance,
     catalogSelections: pinakes.catalogSelections,

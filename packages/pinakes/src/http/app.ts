@@ -1,5 +1,6 @@
 /** The HTTP interface: every route there is, mounted. A route only translates; what it answers comes from `Pinakes`. */
 import { Hono } from "hono";
+import { AuditRecorder } from "../governance/index.ts";
 import { connectionDefaults, type ConnectionLimits } from "../config-connections.ts";
 import type { Pinakes } from "../open.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -21,6 +22,7 @@ import { mountMcp } from "./mcp/mount.ts";
 import type { McpExtension } from "../mcp/index.ts";
 import { accessRoutes } from "./api/access.ts";
 import { answerRoutes } from "./api/answers.ts";
+import { auditRoutes } from "./api/audit.ts";
 import { alarmRoutes } from "./api/alarms.ts";
 import { containerRoutes } from "./api/containers.ts";
 import { collectionRoutes } from "./api/collections.ts";
@@ -105,6 +107,7 @@ export async function createHttp(
   const limiter =
     options.limiter ?? new RateLimiter({ caller: { perSecond: requestsPerSecond, burst: requestsPerSecond * 2 } });
   const around = answeringSessions(pinakes);
+  const recorder = new AuditRecorder(pinakes.audit);
   const app = new Hono<KitEnv>();
   const streams = new EventStreams(options.connections ?? connectionDefaults);
   const gateway = new Gateway(pinakes);
@@ -123,6 +126,7 @@ export async function createHttp(
       { prefix: "/api/v1", errorBody: trustGraphErrorBody },
     ],
     around,
+    audit: recorder,
     log,
     closing,
     allowedOrigins,
@@ -146,7 +150,7 @@ export async function createHttp(
   });
   if (options.console !== undefined) mountConsole(app, options.console, routes);
   const socketLog = log ?? createLogger({ level: "silent" });
-  return { app, sockets: new TrustGraphSockets({ gateway, authenticate, limiter, log: socketLog }) };
+  return { app, sockets: new TrustGraphSockets({ gateway, authenticate, limiter, log: socketLog, recorder }) };
 }
 
 /** Also what the leak suite walks: a route that is not here does not exist. */
@@ -186,6 +190,7 @@ export function allRoutes(pinakes: Pinakes, gateway = new Gateway(pinakes)): rea
     ...subjectExportRoutes(pinakes.governance),
     ...queueAndFigureRoutes(pinakes),
     ...alarmRoutes(pinakes),
+    ...auditRoutes(pinakes.audit),
     ...accessRoutes(knowledge),
     ...identityRoutes(identity),
     ...openAiRoutes(pinakes),

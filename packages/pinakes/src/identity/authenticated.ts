@@ -5,6 +5,7 @@
 import type { AuthenticatedBy, Me } from "@pinakes/client";
 import { PinakesError } from "../domain/errors.ts";
 import { makeCaller, requireCaller, type Caller } from "../domain/caller.ts";
+import { noteActingFor } from "../runtime/call-notes.ts";
 
 export interface Authenticated {
   readonly caller: Caller;
@@ -68,7 +69,9 @@ export function requireAdmin(auth: Authenticated): void {
 export function actAs(auth: Authenticated, userId: string): Caller | undefined {
   const { caller, actAs: users = [] } = requireAuthenticated(auth);
   if (userId === caller.userId) return caller;
-  return users.includes(userId) ? makeCaller({ tenant: caller.scope.tenant, userId }) : undefined;
+  if (!users.includes(userId)) return undefined;
+  noteActingFor(userId);
+  return makeCaller({ tenant: caller.scope.tenant, userId });
 }
 
 export function describeMe(auth: Authenticated): Me {

@@ -10,6 +10,7 @@
 import { hasCode, PinakesError, invalid } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Clock } from "../ports/clock.ts";
+import { noteWho } from "../runtime/call-notes.ts";
 import { grant, isAuthenticated, refused, type Authenticated } from "./authenticated.ts";
 import type { KeyRing } from "./keys.ts";
 import { identityLimits } from "./limits.ts";
@@ -157,6 +158,7 @@ export class SessionBook implements Sessions {
       ttl: Math.ceil((expiresAt - now) / 1000),
     };
     await records.create(scope, record);
+    noteWho({ tenant: caller.scope.tenant, userId: caller.userId, role: caller.role, keyId: auth.keyId });
     return { cookie, csrf: csrfOf(cookie), expiresAt };
   }
 }

@@ -28,8 +28,14 @@ export async function callTool(
 ): Promise<CallToolResult | InputRequiredResult> {
   const context = contextOf(session, ctx);
   try {
-    if (session.readOnly && !tool.annotations.readOnlyHint)
-      throw new PinakesError("FORBIDDEN", `This key may only read, and ${tool.name} writes. Use a key that may write.`);
+    if (session.readOnly && !tool.annotations.readOnlyHint) {
+      const error = new PinakesError(
+        "FORBIDDEN",
+        `This key may only read, and ${tool.name} writes. Use a key that may write.`,
+      );
+      await session.denied?.(tool.name, error);
+      throw error;
+    }
     const consequence = await tool.consequence?.(context, args);
     if (consequence === undefined) return resultOf(await tool.run(context, args));
     if ("answer" in consequence) return resultOf(consequence.answer);

@@ -14,6 +14,8 @@ export interface McpSession {
   readonly userId: string;
   /** A key that may only read: tools that write are refused. */
   readonly readOnly: boolean;
+  /** Records that a call was refused before any of its calls was made. */
+  denied?(tool: string, error: unknown): Promise<void>;
   /** Where the connection is the session, as on stdio. */
   readonly connectionId?: string | undefined;
   /** The catalog selection of a session or of an explicit handle; only this user's. */

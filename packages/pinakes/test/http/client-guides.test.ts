@@ -19,6 +19,7 @@ describe("docs/clients.md", () => {
       const printed = await guide.program(await blocksOf("clients.md", "ts"));
       expect(printed).toContain("hits:");
       expect(printed).toContain("owls.md");
+      expect(printed).toMatch(/^12$/m);
     } finally {
       await guide.close();
     }

@@ -81,7 +81,7 @@ async function lookIntoStores(call: Call, look: Look): Promise<Finding> {
     knowledge,
     caller,
     config,
-  }: Parameters<Parameters<typeof withStores>[1]>[0]): Promise<Finding> => {
+  }: Parameters<Parameters<typeof withStores>[2]>[0]): Promise<Finding> => {
     const ms = performance.now() - began;
     await look("stores", () => ({ state: "fine", seen: `opened in ${inMs(ms)}` }));
     await look("database", () => checkDatabase(pinakes.info().database, config.stores.database));
@@ -93,7 +93,7 @@ async function lookIntoStores(call: Call, look: Look): Promise<Finding> {
     await look("parsers", () => checkParser(pinakes, caller));
     return { state: "fine", seen: "closed" };
   };
-  return withStores(call, work, { creates: true });
+  return withStores(call, "reads", work, { creates: true });
 }
 
 async function timed(name: string, check: () => Promise<Finding> | Finding): Promise<Check> {

@@ -39,7 +39,7 @@ const status = defineCommand({
   examples: ["pinakes encryption status", "pinakes encryption status --workspace acme --json"],
   localOnly: why,
   run: (call) =>
-    withStores(call, async ({ pinakes, config }) => {
+    withStores(call, "reads", async ({ pinakes, config }) => {
       const master = await MasterKeys.read(required(config.stores.masterKeyFile));
       const keys = await keysOf(pinakes).list(call.given.text("workspace"));
       const rows = keys.map((key) => ({
@@ -65,10 +65,14 @@ const rotate = defineCommand({
   examples: ["pinakes encryption rotate --workspace acme"],
   localOnly: why,
   run: (call) =>
-    withStores(call, async ({ pinakes, caller }) => {
-      const key = await keysOf(pinakes).rotate(requireScope(caller.scope));
-      return { answer: key, show: () => `New objects of ${key.owner} use key ${key.key_id}.` };
-    }),
+    withStores(
+      call,
+      { action: "encryption.rotate", verb: "update", resource: "encryption" },
+      async ({ pinakes, caller }) => {
+        const key = await keysOf(pinakes).rotate(requireScope(caller.scope));
+        return { answer: key, show: () => `New objects of ${key.owner} use key ${key.key_id}.` };
+      },
+    ),
 });
 
 export const encryption: Group = {

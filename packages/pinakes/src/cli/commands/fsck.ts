@@ -55,37 +55,41 @@ when the bytes do. What is removed is kept in the quarantine: see pinakes quaran
   ],
   localOnly: "it compares the stores themselves",
   run: (call) =>
-    withStores(call, async ({ knowledge, caller }) => {
-      const [repository, collection, ...more] = call.words[0]?.split("/") ?? [];
-      if (more.length > 0 || repository === "" || collection === "")
-        throw new UsageError(`"${call.words[0]}" names nothing; write kb or kb/papers.`);
-      const { given } = call;
-      const input = { repository, collection, deep: given.has("deep"), force_missing: given.has("force-missing") };
-      const audit = async (repair: boolean): Promise<Outcome & { readonly found?: number }> => {
-        const job = await waitForJob(
-          (jobId) => knowledge.jobs.get(caller, jobId),
-          await knowledge.audit.fsck(caller, { ...input, repair }),
-          call.terminal,
-        );
-        if (job.status !== "succeeded") return unfinished(call.terminal, job);
-        const report = job.result as unknown as AuditReport;
-        const findings = report.truncated ? await knowledge.audit.findings(caller, job.job_id) : report.findings;
-        const show = () => shown(call.terminal, report, findings, repairingOf(call));
-        return {
-          answer: { ...report, findings },
-          show,
-          code: report.left > 0 ? failureExitCode : 0,
-          found: report.found,
+    withStores(
+      call,
+      call.given.has("repair") ? { action: "fsck.repair", verb: "update", resource: "fsck" } : "reads",
+      async ({ knowledge, caller }) => {
+        const [repository, collection, ...more] = call.words[0]?.split("/") ?? [];
+        if (more.length > 0 || repository === "" || collection === "")
+          throw new UsageError(`"${call.words[0]}" names nothing; write kb or kb/papers.`);
+        const { given } = call;
+        const input = { repository, collection, deep: given.has("deep"), force_missing: given.has("force-missing") };
+        const audit = async (repair: boolean): Promise<Outcome & { readonly found?: number }> => {
+          const job = await waitForJob(
+            (jobId) => knowledge.jobs.get(caller, jobId),
+            await knowledge.audit.fsck(caller, { ...input, repair }),
+            call.terminal,
+          );
+          if (job.status !== "succeeded") return unfinished(call.terminal, job);
+          const report = job.result as unknown as AuditReport;
+          const findings = report.truncated ? await knowledge.audit.findings(caller, job.job_id) : report.findings;
+          const show = () => shown(call.terminal, report, findings, repairingOf(call));
+          return {
+            answer: { ...report, findings },
+            show,
+            code: report.left > 0 ? failureExitCode : 0,
+            found: report.found,
+          };
         };
-      };
-      if (!given.has("repair") || given.has("dry-run")) return audit(false);
-      if (given.has("yes")) return audit(true);
-      const plan = await audit(false);
-      if (plan.found === undefined || plan.found === 0) return plan;
-      call.terminal.err(`${plan.show()}\n\n`);
-      await confirm(call, { what: `This is repaired as the table says.`, unasked: "refused" });
-      return audit(true);
-    }),
+        if (!given.has("repair") || given.has("dry-run")) return audit(false);
+        if (given.has("yes")) return audit(true);
+        const plan = await audit(false);
+        if (plan.found === undefined || plan.found === 0) return plan;
+        call.terminal.err(`${plan.show()}\n\n`);
+        await confirm(call, { what: `This is repaired as the table says.`, unasked: "refused" });
+        return audit(true);
+      },
+    ),
 });
 
 export const fsck: Group = { command };

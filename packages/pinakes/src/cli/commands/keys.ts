@@ -23,6 +23,7 @@ const create = defineCommand({
     role: { type: "string", value: "ROLE", help: `${roles.join(", ")} (user)` },
     groups: { type: "string", value: "a,b", help: "groups of the user (none)" },
     purge: { type: "boolean", help: "may remove for good what the user may delete (admins may anyway)" },
+    audit: { type: "boolean", help: "may read the audit log (admins may anyway)" },
     name: { type: "string", help: "what it is for" },
     expires: {
       type: "string",
@@ -45,7 +46,7 @@ const create = defineCommand({
       ...(given.text("workspace") === undefined ? {} : { workspace_id: given.text("workspace") }),
       role: given.oneOf("role", roles) ?? "user",
       groups: [...(given.list("groups") ?? [])],
-      permissions: given.has("purge") ? [...permissions] : [],
+      permissions: permissions.filter((one) => given.has(one)),
       ...(given.text("name") === undefined ? {} : { name: given.text("name") }),
       ...(given.text("expires") === undefined ? {} : { expires_at: expiry(given.text("expires") as string) }),
       ...(given.text("act-as") === undefined ? {} : { act_as: [...(given.list("act-as") ?? [])] }),

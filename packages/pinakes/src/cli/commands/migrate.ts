@@ -37,6 +37,7 @@ const plan = defineCommand({
   run: (call) =>
     withStores(
       call,
+      { action: "migrations.create", verb: "create", resource: "migrations" },
       async (session) => {
         const { given, words } = call;
         const [kind, place] = words as [string, string | undefined];
@@ -74,7 +75,7 @@ const collection = defineCommand({
   ],
   localOnly: "a migration reads its source from this machine",
   run: (call) =>
-    withStores(call, async (session) => {
+    withStores(call, { action: "migrations.create", verb: "create", resource: "migrations" }, async (session) => {
       const [from, to] = call.words.map((word) => collectionPlace(word)) as [CollectionWords, CollectionWords];
       const partial = call.given.has("allow-partial") ? { allow_partial: true } : {};
       const source = { kind: "collection", ...from, to, ...partial };
@@ -94,7 +95,7 @@ const run = defineCommand({
   examples: ["pinakes migrate run 01936f4e-…", "pinakes migrate run 01936f4e-… --switch"],
   localOnly: "a migration reads its source from this machine",
   run: (call) =>
-    withStores(call, async (session) => {
+    withStores(call, { action: "migrations.run", verb: "update", resource: "migrations" }, async (session) => {
       const id = call.words[0] as string;
       // What was begun and not ended is ended first, whatever it was.
       let migration = await driven(call, session, id);
@@ -121,7 +122,7 @@ const stepCommand = (word: string, step: Step, summary: string) =>
     examples: [`pinakes migrate ${word} 01936f4e-…`],
     localOnly: "a migration reads its source from this machine",
     run: (call) =>
-      withStores(call, async (session) =>
+      withStores(call, { action: `migrations.${step}`, verb: "update", resource: "migrations" }, async (session) =>
         told(call, session, await asked(call, session, call.words[0] as string, step)),
       ),
   });
@@ -141,7 +142,7 @@ const finish = defineCommand({
   examples: ["pinakes migrate finish 01936f4e-…", "pinakes migrate finish 01936f4e-… --remove-old"],
   localOnly: "a migration reads its source from this machine",
   run: (call) =>
-    withStores(call, async (session) => {
+    withStores(call, { action: "migrations.finish", verb: "update", resource: "migrations" }, async (session) => {
       const id = call.words[0] as string;
       await session.pinakes.migrations.finish(session.caller, id, {
         remove_old: call.given.has("remove-old"),
@@ -162,7 +163,7 @@ const rollback = defineCommand({
   examples: ["pinakes migrate rollback 01936f4e-…"],
   localOnly: "a migration reads its source from this machine",
   run: (call) =>
-    withStores(call, async (session) => {
+    withStores(call, { action: "migrations.rollback", verb: "update", resource: "migrations" }, async (session) => {
       const id = call.words[0] as string;
       await session.pinakes.migrations.rollback(session.caller, id, { force: call.given.has("force") });
       return told(call, session, await driven(call, session, id));
@@ -177,7 +178,7 @@ const status = defineCommand({
   examples: ["pinakes migrate status 01936f4e-…"],
   localOnly: "a migration reads its source from this machine",
   run: (call) =>
-    withStores(call, async (session) => ({
+    withStores(call, "reads", async (session) => ({
       ...(await told(call, session, await session.pinakes.migrations.get(session.caller, call.words[0] as string))),
       code: 0,
     })),
@@ -191,7 +192,7 @@ const list = defineCommand({
   examples: ["pinakes migrate list"],
   localOnly: "a migration reads its source from this machine",
   run: (call) =>
-    withStores(call, async ({ pinakes, caller, place }) => {
+    withStores(call, "reads", async ({ pinakes, caller, place }) => {
       const page = await readPages(call.given, (paging) => pinakes.migrations.list(caller, paging));
       return {
         answer: page,

@@ -21,7 +21,7 @@ const list = defineCommand({
   examples: ["pinakes quarantine list", "pinakes quarantine list --of kb/papers --json"],
   localOnly: "it reads and writes the stores themselves",
   run: (call) =>
-    withStores(call, async ({ knowledge, caller, place }) => {
+    withStores(call, "reads", async ({ knowledge, caller, place }) => {
       const page: ListPage<QuarantineEntry> = await readPages(call.given, (paging) =>
         knowledge.quarantine.list(caller, { ...placeOf(call.given.text("of")), ...paging }),
       );
@@ -42,7 +42,7 @@ const show = defineCommand({
   examples: ["pinakes quarantine show 01936f4e-….4be0…"],
   localOnly: "it reads and writes the stores themselves",
   run: (call) =>
-    withStores(call, async ({ knowledge, caller }) => {
+    withStores(call, "reads", async ({ knowledge, caller }) => {
       const entry = await knowledge.quarantine.get(caller, call.words[0] as string);
       return {
         answer: entry,
@@ -67,7 +67,7 @@ exit code is 1 when one of them was refused.`,
   examples: ["pinakes quarantine restore 01936f4e-….4be0…", "pinakes quarantine restore --of kb/papers"],
   localOnly: "it reads and writes the stores themselves",
   run: (call) =>
-    withStores(call, async (session) => {
+    withStores(call, { action: "quarantine.restore", verb: "restore", resource: "quarantine" }, async (session) => {
       const ids = await chosen(session, call.words, call.given.text("of"));
       const restored: string[] = [];
       const refused: { entry_id: string; error: string }[] = [];
@@ -98,7 +98,7 @@ const drop = defineCommand({
   examples: ["pinakes quarantine drop 01936f4e-….4be0… --yes"],
   localOnly: "it reads and writes the stores themselves",
   run: (call) =>
-    withStores(call, async (session) => {
+    withStores(call, { action: "quarantine.drop", verb: "purge", resource: "quarantine" }, async (session) => {
       const ids = await chosen(session, call.words, call.given.text("of"));
       if (ids.length > 0)
         await confirm(call, {

@@ -54,14 +54,18 @@ than --timeout, or has more rows than --limit, is an error and never a shorter a
       signal: terminal.signal,
     };
     const text = await textOf(call);
-    return withStores(call, async ({ knowledge, caller }) => {
-      const asked = given.has("update") ? { update: text } : { query: text };
-      return outcome(
-        call,
-        await knowledge.graph.sparql(caller, repository, collection, { ...asked, ...settings }),
-        format,
-      );
-    });
+    return withStores(
+      call,
+      given.has("update") ? { action: "sparql.update", verb: "update", resource: "triples" } : "reads",
+      async ({ knowledge, caller }) => {
+        const asked = given.has("update") ? { update: text } : { query: text };
+        return outcome(
+          call,
+          await knowledge.graph.sparql(caller, repository, collection, { ...asked, ...settings }),
+          format,
+        );
+      },
+    );
   },
 });
 

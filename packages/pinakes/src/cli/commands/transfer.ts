@@ -22,18 +22,22 @@ const exporting = defineCommand({
   ],
   localOnly: "it reads and writes files of this machine",
   run: (call) =>
-    withStores(call, async ({ knowledge, caller }) => {
-      const { given, terminal, words } = call;
-      const files = knowledge.transfer.export(caller, {
-        repositories: given.list("repositories"),
-        format: given.oneOf("format", ["json", "dynamodb"] as const),
-        gzip: given.has("gzip"),
-        objects: !given.has("no-files"),
-        names: readTransferNames(terminal.env),
-      });
-      const written = await writeFolder(files, words[0] as string);
-      return { answer: written, show: () => `${written.files} files, ${written.bytes} bytes, in ${words[0]}.` };
-    }),
+    withStores(
+      call,
+      { action: "transfer.export", verb: "export", resource: "transfer" },
+      async ({ knowledge, caller }) => {
+        const { given, terminal, words } = call;
+        const files = knowledge.transfer.export(caller, {
+          repositories: given.list("repositories"),
+          format: given.oneOf("format", ["json", "dynamodb"] as const),
+          gzip: given.has("gzip"),
+          objects: !given.has("no-files"),
+          names: readTransferNames(terminal.env),
+        });
+        const written = await writeFolder(files, words[0] as string);
+        return { answer: written, show: () => `${written.files} files, ${written.bytes} bytes, in ${words[0]}.` };
+      },
+    ),
 });
 
 const importing = defineCommand({
@@ -56,6 +60,7 @@ const importing = defineCommand({
   run: (call) =>
     withStores(
       call,
+      { action: "transfer.import", verb: "create", resource: "transfer" },
       async ({ knowledge, caller }) => {
         const { given, words } = call;
         const report = await knowledge.transfer.import(caller, folderReader(words[0] as string), {

@@ -35,26 +35,30 @@ changes nothing.`,
     const { repository, collection } = readAddress(words[0] as string);
     const format = formatOf(call);
     const input = await openInput(words[1] as string, terminal);
-    return withStores(call, async ({ knowledge, caller }) => {
-      const bar = new Progress(call, input);
-      try {
-        const result = await knowledge.graph.loadTriples(caller, repository, collection, {
-          format,
-          body: bar.counted(),
-          all_or_nothing: given.has("all-or-nothing"),
-          base_iri: given.text("base"),
-          graph: given.text("graph"),
-          progress: ({ inserted }) => bar.note(inserted),
-        });
-        return {
-          answer: result,
-          show: () => resultText(input.name, result),
-          code: result.errors === undefined ? 0 : failureExitCode,
-        };
-      } finally {
-        bar.end();
-      }
-    });
+    return withStores(
+      call,
+      { action: "triples.load", verb: "create", resource: "triples" },
+      async ({ knowledge, caller }) => {
+        const bar = new Progress(call, input);
+        try {
+          const result = await knowledge.graph.loadTriples(caller, repository, collection, {
+            format,
+            body: bar.counted(),
+            all_or_nothing: given.has("all-or-nothing"),
+            base_iri: given.text("base"),
+            graph: given.text("graph"),
+            progress: ({ inserted }) => bar.note(inserted),
+          });
+          return {
+            answer: result,
+            show: () => resultText(input.name, result),
+            code: result.errors === undefined ? 0 : failureExitCode,
+          };
+        } finally {
+          bar.end();
+        }
+      },
+    );
   },
 });
 

@@ -84,11 +84,14 @@ const exportCommand = defineCommand({
     const format = given.oneOf("format", writeFormats) ?? "nquads";
     if ((given as Given).has("json") && given.text("out") === undefined)
       throw new UsageError("--json tells of a file that was written: name one with --out FILE, or leave --json out.");
-    return withStores(call, async ({ knowledge, caller }) =>
-      exportInvocations(
-        call,
-        await knowledge.graph.exportTriples(caller, repository, collection, { ...patternOf(given), format }),
-      ),
+    return withStores(
+      call,
+      { action: "triples.export", verb: "export", resource: "triples" },
+      async ({ knowledge, caller }) =>
+        exportInvocations(
+          call,
+          await knowledge.graph.exportTriples(caller, repository, collection, { ...patternOf(given), format }),
+        ),
     );
   },
 });

@@ -79,7 +79,10 @@ export async function* hitsOf(context: ScanContext, place: StorePlace): AsyncGen
 }
 
 function decisionOf({ naming }: ScanContext, row: StoreRow): StoreRow["decide"] {
-  return naming.subject.type === "workspace" && row.tenant === undefined ? everything : row.decide;
+  if (row.outlives === true) return undefined;
+  if (naming.subject.type !== "workspace" || row.tenant !== undefined || row.store === "audit-subjects")
+    return row.decide;
+  return everything;
 }
 
 function keepersOf({ holds, naming }: ScanContext, { container }: StorePlace, { row }: Hit): readonly string[] {

@@ -36,6 +36,8 @@ export interface StoreRow {
   readonly erase: string;
   readonly verify: string;
   readonly decide?: Decide;
+  /** Stays when its workspace goes. */
+  readonly outlives?: true;
 }
 
 const remove: Verdict = { do: "delete" };
@@ -187,6 +189,10 @@ const lane: Decide = ({ partition: [queue] }, { naming: { subject } }) =>
 const dataKey: Decide = ({ id }, { naming: { subject } }) =>
   subject.type === "workspace" && id.startsWith(`${subject.id}:`) ? remove : undefined;
 
+/** The salt of a subject: without it the entries of the audit log lead to nobody, and the log still verifies (RFC 0013). */
+const salt: Decide = ({ document: { kind, subject_id } }, { naming: { subject } }) =>
+  subject.type === "workspace" || (kind === subject.type && subject_id === subject.id) ? remove : undefined;
+
 const container = (
   store: string,
   [find, erase]: readonly [string, string],
@@ -268,6 +274,11 @@ export const stores: readonly StoreRow[] = [
     dataKey,
     "pinakes.keys",
   ),
+  container("audit-subjects", ["kind and id", "deleted, so that entries of the audit log lead to nobody"], salt),
+  {
+    ...kept("audit-log", "tokens of subjects, and ciphertext under their salts; it stays, also without its workspace"),
+    outlives: true,
+  },
   kept("queue-attempts", "counts by message id"),
   kept("vectors", "heads and logs of vector collections: names and hashes only"),
   kept("triples", "quads; removed with the documents that support them"),

@@ -47,7 +47,9 @@ function keyRoutes(identity: Identity): readonly Route[] {
         permissions: z
           .array(z.enum(permissions))
           .optional()
-          .describe("`purge`: to remove for good what the user may delete. Admins have it."),
+          .describe(
+            "`purge`: to remove for good what the user may delete. `audit`: to read the audit log. Admins have both.",
+          ),
         name: z.string().optional(),
         expires_at: z.string().optional(),
         scopes: z.array(z.enum(keyScopes)).optional(),
@@ -108,6 +110,7 @@ function sessionRoutes(identity: Identity): readonly Route[] {
       summary: "Sign in from a browser: the token that the server printed, or an API key",
       tag: "identity",
       auth: "public",
+      audit: "sign_in",
       body: z.strictObject({ token: z.string() }),
       answers: {
         201: {
@@ -132,6 +135,7 @@ function sessionRoutes(identity: Identity): readonly Route[] {
       tag: "identity",
       auth: "caller",
       readOnlyOk: true,
+      audit: "sign_out",
       answers: { 204: { description: "The session is over." } },
       handler: async ({ header }) => {
         const cookie = cookieValue(header("cookie"));

@@ -31,6 +31,7 @@ import {
   withCharset,
   type LinkedMore,
 } from "./triples.ts";
+import { noteChange } from "../../runtime/call-notes.ts";
 
 const one = "/v1/repositories/{rid}/collections/{cid}/sparql";
 const tag = "graph";
@@ -154,6 +155,7 @@ function postRoute({ graph }: Knowledge): Route {
           "FORBIDDEN",
           "This key may only read. Use one that may write, or ask an administrator for it.",
         );
+      if (asked.update !== undefined) noteChange("update");
       return answering(signal, () => graph.sparql(caller, p.rid, p.cid, { ...asked, signal }), header("accept"));
     },
   });

@@ -6,6 +6,7 @@ import type { Context, Hono } from "hono";
 import { PinakesError } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { Answer } from "./answer.ts";
+import type { AuditRecorder } from "./audit.ts";
 import { requestIds, socketAddress, type KitEnv } from "./context.ts";
 import { sessionCookieNameDefault, type Authenticate } from "./credentials.ts";
 import type { EventStreams } from "./event-streams.ts";
@@ -34,6 +35,8 @@ export interface MountOptions {
   readonly sessionCookieName?: string | undefined;
   /** Who is at the other end; behind a proxy, from the header that it sets. */
   readonly clientAddress?: (c: Context) => string;
+  /** Calls are not recorded when absent. */
+  readonly audit?: AuditRecorder | undefined;
   /** Around every handler, inside of what replays answers. */
   readonly around?: ((run: () => Promise<Answer>) => Promise<Answer>) | undefined;
   /** Checks each answer against what its route declares; for tests. */
@@ -57,6 +60,7 @@ export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: Moun
     clientAddress: options.clientAddress ?? socketAddress,
     checkAnswers: options.checkAnswers ?? false,
     around: options.around,
+    audit: options.audit,
   };
   checkRoutes(routes, kit);
   app.use(requestIds());

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import type { Answer } from "./answer.ts";
+import { faceOf, requestEnd, requestOf, type AuditRecorder, type RequestTrace } from "./audit.ts";
 import { bodyChunks, checkBodyHeaders, contentTypeOf, isJsonType, readJson, unsupportedType } from "./body/body.ts";
 import type { KitEnv } from "./context.ts";
 import {
@@ -43,6 +44,8 @@ export interface Kit {
   readonly sessionCookieName: string;
   readonly clientAddress: (c: Context) => string;
   readonly checkAnswers: boolean;
+  /** Records calls before they are answered. */
+  readonly audit: AuditRecorder | undefined;
   readonly around: ((run: () => Promise<Answer>) => Promise<Answer>) | undefined;
 }
 
@@ -50,11 +53,44 @@ type KitContext = Context<KitEnv>;
 
 export async function answerRequest(c: KitContext, route: Route, kit: Kit): Promise<Response> {
   c.set("route", route.path.text);
+  const trace: RequestTrace = {};
+  const answer = (): Promise<Response> => answerUnrecorded(c, route, kit, trace);
+  if (kit.audit === undefined) return answer();
+  const { operationId: action, tag, audit: verb } = route;
+  const call = { ...requestOf(c, kit.clientAddress(c)), action, resource: tag, verb, face: faceOf(tag) };
+  let response: Response | undefined;
+  const run = async (): Promise<Response> => (response = await answer());
+  try {
+    return await kit.audit.around(call, run, (made) => requestEnd(tag, trace, made as Response, c.get("failure")));
+  } catch (error) {
+    // What was not recorded is not answered.
+    await response?.body?.cancel();
+    c.set("failure", error);
+    return refusal(c, route, error);
+  }
+}
+
+function refusal(
+  c: KitContext,
+  route: Route,
+  error: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const problem = toProblemAnswer(error, c.get("requestId"), route.errorBody);
+  const known = toPinakesError(error, c.get("requestId"));
+  const status = route.errorStatus?.(known, c.req.raw.headers) ?? problem.status;
+  return problemResponse({ ...problem, status, headers: { ...headers, ...problem.headers } });
+}
+
+async function answerUnrecorded(c: KitContext, route: Route, kit: Kit, trace: RequestTrace): Promise<Response> {
   const headers: Record<string, string> = {};
   try {
     const auth = await identify(c, route, kit, headers);
     const { request, bytes } = await readRequest(c, route, kit, auth);
+    trace.params = request.params;
+    trace.query = request.query;
     const made = await runHandler(route, kit, request, bytes);
+    trace.answer = made;
     const answer = kit.streams === undefined ? made : await kit.streams.hold(auth?.caller, made);
     if (kit.checkAnswers) checkAnswer(route, answer);
     const onStreamError = (error: unknown): void =>
@@ -67,10 +103,7 @@ export async function answerRequest(c: KitContext, route: Route, kit: Kit): Prom
     c.set("failure", error);
     // A session is opened on a public route, with a token that somebody may guess at.
     if (route.auth === "public") kit.limiter?.failed(kit.clientAddress(c), undefined, error);
-    const problem = toProblemAnswer(error, c.get("requestId"), route.errorBody);
-    const known = toPinakesError(error, c.get("requestId"));
-    const status = route.errorStatus?.(known, c.req.raw.headers) ?? problem.status;
-    return problemResponse({ ...problem, status, headers: { ...headers, ...problem.headers } });
+    return refusal(c, route, error, headers);
   }
 }
 

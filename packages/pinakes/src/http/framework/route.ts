@@ -10,6 +10,8 @@ import { invariant } from "../../domain/invariant.ts";
 import type { Answer } from "./answer.ts";
 import type { Authenticated } from "./credentials.ts";
 import type { Preconditions } from "./etag.ts";
+import type { CallVerb } from "../../governance/index.ts";
+import { auditVerbOf } from "./audit.ts";
 import type { MultipartLimits, Part } from "./body/multipart.ts";
 import { parsePathTemplate, type PathTemplate } from "./path-template.ts";
 
@@ -130,6 +132,11 @@ export interface RouteDeclaration<
   readonly idempotent?: boolean;
   /** A POST that only reads (search): keys that may only read may use it. */
   readonly readOnlyOk?: boolean;
+  /**
+   * What its entry in the audit log says. By method and operationId when absent, so that every change is recorded; `none` for what
+   * changes nothing, or records it elsewhere.
+   */
+  readonly audit?: CallVerb;
   /** A change of method that takes If-Match; for the reference. */
   readonly conditional?: boolean;
   /**
@@ -165,6 +172,7 @@ export interface Route {
   readonly bodyBytesMax: number;
   readonly idempotent: boolean;
   readonly readOnlyOk: boolean;
+  readonly audit: CallVerb;
   readonly conditional: boolean;
   readonly lenient: boolean;
   readonly basicOk: boolean;
@@ -220,6 +228,7 @@ export function defineRoute<
       (body === undefined || isSchema(body) ? jsonBytesMaxDefault : uploadBytesMaxDefault),
     idempotent,
     readOnlyOk: declaration.readOnlyOk ?? false,
+    audit: auditVerbOf(declaration),
     conditional: declaration.conditional ?? false,
     lenient,
     basicOk: declaration.basicOk ?? false,

@@ -14,10 +14,12 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Context, Hono } from "hono";
 import { PinakesError, hasCode } from "../../domain/errors.ts";
+import { AuditRecorder, auditedKnowledge, auditedState } from "../../governance/index.ts";
 import { requireAuthenticated, type Authenticated } from "../../identity/index.ts";
 import { createMcpServer, type McpExtension, type McpSession } from "../../mcp/index.ts";
 import { embeddedKnowledge } from "../../embedded-knowledge.ts";
 import type { Pinakes } from "../../open.ts";
+import { userAgentOf } from "../framework/audit.ts";
 import { socketAddress, type KitEnv } from "../framework/context.ts";
 import { readCredentials, secretsOf, sessionCookieNameDefault } from "../framework/credentials.ts";
 import { HttpError, toProblemAnswer } from "../framework/http-error.ts";
@@ -63,6 +65,14 @@ interface Extra extends Record<string, unknown> {
   readonly auth: Authenticated;
   readonly missingScope: string | undefined;
   readonly baseUrl: string;
+  /** For the audit log. */
+  readonly from: RequestOrigin;
+}
+
+interface RequestOrigin {
+  readonly ip: string;
+  readonly userAgent: string | undefined;
+  readonly requestId: string;
 }
 
 class McpEndpoint {
@@ -72,11 +82,13 @@ class McpEndpoint {
   readonly #legacy: LegacySessions;
   readonly #modern: ReturnType<typeof createMcpHandler>;
   readonly #version: string;
+  readonly #recorder: AuditRecorder;
 
   constructor(pinakes: Pinakes, options: McpOptions, store: SessionStore) {
     this.#pinakes = pinakes;
     this.#options = options;
     this.#version = pinakes.info().version;
+    this.#recorder = new AuditRecorder(pinakes.audit);
     this.resource = { issuers: pinakes.identity.issuers, publicUrl: options.publicUrl };
     this.#modern = createMcpHandler(this.#serverOf, { legacy: "reject" });
     this.#legacy = new LegacySessions({
@@ -103,16 +115,38 @@ class McpEndpoint {
       // The body was read; transports take it parsed. The signal tells when the client goes away.
       const signal = AbortSignal.any([raw.signal, this.#options.closing]);
       const request = new Request(raw.url, { method: raw.method, headers: raw.headers, signal });
-      return await this.#serve(request, body, auth);
+      return await this.#serve(request, body, auth, originOf(c));
     } catch (error) {
       c.set("failure", error);
-      return this.#refusal(raw, error, c.get("requestId"));
+      return await this.#recordedRefusal(c, error);
     }
   }
 
-  async #serve(request: Request, body: unknown, auth: Authenticated): Promise<Response> {
+  /** Who is not let in is recorded before the answer. */
+  async #recordedRefusal(c: Context<KitEnv>, error: unknown): Promise<Response> {
+    const call = {
+      ...originOf(c),
+      auth: () => c.get("auth"),
+      action: "mcp",
+      resource: "mcp",
+      verb: "none",
+      face: "mcp",
+    } as const;
+    const refuse = async (): Promise<Response> => this.#refusal(c.req.raw, error, c.get("requestId"));
+    try {
+      return await this.#recorder.around(call, refuse, (made) => ({
+        status: made?.status,
+        failure: error,
+        fields: {},
+      }));
+    } catch (unrecorded) {
+      return this.#refusal(c.req.raw, unrecorded, c.get("requestId"));
+    }
+  }
+
+  async #serve(request: Request, body: unknown, auth: Authenticated, from: RequestOrigin): Promise<Response> {
     const { caller } = auth;
-    const authInfo = this.#authInfoOf(auth, request);
+    const authInfo = this.#authInfoOf(auth, request, from);
     const session = this.#sessionOf(authInfo);
     if (await isLegacyRequest(request, body))
       return this.#serveLegacy({ request, body, caller, session, authInfo }, auth);
@@ -182,11 +216,23 @@ class McpEndpoint {
   }
 
   #sessionOf(authInfo: AuthInfo | undefined): McpSession {
-    const { auth, baseUrl } = (authInfo?.extra ?? {}) as unknown as Extra;
+    const { auth, baseUrl, from } = (authInfo?.extra ?? {}) as unknown as Extra;
     const { caller, readOnly = false } = requireAuthenticated(auth);
+    const who = { auth: () => auth, face: "mcp", ...from } as const;
     return {
-      knowledge: embeddedKnowledge(this.#pinakes, caller, auth),
-      state: this.#pinakes.state.as(caller),
+      knowledge: auditedKnowledge(embeddedKnowledge(this.#pinakes, caller, auth), this.#recorder, who),
+      state: auditedState(this.#pinakes.state.as(caller), this.#recorder, who),
+      denied: async (tool, error) => {
+        const call = { ...who, action: tool, resource: "tools", verb: "none" } as const;
+        const refuse = async (): Promise<never> => {
+          throw error;
+        };
+        await this.#recorder
+          .around(call, refuse, () => ({ failure: error, fields: {} }))
+          .catch((thrown: unknown) => {
+            if (thrown !== error) throw thrown;
+          });
+      },
       userId: caller.userId,
       readOnly,
       selection: (id) => this.#pinakes.catalogSelections.slot(caller, id),
@@ -195,7 +241,7 @@ class McpEndpoint {
   }
 
   /** For the SDK, which hands it to every handler of the request; without the token itself. */
-  #authInfoOf(auth: Authenticated, request: Request): AuthInfo {
+  #authInfoOf(auth: Authenticated, request: Request, from: RequestOrigin): AuthInfo {
     const { caller, readOnly = false, via } = auth;
     // A token may be exchanged for one with more scopes; a key may not.
     const writeScope = this.resource.issuers.find((one) => one.writeScope !== undefined)?.writeScope;
@@ -205,7 +251,7 @@ class McpEndpoint {
       clientId: caller.userId,
       scopes: [],
       resourceMetadataUrl: metadataUrlOf(request, path, this.#options.publicUrl),
-      extra: { auth, missingScope, baseUrl: baseUrlOf(request, this.#options.publicUrl) } satisfies Extra,
+      extra: { auth, missingScope, baseUrl: baseUrlOf(request, this.#options.publicUrl), from } satisfies Extra,
     };
   }
 
@@ -237,6 +283,11 @@ class McpEndpoint {
   readonly #onFailure = (error: unknown, what: string): void => {
     this.#options.log.error({ route: path, what, error: describeError(error, []) }, "an MCP call failed");
   };
+}
+
+function originOf(c: Context<KitEnv>): RequestOrigin {
+  const userAgent = userAgentOf(c.req.header("user-agent"));
+  return { ip: socketAddress(c), userAgent, requestId: c.get("requestId") };
 }
 
 /**

@@ -11,6 +11,7 @@
 import type { AccessDecision, AccessLevel } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
+import { noteAccess } from "../../runtime/call-notes.ts";
 import type { CollectionRecord, RepositoryRecord } from "../records/records.ts";
 
 export type Level = AccessLevel;
@@ -61,7 +62,10 @@ export function decideCollection(who: Who, repository: RepositoryRecord, collect
 
 /** Not visible: 404, as if it did not exist. Visible but not allowed: 403. */
 export function requireLevel(found: Decision, needed: Level, what: string, action: string): void {
-  if (found.level === null) throw notFound(what);
+  if (found.level === null) {
+    noteAccess("denied");
+    throw notFound(what);
+  }
   if (rank[found.level] < rank[needed])
     throw new PinakesError("FORBIDDEN", `${action} needs ${needed} access to ${what}; the caller has ${found.level}.`);
 }
@@ -84,6 +88,7 @@ export function requirePurge(
 }
 
 export function notFound(what: string): PinakesError {
+  noteAccess("absent");
   return new PinakesError("NOT_FOUND", `There is no ${what}.`);
 }
 

@@ -4,6 +4,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import { decideCollection, decideRepository, type Decision } from "../access/access.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Services } from "./services.ts";
+import { noteActingFor } from "../../runtime/call-notes.ts";
 
 export class AccessApi {
   readonly #deps: KnowledgeDependencies;
@@ -33,6 +34,7 @@ export class AccessApi {
     const { tenant } = requireCaller(caller);
     if (caller.role !== "admin")
       throw new PinakesError("FORBIDDEN", "as_user: only admins can impersonate other users.");
+    noteActingFor(user.user_id);
     return this.#deps.callerOf({ tenant, userId: user.user_id, groups: user.groups ?? [] });
   }
 }

@@ -20,6 +20,7 @@ import { documentView, type DocumentView } from "../views.ts";
 import type { Content, Documents } from "./documents.ts";
 import { checkUpload } from "./check-upload.ts";
 import type { Uploads } from "./upload.ts";
+import { noteWho } from "../../runtime/call-notes.ts";
 
 export interface Grant {
   readonly url: string;
@@ -164,6 +165,7 @@ export class Grants {
   }
 
   #callerOf({ tenant, user }: GrantRecord): Caller {
+    noteWho({ tenant, userId: user.id, role: user.role });
     return this.#deps.callerOf({ tenant, userId: user.id, groups: user.groups, role: user.role });
   }
 }

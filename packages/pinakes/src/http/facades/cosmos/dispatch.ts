@@ -22,7 +22,7 @@ import { offerFeed, readOffer, replaceOffer } from "./resources/offers.ts";
 type Handler = (context: CosmosContext) => CosmosAnswer | Promise<CosmosAnswer>;
 type Methods = Readonly<Partial<Record<string, Handler>>>;
 
-interface Resource {
+export interface Resource {
   /** For logs: without names. */
   readonly route: string;
   readonly methods: Methods;

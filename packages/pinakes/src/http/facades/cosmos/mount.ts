@@ -7,13 +7,15 @@ import { randomUUID } from "node:crypto";
 import type { Context, Hono } from "hono";
 import type { Pinakes } from "../../../open.ts";
 import { systemClock, type Clock } from "../../../ports/clock.ts";
+import { AuditRecorder, type CallVerb, type RecordedCall } from "../../../governance/index.ts";
 import type { Authenticated } from "../../../identity/index.ts";
 import { socketAddress, type KitEnv } from "../../framework/context.ts";
+import { requestOf } from "../../framework/audit.ts";
 import { describeError, type Logger } from "../../framework/log.ts";
 import type { RateLimiter } from "../../framework/rate-limit.ts";
 import { checkDate, readSignature, type SignedRequest } from "./auth/authorization.ts";
 import { bodyBytesMax, CosmosContext, type CosmosAnswer, type Facade } from "./context.ts";
-import { dispatch, resourceAt } from "./dispatch.ts";
+import { dispatch, resourceAt, type Resource } from "./dispatch.ts";
 import { asCosmosError, CosmosError, errorBody } from "./errors.ts";
 import { cosmosPrefix, readPath, type ResourcePath } from "./path.ts";
 import { readText } from "./read-text.ts";
@@ -33,12 +35,62 @@ const requestBytesMax = bodyBytesMax + 1_048_576;
 export function mountCosmos(app: Hono<KitEnv>, pinakes: Pinakes, options: CosmosOptions): void {
   const { clock = systemClock } = options;
   const facade: Facade = { pinakes, clock, budgets: new Budgets(clock), sessions: new Sessions(clock) };
-  const serve = async (c: Context<KitEnv>): Promise<Response> => serveRequest(c, facade, options);
+  const recorder = new AuditRecorder(pinakes.audit);
+  const serve = (c: Context<KitEnv>): Promise<Response> => serveRecorded(c, facade, options, recorder);
   app.all(cosmosPrefix, serve);
   app.all(`${cosmosPrefix}/*`, serve);
 }
 
-async function serveRequest(c: Context<KitEnv>, facade: Facade, options: CosmosOptions): Promise<Response> {
+/** What a request changes, once it is known which resource it is for. */
+interface Trace {
+  resource?: Resource;
+  context?: CosmosContext;
+}
+
+async function serveRecorded(
+  c: Context<KitEnv>,
+  facade: Facade,
+  options: CosmosOptions,
+  recorder: AuditRecorder,
+): Promise<Response> {
+  const trace: Trace = {};
+  const call: RecordedCall = {
+    ...requestOf(c, socketAddress(c)),
+    get action() {
+      return `${c.req.method} ${c.get("route") ?? cosmosPrefix}`;
+    },
+    get verb() {
+      return verbOf(trace, c.req.method);
+    },
+    resource: "cosmos",
+    face: "cosmos",
+  };
+  const run = (): Promise<Response> => serveRequest(c, facade, options, trace);
+  try {
+    return await recorder.around(call, run, (response) => ({
+      status: response?.status,
+      failure: c.get("failure"),
+      fields: { container: trace.context?.segments[3], item: trace.context?.segments[5] },
+    }));
+  } catch (error) {
+    c.set("failure", error);
+    return refuse(trace.context, asCosmosError(error), randomUUID());
+  }
+}
+
+function verbOf({ resource, context }: Trace, method: string): CallVerb {
+  if (resource === undefined || context === undefined || method === "GET") return "none";
+  if (method === "DELETE") return "delete";
+  if (method !== "POST") return "update";
+  return resource.reads?.(context) === true ? "none" : "create";
+}
+
+async function serveRequest(
+  c: Context<KitEnv>,
+  facade: Facade,
+  options: CosmosOptions,
+  trace: Trace,
+): Promise<Response> {
   const activityId = randomUUID();
   c.set("route", `${cosmosPrefix}/*`);
   let context: CosmosContext | undefined;
@@ -47,6 +99,7 @@ async function serveRequest(c: Context<KitEnv>, facade: Facade, options: CosmosO
     const auth = await authenticate(c, path, facade, options);
     const resource = resourceAt(path.segments);
     c.set("route", resource.route);
+    trace.resource = resource;
     context = new CosmosContext({
       facade,
       caller: auth.caller,
@@ -56,6 +109,7 @@ async function serveRequest(c: Context<KitEnv>, facade: Facade, options: CosmosO
       headers: c.req.raw.headers,
       body: await readText(c.req.raw, requestBytesMax),
     });
+    trace.context = context;
     return correlated(c, respond(context, await dispatch(context, resource, auth.readOnly === true), activityId));
   } catch (error) {
     c.set("failure", error instanceof CosmosError ? (error.cause ?? error) : error);

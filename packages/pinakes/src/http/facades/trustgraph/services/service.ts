@@ -4,6 +4,7 @@ import { personalAlias, type Knowledge } from "../../../../knowledge/index.ts";
 import { UnknownOperation, type Call } from "../call.ts";
 import type { Librarian } from "../management/librarian.ts";
 import type { LiveTraffic } from "../live-traffic.ts";
+import { noteChange } from "../../../../runtime/call-notes.ts";
 
 export type Message = Readonly<Record<string, unknown>>;
 export type Reply = Message | AsyncIterable<Message>;
@@ -38,7 +39,9 @@ export function byOperation(
   };
 }
 
-export function requireWriter({ readOnly }: Call): void {
+export function requireWriter({ readOnly, request }: Call): void {
+  const { operation } = request;
+  noteChange(typeof operation === "string" && /^[a-z-]{1,40}$/.test(operation) ? operation : "write");
   if (readOnly) throw new PinakesError("FORBIDDEN", "This key may only read. Use one that may write.");
 }
 

@@ -17,6 +17,8 @@ export interface Connection {
   /** Counts a request against the limit of its user. */
   readonly take: (auth: Authenticated) => void;
   readonly credentialsOf: (token: string) => Credentials;
+  /** Runs a request and records it before its answer: a change, or a refusal. */
+  readonly recorded: <T>(service: string, auth: () => Authenticated | undefined, run: () => Promise<T>) => Promise<T>;
   readonly log: (fields: Readonly<Record<string, unknown>>, line: string, level?: "info" | "error") => void;
   readonly query: URLSearchParams;
 }

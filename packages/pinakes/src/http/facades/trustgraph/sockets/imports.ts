@@ -56,15 +56,22 @@ export class Import {
   }
 
   async #take(credentials: Credentials, data: unknown, isBinary: boolean): Promise<void> {
-    const { ws, authenticate, take, log } = this.#connection;
+    const { ws, authenticate, take, log, recorded } = this.#connection;
     if (this.#failed) return;
+    let auth: Authenticated | undefined;
     try {
-      const frame = readFrame(data, isBinary);
-      const auth = await authenticate(credentials);
-      take(auth);
-      const call = callOf(auth, frame, this.#connection.query, this.#flow);
-      requireWriter(call);
-      await this.#store(call, frame);
+      await recorded(
+        `import.${this.#kind}`,
+        () => auth,
+        async () => {
+          const frame = readFrame(data, isBinary);
+          auth = await authenticate(credentials);
+          take(auth);
+          const call = callOf(auth, frame, this.#connection.query, this.#flow);
+          requireWriter(call);
+          await this.#store(call, frame);
+        },
+      );
     } catch (error) {
       this.#failed = true;
       if (isOurs(error)) log({ error: String(error) }, "a frame of an import failed", "error");

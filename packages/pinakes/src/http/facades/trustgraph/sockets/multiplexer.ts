@@ -6,7 +6,7 @@ import { PinakesError, invalid } from "../../../../domain/errors.ts";
 import type { Authenticated, Credentials } from "../../../framework/index.ts";
 import { readCall, type Dialect, type Request } from "../call.ts";
 import { errorObject, type Gateway } from "../gateway.ts";
-import { isStream, type Message } from "../services/service.ts";
+import { isStream, type Message, type Reply } from "../services/service.ts";
 import { isOurs, readFrame, send, type Connection } from "./connection.ts";
 import { socketLimits } from "./limits.ts";
 
@@ -83,8 +83,29 @@ export class Multiplexer {
   }
 
   async #answer(credentials: Credentials, message: Request): Promise<void> {
-    const { ws, authenticate, take, log } = this.#connection;
+    const { ws, recorded } = this.#connection;
+    const { id, service } = message;
+    let auth: Authenticated | undefined;
+    const name = typeof service === "string" && global.has(service) ? service : "flow-service";
+    const reply = await recorded(
+      name,
+      () => auth,
+      () => this.#ask(credentials, message, (known) => (auth = known)),
+    );
+    if (!isStream(reply)) return send(ws, { id, response: reply, complete: true });
+    let last: Message | undefined;
+    for await (const one of reply) {
+      if (ws.readyState !== ws.OPEN) return;
+      if (last !== undefined) await send(ws, { id, response: last, complete: false });
+      last = one;
+    }
+    await send(ws, { id, response: last ?? {}, complete: true });
+  }
+
+  async #ask(credentials: Credentials, message: Request, onKnown: (auth: Authenticated) => void): Promise<Reply> {
+    const { authenticate, take, log } = this.#connection;
     const auth = await authenticate(credentials);
+    onKnown(auth);
     take(auth);
     const { id, service, flow, workspace, request } = message;
     if (typeof id !== "string" && typeof id !== "number") throw invalid("id: must be there, to tell the answer's.");
@@ -98,15 +119,7 @@ export class Multiplexer {
       streams: true,
     });
     log(lineOf(auth, service, call.caller.userId), "request of a socket");
-    const reply = await this.#gateway.answer(service, call);
-    if (!isStream(reply)) return send(ws, { id, response: reply, complete: true });
-    let last: Message | undefined;
-    for await (const one of reply) {
-      if (ws.readyState !== ws.OPEN) return;
-      if (last !== undefined) await send(ws, { id, response: last, complete: false });
-      last = one;
-    }
-    await send(ws, { id, response: last ?? {}, complete: true });
+    return this.#gateway.answer(service, call);
   }
 }
 

@@ -3,6 +3,8 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
 import { hasCode, PinakesError } from "../../../../domain/errors.ts";
+import type { AuditRecorder } from "../../../../governance/index.ts";
+import { userAgentOf } from "../../../framework/audit.ts";
 import { basicKeyOf, loopbackOf } from "../../../framework/credentials.ts";
 import {
   HttpError,
@@ -27,6 +29,7 @@ export interface SocketOptions {
   readonly authenticate: (credentials: Credentials) => Promise<Authenticated>;
   readonly limiter: RateLimiter;
   readonly log: Logger;
+  readonly recorder: AuditRecorder;
 }
 
 type Place =
@@ -56,7 +59,7 @@ export class TrustGraphSockets implements SocketServer {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on("error", () => socket.destroy());
-    this.#open(request, socket, head).catch((error: unknown) => refuse(socket, error));
+    this.#openRecorded(request, socket, head).catch((error: unknown) => refuse(socket, error));
   }
 
   async close(): Promise<void> {
@@ -67,7 +70,30 @@ export class TrustGraphSockets implements SocketServer {
     this.#server.close();
   }
 
-  async #open(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  /** A socket that is refused has no request to record: it is one. */
+  async #openRecorded(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    let auth: Authenticated | undefined;
+    const open = () => this.#open(request, socket, head, (known) => (auth = known));
+    await this.#recorded(request)("socket", () => auth, open);
+  }
+
+  #recorded({ socket, headers }: IncomingMessage): Connection["recorded"] {
+    const ip = socket.remoteAddress ?? "unknown";
+    const userAgent = userAgentOf(headers["user-agent"]);
+    return (service, auth, run) =>
+      this.#options.recorder.around(
+        { auth, ip, userAgent, action: `socket.${service}`, resource: "trustgraph", verb: "none", face: "trustgraph" },
+        run,
+        (_, failure) => ({ failure, fields: {} }),
+      );
+  }
+
+  async #open(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    onKnown: (auth: Authenticated) => void,
+  ): Promise<void> {
     const url = new URL(request.url ?? "/", "http://localhost");
     const keyed = splitKey(url.pathname);
     const place = placeOf(keyed?.path ?? url.pathname);
@@ -78,6 +104,7 @@ export class TrustGraphSockets implements SocketServer {
     const credentials = token === undefined || token === "" ? undefined : credentialsOf(token);
     const authenticate = (wanted: Credentials) => this.#authenticate(address, wanted);
     const auth = credentials === undefined ? undefined : await authenticate(credentials);
+    if (auth !== undefined) onKnown(auth);
     if (auth === undefined && place.kind !== "socket")
       throw new PinakesError("UNAUTHENTICATED", "Add ?token= with an API key to the address.");
     const who =
@@ -93,6 +120,7 @@ export class TrustGraphSockets implements SocketServer {
         authenticate,
         credentialsOf,
         take: ({ caller }) => void limiter.take(caller),
+        recorded: this.#recorded(request),
         log: (fields, line, level = "info") => log[level](fields, line),
         query: url.searchParams,
       });
