@@ -258,15 +258,7 @@ async function openFeatures(stores: FeatureStores, options: FeatureOptions): Pro
   const identity = undo.use(
     await openIdentity({ items, clock, log, system, rootToken: options.rootToken, oidc: options.oidc }),
   );
-  const audit = await AuditLog.open({
-    items,
-    clock,
-    log,
-    system: systemScope("audit log: entries of all workspaces", logScope),
-    mode: options.audit ?? "changes",
-    storeId: options.storeId ?? `memory-${timeOrderedId(clock.now())}`,
-    seeds: () => auditSeeds(options.folder, options.auditKey),
-  });
+  const audit = await auditOf(stores, options);
   undo.defer(() => audit.close());
   const auditSystem = systemScope("audit: looks for tenants among the objects", logScope);
   const pipelines = await openPipelinePlaces(options);
@@ -315,6 +307,19 @@ async function openFeatures(stores: FeatureStores, options: FeatureOptions): Pro
   const opened = undo.move();
   const features = { knowledge, state, identity, audit, migrations, governance, catalogSelections };
   return { ...features, close: () => opened.disposeAsync() };
+}
+
+function auditOf({ items, clock, log }: FeatureStores, options: FeatureOptions): Promise<AuditLog> {
+  const { logScope = log, audit: mode = "changes", storeId = `memory-${timeOrderedId(clock.now())}` } = options;
+  return AuditLog.open({
+    items,
+    clock,
+    log,
+    system: systemScope("audit log: entries of all workspaces", logScope),
+    mode,
+    storeId,
+    seeds: () => auditSeeds(options.folder, options.auditKey),
+  });
 }
 
 async function governanceOf(

@@ -116,12 +116,8 @@ export async function openKnowledge({
     responses: await Responses.open(deps.items),
     libraryRecords: await libraryContainer.open(deps.items),
   });
-  const worker = new IngestWorker(deps, queue, new DocumentIngester(deps, catalog), {
-    owner,
-    slots: ingestPlaces,
-    yieldMs,
-    activity,
-  });
+  const ingester = new DocumentIngester(deps, catalog);
+  const worker = new IngestWorker(deps, queue, ingester, { owner, slots: ingestPlaces, yieldMs, activity });
   const sweep = new Sweep({ ...services, watchdog: new Watchdog(deps, queue, registry) });
 
   return {

@@ -28,9 +28,9 @@ async function exported(test: TestPinakes, subject: object) {
   });
 }
 
-async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function bytesOf(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
+  for await (const chunk of stream) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 

@@ -113,7 +113,8 @@ async function* pagesOf(context: ScanContext, place: StorePlace): AsyncGenerator
 }
 
 function workflowIdOf({ partition }: WalkedItem): string {
-  return String(partition[0]);
+  const [id] = partition;
+  return typeof id === "string" ? id : JSON.stringify(id);
 }
 
 function withoutSecrets(document: JsonObject): JsonObject {
