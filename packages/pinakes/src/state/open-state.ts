@@ -1,4 +1,4 @@
-/** Opens the containers of state and puts its features together. */
+/** Opens the containers of state and composes its features. */
 import { randomBytes } from "node:crypto";
 import { WorkRegistry, workContainer, type RegisteredWork } from "../containers/index.ts";
 import { hasCode, PinakesError } from "../domain/errors.ts";
@@ -24,7 +24,7 @@ export interface OpenedState {
   readonly state: State;
   /** What erasures do to agents' state. */
   readonly erasure: StateErasure;
-  /** Does what is due, of all tenants. */
+  /** Processes due work of all tenants. */
   sweep(signal: AbortSignal): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export async function openState(options: OpenStateOptions): Promise<OpenedState>
   return { state, erasure: new StateErasure(deps), sweep: (signal) => sweep(deps, state, signal) };
 }
 
-/** One after the other; what fails stays in the registry, is told, and is tried again next time. */
+/** Sequentially; failed work stays in the registry, is reported, and retried. */
 async function sweep({ work, clock, log }: StateDependencies, state: State, signal: AbortSignal): Promise<void> {
   const seal = {
     process: (entry: RegisteredWork) =>
@@ -81,13 +81,13 @@ async function sweep({ work, clock, log }: StateDependencies, state: State, sign
   if (failed > 0)
     throw new PinakesError(
       "UNAVAILABLE",
-      `${failed} pieces of work on agents' state failed; the log says why. They are tried again.`,
+      `${failed} pieces of work on agents' state failed and will be retried; see the log for the reasons.`,
     );
 }
 
 const keyBytes = 32;
 
-/** Made once, by whoever is first. */
+/** Created once, by the first process. */
 async function signingKey(items: ItemStore, scope: Scope): Promise<Uint8Array> {
   const key = { partition: ["keys"], id: "cursors" };
   const stored = await items.read(scope, settingsContainer.name, key);

@@ -320,6 +320,35 @@ describe("batches", () => {
   });
 });
 
+describe("a file that becomes a document while it is read", () => {
+  it("is there, whichever call of the read is overtaken", async () => {
+    const { knowledge, caller, repository, collection } = await crashes.freshPlace();
+    const [reader, worker] = [await machine.process(), await machine.process()];
+    let overtaken = 0;
+    for (let call = 0; ; call += 1) {
+      const { id } = await knowledge.files.create(caller, newFile(`overtaken at call ${call}`));
+      await knowledge.files.attachMany(caller, repository, collection, [{ file_id: id }]);
+      const [reached, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const at = reader.calls.names.length + call;
+      reader.calls.add({ at, kind: "hold", until: done.promise, reached: reached.resolve });
+      const reading = reader.knowledge.files.attached(caller, repository, collection, id);
+      const held = await Promise.race([reached.promise.then(() => true), reading.then(() => false)]);
+      await worker.work();
+      await worker.sweep();
+      await worker.work();
+      done.resolve();
+      expect((await reading).file_id, `call ${call}`).toBe(id);
+      expect((await worker.knowledge.files.attached(caller, repository, collection, id)).document).toBeDefined();
+      if (!held) break;
+      overtaken += 1;
+    }
+    reader.calls.clear();
+    expect(overtaken).toBeGreaterThan(3);
+    await reader.close();
+    await worker.close();
+  });
+});
+
 describe("audits and purges", () => {
   it("fsck names bytes without a record, and removes them when asked; and records without bytes", async () => {
     await using audited = await Audited.open("sqlite");

@@ -199,7 +199,10 @@ export class Attachments {
     if (document !== undefined) return ofDocument(document);
     const record = await this.attachment(partition, fileId);
     const now = record === undefined ? undefined : (await this.settled(partition, [record])).get(fileId);
-    return record === undefined || now === undefined ? undefined : ofAttachment({ ...record, ...now });
+    if (record !== undefined && now !== undefined) return ofAttachment({ ...record, ...now });
+    // It may have become a document between the two reads.
+    const later = await documentOf(partition, fileId);
+    return later === undefined ? undefined : ofDocument(later);
   }
 
   /** In the order of the ids, without those that are not in the collection. */
@@ -226,9 +229,10 @@ export class Attachments {
 
   async #placeOf(caller: Caller, opened: OpenCollection, fileId: string, parameter: string): Promise<Placed> {
     const partition = this.partition(caller, opened);
+    // Attachments first, as in `findMany`.
+    const attachment = await this.attachment(partition, fileId);
     const document = await documentOf(partition, fileId);
     if (document !== undefined) return { at: document.uploaded_at, id: itemIds.document(document.document_id) };
-    const attachment = await this.attachment(partition, fileId);
     if (attachment !== undefined) return { at: attachment.uploaded_at, id: itemIds.attachment(fileId) };
     throw notFound(`file ${show(fileId)} in collection "${opened.collection.collection_id}" (${parameter})`);
   }

@@ -1,0 +1,44 @@
+/** A call that its client cancels: the work ends, its slot is free, and the connection goes on. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startChatServer, type ChatServer } from "../graph-retrieval/support/chat-server.ts";
+import { stalls } from "../answers/support/model-server.ts";
+import { McpWorld, revisions } from "./support/mcp-world.ts";
+
+let model: ChatServer;
+let world: McpWorld;
+beforeAll(async () => {
+  model = await startChatServer();
+  world = await McpWorld.open({ chatModels: [{ id: "writer", provider: "ollama", model: "m", baseUrl: model.url }] });
+});
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]();
+  await model?.[Symbol.asyncDispose]();
+});
+
+it.each(revisions)("at %s: the call of the model is closed, and the next call is answered", async (revision) => {
+  const ann = await world.key("w1", `ann-${revision}`);
+  const collection = `me/c-${revision}`;
+  await world.ok(ann, "POST", "/v1/repositories/me/collections", { collection_id: `c-${revision}` });
+  await world.indexed(ann, collection, "pump.txt", "The Harwell pump starts at a pressure of 4.2 bar.");
+  const { behaviour, closed } = stalls("The pump starts at 4.2 bar [1].\n");
+  const asked = Promise.withResolvers<void>();
+  model.behave = () => (response, request) => {
+    behaviour(response, request);
+    asked.resolve();
+  };
+  const client = await world.client(revision, ann);
+  const stop = new AbortController();
+  const question = { question: "How does the pump start?", in: [collection] };
+  const call = client.callTool({ name: "answer", arguments: question }, { signal: stop.signal });
+  const outcome = call.then(
+    () => "answered",
+    () => "cancelled",
+  );
+  await asked.promise;
+  stop.abort("not needed any more");
+  expect(await outcome).toBe("cancelled");
+  await closed;
+  await expect.poll(() => world.pinakes.places.answers.usage.places).toBe(0);
+  const { structuredContent } = await client.callTool({ name: "list_catalogs", arguments: {} });
+  expect(structuredContent).toMatchObject({ status: "success" });
+});
