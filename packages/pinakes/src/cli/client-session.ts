@@ -1,6 +1,6 @@
 /**
- * What a command asks, through the client's interface: a server by its address (--url), the server that runs on the data folder, or the
- * stores themselves. A command is written once and cannot tell which of them answers.
+ * Gives a command the client's interface to: a server by its address (--url), the server that runs on the data folder, or the
+ * stores themselves. A command is written once and is independent of which of them responds.
  */
 import {
   httpApi,
@@ -36,7 +36,7 @@ export interface ClientSession {
   readonly place: StoreLocation;
 }
 
-/** Longer than any search or SPARQL query may take: the server ends those itself. */
+/** Longer than the longest search or SPARQL timeout: the server enforces those itself. */
 const requestMsMax = 600_000;
 
 export async function withClient<T>(
@@ -90,7 +90,7 @@ async function asked<T>(
   return options.endsItself === true ? await done : await untilInterrupted(done, call.terminal.signal);
 }
 
-/** The server that the call names, by options or the environment. */
+/** The server given by options or environment variables. */
 export function remoteOf({ given, terminal: { env } }: Call): HttpOptions | undefined {
   const key = given.text("key") ?? setting(env["PINAKES_KEY"]) ?? setting(env["PINAKES_API_KEY"]);
   const url = given.text("url") ?? setting(env["PINAKES_URL"]);
@@ -104,16 +104,16 @@ function setting(text: string | undefined): string | undefined {
   return text === undefined || text === "" ? undefined : text;
 }
 
-/** Options of `keys` with the same names say whose key it is, not who acts. */
+/** Options of `keys` with the same names specify the key's owner, not the caller. */
 function refuseActor({ given }: Call<ActorOption>, { root }: SessionOptions): void {
   if (root === true) return;
   const said = (Object.keys(actorOptions) as ActorOption[]).find((name) => given.text(name) !== undefined);
   if (said !== undefined)
-    throw new UsageError(`--${said}: goes only with the stores of this machine; at a server the key says who acts.`);
+    throw new UsageError(`--${said}: only for the stores of this machine; at a server the key determines the user.`);
 }
 
 /**
- * The errors of a server as those that the stores throw, so that a command handles one kind. An API over HTTP whose calls throw
+ * Converts a server's errors to those of the stores, so that a command handles one kind. An API over HTTP whose calls throw
  * PinakesError.
  */
 function engineErrors<Api extends object>(api: Api): Api {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `pinakes <command>`: the one program. Each command is a file that is loaded when it is asked for. */
+/** `pinakes <command>`: the entry point. Each command is a file that is loaded on demand. */
 import { enableCompileCache } from "node:module";
 import { PinakesError } from "../domain/errors.ts";
 import { failureExitCode, usageExitCode, UsageError, type Group } from "./terminal/command.ts";
@@ -53,15 +53,15 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     ask: { summary: "answer a question, with citations", load: async () => (await import("./commands/ask.ts")).ask },
     search: { summary: "find passages", load: async () => (await import("./commands/search.ts")).search },
     triples: {
-      summary: "what is known as RDF: load, query, export, remove",
+      summary: "the RDF graph: load, query, export, remove",
       load: async () => (await import("./commands/triples.ts")).triples,
     },
     sparql: {
-      summary: "ask a collection in SPARQL, or change it",
+      summary: "query or update a collection in SPARQL",
       load: async () => (await import("./commands/sparql.ts")).sparql,
     },
     chunk: {
-      summary: "how a file is read and cut; nothing is stored",
+      summary: "preview how a file is parsed and chunked; nothing is stored",
       load: async () => (await import("./commands/chunk.ts")).chunk,
     },
     transfer: {
@@ -74,11 +74,11 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: async () => (await import("./commands/migrate.ts")).migrate,
     },
     ops: {
-      summary: "what is being done to collections in all stores: list, show, retry",
+      summary: "operations on collections in all stores: list, show, retry",
       load: async () => (await import("./commands/ops.ts")).ops,
     },
     jobs: {
-      summary: "long work: list, show, retry, cancel",
+      summary: "background jobs: list, show, retry, cancel",
       load: async () => (await import("./commands/jobs.ts")).jobs,
     },
   },
@@ -88,11 +88,11 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: async () => (await import("./commands/workflows.ts")).workflows,
     },
     memories: {
-      summary: "what was said: sessions, show, context, search, delete",
+      summary: "messages of agents: sessions, show, context, search, delete",
       load: async () => (await import("./commands/memories.ts")).memories,
     },
     metrics: {
-      summary: "figures over time: ingest, list, aggregate",
+      summary: "metrics over time: ingest, list, aggregate",
       load: async () => (await import("./commands/metrics.ts")).metrics,
     },
     tools: {
@@ -103,25 +103,25 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "list, show, create, delete, changes",
       load: async () => (await import("./commands/containers.ts")).containers,
     },
-    query: { summary: "ask a container in SQL", load: async () => (await import("./commands/query.ts")).query },
+    query: { summary: "query a container in SQL", load: async () => (await import("./commands/query.ts")).query },
   },
   "Look closer": {
     fsck: {
-      summary: "compare all stores with the records, and put right what is wrong",
+      summary: "compare all stores with the records, and repair differences",
       load: async () => (await import("./commands/fsck.ts")).fsck,
     },
     quarantine: {
-      summary: "what fsck --repair took away: list, show, restore, drop",
+      summary: "what fsck --repair removed: list, show, restore, drop",
       load: async () => (await import("./commands/quarantine.ts")).quarantine,
     },
-    eval: { summary: "how good searches are on a test set" },
-    vectors: { summary: "look after vector collections: compact, fsck, restore, …" },
+    eval: { summary: "measure searches on a test set" },
+    vectors: { summary: "inspect and maintain vector collections: compact, fsck, restore, …" },
   },
 };
 
-/** Commands with options of their own, and why no server can answer them. */
+/** Commands with their own options, and why no server can execute them. */
 const localOnly: Readonly<Record<string, string>> = {
-  vectors: "it works on the vectors of the object store themselves",
+  vectors: "it works on the vectors of the object store directly",
   eval: "it indexes and searches a test set in this process",
 };
 
@@ -170,7 +170,7 @@ async function start(name: string, args: readonly string[], terminal: Terminal):
   }
   if (args.length > 0)
     throw new UsageError(
-      `"${args.join(" ")}" is too much; ${name} has no options, its settings come from the environment.`,
+      `"${args.join(" ")}" is unexpected; ${name} has no options, its settings come from the environment.`,
     );
   await import("./commands/start.ts");
   return 0;
@@ -180,7 +180,7 @@ async function load(name: string): Promise<Group> {
   const all = Object.assign({}, ...Object.values(entries)) as Record<string, Entry>;
   const entry = Object.hasOwn(all, name) ? all[name] : undefined;
   if (entry?.load !== undefined) return entry.load();
-  if (name.startsWith("-")) throw new UsageError(`${name} stands before the command; options come after it.`);
+  if (name.startsWith("-")) throw new UsageError(`${name} precedes the command; options come after it.`);
   const meant = suggest(name, [...Object.keys(all), "serve"]);
   throw new UsageError(
     `there is no command "${name}"${meant === undefined ? "" : `; did you mean "${meant}"?`} See pinakes --help.`,
@@ -210,12 +210,12 @@ Commands ask the server that runs on the data folder; without one they open its 
 
 const stopping = new AbortController();
 
-/** The server and the evaluation have their own way to stop. */
+/** The server and the evaluation handle signals themselves. */
 function stopOnInterrupt(command: string | undefined): void {
   if (command === "start" || command === "serve" || command === "eval") return;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      // A second one does not wait.
+      // A second signal exits immediately.
       if (stopping.signal.aborted || command === "vectors") process.exit(interruptedExitCode);
       stopping.abort();
     });
@@ -236,7 +236,7 @@ function exitCodeOf(error: unknown, terminal: Terminal): number {
   return error instanceof UsageError ? usageExitCode : failureExitCode;
 }
 
-/** `pinakes … | head` has read enough. */
+/** The reader of a pipe, such as `pinakes … | head`, closed it. */
 function endQuietlyWhenNobodyReads(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
@@ -244,7 +244,7 @@ function endQuietlyWhenNobodyReads(): void {
   });
 }
 
-// Node keeps what it compiled, in the system's folder for such things: commands start in a third of the time.
+// Node caches compiled code in the system's temporary folder, which cuts the start time of commands to a third.
 enableCompileCache();
 const args = process.argv.slice(2);
 const terminal = processTerminal(stopping.signal);

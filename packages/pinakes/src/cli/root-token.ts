@@ -1,4 +1,4 @@
-/** The root token: from the environment, or made once and kept in the data folder, readable by its owner only. */
+/** The root token: from the environment, or generated once and stored in the data folder, readable by its owner only. */
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ const watchMs = 2_000;
 
 export interface RootToken {
   readonly token: string;
-  /** Where it is kept; absent when it came from the environment. */
+  /** The file; absent if the token came from the environment. */
   readonly file?: string;
 }
 
@@ -20,7 +20,7 @@ export function rootToken(data: string, given: string | undefined): RootToken {
     if (token === "")
       throw new PinakesError(
         "CORRUPT",
-        `The file ${file} is empty. Remove it to have a new token made, or set PINAKES_ROOT_TOKEN.`,
+        `The file ${file} is empty. Remove it to generate a new token, or set PINAKES_ROOT_TOKEN.`,
       );
     return { token, file };
   }
@@ -29,7 +29,7 @@ export function rootToken(data: string, given: string | undefined): RootToken {
   try {
     writeFileSync(file, `${token}\n`, { mode: 0o600, flag: "wx" });
   } catch (error) {
-    // Another process was faster: there is one token.
+    // Another process created the token first.
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
     return rootToken(data, undefined);
   }
@@ -37,7 +37,7 @@ export function rootToken(data: string, given: string | undefined): RootToken {
   return { token, file };
 }
 
-/** Puts another token in the place of the one in the data folder, at once: whoever reads the file sees the old one or the new one. */
+/** Replaces the token in the data folder atomically: readers see the old one or the new one. */
 export function rotateRootToken(data: string): string {
   const file = join(data, "root-token");
   const next = `${file}.${randomBytes(6).toString("hex")}`;
@@ -47,13 +47,13 @@ export function rotateRootToken(data: string): string {
   return file;
 }
 
-/** Calls with the token whenever the file holds another one. */
+/** Calls back with the token whenever the file changes. */
 export function watchRootToken({ token, file }: RootToken, onChange: (token: string) => void): () => void {
   if (file === undefined) return () => {};
   let known = token;
   const look = (): void => {
     const now = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
-    // One that was removed stays valid until there is another.
+    // A removed token stays valid until there is a new one.
     if (now === "" || now === known) return;
     known = now;
     onChange(now);

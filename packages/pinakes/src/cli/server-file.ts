@@ -1,9 +1,9 @@
 /**
  * The address of the server that runs on a data folder, for commands beside it: `server.json`, written at the start and removed at the
- * stop. It holds the secret of the local operator (identity/local-operator.ts), so only its owner may read it; who can do that can read
- * the stores, too.
+ * stop. It holds the secret of the local operator (identity/local-operator.ts), so only its owner may read it; that user can also read
+ * the stores.
  *
- * The file is a hint and never trusted by itself. After a crash it stays, and by then another process may have the process id or the
+ * The file is a hint and not trusted by itself. It survives a crash, after which another process may have the process id or the
  * port: a command uses the server only after it has proved that it knows the secret.
  */
 import { macOf } from "../runtime/tokens.ts";
@@ -36,7 +36,7 @@ interface ServerFile {
   readonly url: string;
   readonly pid: number;
   readonly secret: string;
-  /** Which stores the server has; a command with other settings must not ask it. Keyed, because addresses may hold passwords. */
+  /** A fingerprint of the server's stores; a command with other settings must not use it. Keyed, because addresses may hold passwords. */
   readonly stores: string;
 }
 
@@ -46,7 +46,7 @@ export interface LocalServer {
   readonly key: (actor: LocalActor) => string;
 }
 
-/** Undefined where the server cannot be reached over loopback. The result removes the file again. */
+/** Undefined if the server is not reachable over loopback. The result removes the file again. */
 export function writeServerFile(stores: Stores, url: string, secret: string): (() => void) | undefined {
   const address = overLoopback(url);
   if (address === undefined) return undefined;
@@ -72,14 +72,14 @@ export function newServerSecret(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** The server that runs on these stores, once it has proved that it is the one. `log` says why a file is ignored. */
+/** The server that runs on these stores, once it has proved its identity. `log` reports why a file is ignored. */
 export async function findServer(stores: Stores, log: (line: string) => void): Promise<LocalServer | undefined> {
   const path = join(stores.data, fileName);
   const file = readServerFile(path, log);
   if (file === undefined) return undefined;
   const ignored = (why: string): undefined => void log(`${path} is ignored: ${why}`);
-  if (file.stores !== fingerprint(file.secret, stores)) return ignored("that server has other stores");
-  if (!isRunning(file.pid)) return ignored("the server does not run any more");
+  if (file.stores !== fingerprint(file.secret, stores)) return ignored("that server has different stores");
+  if (!isRunning(file.pid)) return ignored("the server is no longer running");
   const key = (actor: LocalActor): string => signLocalToken(file.secret, actor, Date.now());
   if (!(await hasProved(file, key))) return ignored(`${file.url} is not the server that wrote it`);
   return { url: file.url, key };
@@ -98,7 +98,7 @@ function readServerFile(path: string, log: (line: string) => void = () => {}): S
     const { uid, mode, size } = fstatSync(file);
     if (uid !== process.getuid?.() || (mode & 0o077) !== 0 || size > fileBytesMax) {
       log(
-        `${path} is ignored: it must belong to the user who runs the command and be readable by nobody else (chmod 600)`,
+        `${path} is ignored: it must belong to the user who runs the command and be readable by no one else (chmod 600)`,
       );
       return undefined;
     }
@@ -117,11 +117,11 @@ function parsed(text: string): ServerFile | undefined {
       ? { format, url, pid: pid as number, secret, stores }
       : undefined;
   } catch {
-    return undefined; // Nobody's file: the stores are there all the same.
+    return undefined; // No usable file: the command opens the stores.
   }
 }
 
-/** `0.0.0.0` and `::` listen on loopback, too. */
+/** `0.0.0.0` and `::` include loopback. */
 function overLoopback(url: string): string | undefined {
   const { hostname, port } = new URL(url);
   if (hostname === "0.0.0.0" || hostname === "[::]") return `http://127.0.0.1:${port}`;
@@ -132,7 +132,7 @@ function fingerprint(secret: string, stores: Stores): string {
   return macOf(secret, `stores\n${JSON.stringify(stores)}`).toString("base64url");
 }
 
-/** A process of another user cannot have written a file of ours. */
+/** A file of another user is not trusted. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -168,13 +168,13 @@ describe("beside a running server", () => {
     const { err } = await call(repositories, ["list", "--verbose"], {
       env: { ...env, PINAKES_ITEMS: "memory:", PINAKES_OBJECTS: "memory:" },
     });
-    expect(err).toContain("that server has other stores");
+    expect(err).toContain("that server has different stores");
   });
 
   it("after a crash the file is ignored, and the stores give the same answers", async () => {
     const { secret } = read();
     expect(await stop("SIGKILL")).not.toContain(secret);
-    expect((await call(repositories, ["list", "--verbose"])).err).toContain("the server does not run any more");
+    expect((await call(repositories, ["list", "--verbose"])).err).toContain("the server is no longer running");
     expect(await lookAround()).toEqual(withServer);
     const { out, loadsModel } = await search();
     expect(out).toBe(found);
@@ -205,7 +205,7 @@ describe("beside a running server", () => {
     const content = readFileSync(file);
     rmSync(file);
     writeFileSync(file, content, { mode: 0o640 });
-    expect((await call(repositories, ["list", "--verbose"])).err).toContain("readable by nobody else");
+    expect((await call(repositories, ["list", "--verbose"])).err).toContain("readable by no one else");
     rmSync(file);
     writeFileSync(`${file}.elsewhere`, content, { mode: 0o600 });
     symlinkSync(`${file}.elsewhere`, file);
@@ -250,7 +250,7 @@ describe("a server by its address", () => {
   it("says who acts by the key alone; a key needs a server", async () => {
     const { url } = read();
     expect((await failure(call(repositories, ["list", "--url", url, "--workspace", "acme"]))).detail).toContain(
-      "at a server the key says who acts",
+      "at a server the key determines the user",
     );
     expect((await failure(call(repositories, ["list", "--key", "pk_x"]))).detail).toContain("--url");
   });

@@ -1,6 +1,6 @@
 /**
- * The stores of the settings, opened by a command, and for whom it acts. Who can read the settings of the stores can read the stores,
- * so the command line says who it is. A server may work on the same stores at the same time.
+ * The stores of the settings, opened by a command, and the user it acts as. Whoever can read the settings of the stores can read the stores,
+ * so the command line specifies the user. A server may use the same stores concurrently.
  */
 import { roles } from "@pinakes/client";
 import { readConfig, type Config } from "../config.ts";
@@ -21,7 +21,7 @@ export interface Session {
   readonly place: StoreLocation;
 }
 
-/** For commands that act for somebody. */
+/** For commands that act as a user. */
 export const actorOptions = {
   workspace: { type: "string", value: "ID", help: "whose data (default)" },
   user: { type: "string", value: "ID", help: "act as this user (root); their own repository is `me`" },
@@ -31,13 +31,13 @@ export const actorOptions = {
 export type ActorOption = keyof typeof actorOptions;
 
 export interface SessionOptions {
-  /** Documents are ingested, and what others left behind is carried on, in this process. */
+  /** Documents are ingested, and unfinished work of other processes is resumed, in this process. */
   readonly background?: boolean | undefined;
-  /** The command ends by itself soon after Ctrl-C; otherwise it is left where it is. */
+  /** The command ends by itself soon after Ctrl-C; otherwise it is aborted. */
   readonly endsItself?: boolean | undefined;
-  /** Acts with the root token, which is made when there is none yet: to make keys. The options of keys say whose they are, not who acts. */
+  /** Acts with the root token, which is created if there is none: to create keys. The options of keys specify their owner, not the caller. */
   readonly root?: boolean | undefined;
-  /** It makes something from nothing, so it may be the first to use the data folder; others refuse one that has no data. */
+  /** It creates data, so it may initialize the data folder; other commands reject an empty one. */
   readonly creates?: boolean | undefined;
 }
 
@@ -56,7 +56,7 @@ export async function withStores<T>(
   await using pinakes = await openStores(config.stores, {
     background: options.background ?? false,
     ...knowledgeOptions(config),
-    // Who runs commands operates the machine.
+    // The user of the command line operates the machine.
     migrationSources: "any",
     ...(options.root === true ? { rootToken: rootTokenOf(config) } : {}),
     log: logOf(call),
@@ -82,7 +82,7 @@ function recorded<T>({ pinakes, caller }: Session, audit: CommandAudit, work: ()
   return new AuditRecorder(pinakes.audit).around(call, work, (_, failure) => ({ failure, fields: {} }));
 }
 
-/** The settings of the stores' features, as the server and commands open them. */
+/** The settings of the features, as the server and commands open them. */
 export function knowledgeOptions(config: Config) {
   return {
     vectors: config.vectors,
@@ -126,11 +126,11 @@ export async function untilInterrupted<T>(work: Promise<T>, signal: AbortSignal)
   try {
     return await Promise.race([work, stopped.promise]);
   } catch (error) {
-    // What it was waiting for may have said so first, in other words.
+    // The aborted work may already have reported its own error.
     throw signal.aborted ? new Interrupted("stopped", { cause: error }) : error;
   } finally {
     signal.removeEventListener("abort", stop);
-    // After Ctrl-C nobody waits for it any more.
+    // After Ctrl-C its result is not needed.
     work.catch(() => {});
   }
 }
@@ -151,7 +151,5 @@ export function readAddress(text: string): Address {
     more.length === 0
   )
     return { repository, collection };
-  throw new UsageError(
-    `"${text}" does not name a collection; write repository/collection, such as kb/papers or me/notes.`,
-  );
+  throw new UsageError(`"${text}" is not a collection; write repository/collection, such as kb/papers or me/notes.`);
 }

@@ -94,10 +94,10 @@ describe("options", () => {
     expect(await told(metrics, "aggregate", "--aggregates", "p95")).toContain("did you mean --values?");
     expect(await told(memories, "context", "a", "s", "--max-tokens", "5")).toContain("did you mean --tokens?");
     expect(await told(workflows, "--url", "http://x", "list")).toBe(
-      "--url stands before the command; write pinakes test <command> --url.",
+      "--url precedes the command; write pinakes test <command> --url.",
     );
     expect(await told(workflows, "--status", "failed", "list")).toContain(
-      "--status stands before the command; write pinakes test <command> --status.",
+      "--status precedes the command; write pinakes test <command> --status.",
     );
   });
 });

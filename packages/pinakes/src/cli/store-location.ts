@@ -1,10 +1,10 @@
-/** Where a command looks: the folder or server of its stores, and the workspace. Said where nothing was found. */
+/** Where a command looks: the folder or server of its stores, and the workspace. Shown when nothing was found. */
 import { readdir } from "node:fs/promises";
 import type { Config } from "../config.ts";
 import { describeItems } from "../config-stores.ts";
 import { hasCode, PinakesError } from "../domain/errors.ts";
 
-/** Who only looks must not leave an empty store behind: in the wrong folder that would hide the mistake. */
+/** A read command must not create an empty store: in the wrong folder that would hide the mistake. */
 export async function requireData({ stores: { items } }: Pick<Config, "stores">): Promise<void> {
   if (items.engine !== "sqlite") return;
   const names = await readdir(items.dir).catch((error: NodeJS.ErrnoException) => {
@@ -14,12 +14,12 @@ export async function requireData({ stores: { items } }: Pick<Config, "stores">)
   if (names.some((name) => name.endsWith(".sqlite"))) return;
   throw new PinakesError(
     "NOT_FOUND",
-    `There is no data in ${items.dir}. Go to the folder that has ./data, or name the data folder: PINAKES_DATA=/path/to/data. A server makes a new one: pinakes start.`,
+    `There is no data in ${items.dir}. Change to the folder that has ./data, or set the data folder: PINAKES_DATA=/path/to/data. A server creates a new one: pinakes start.`,
   );
 }
 
 export interface StoreLocation {
-  /** Absent at a server, where the key says it. */
+  /** Absent for a server, where the key determines it. */
   readonly workspace?: string;
   /** The engine with its folder or address; or the address of the server. */
   readonly store: string;
@@ -44,7 +44,7 @@ function elsewhere({ workspace }: StoreLocation): string {
     : "Look elsewhere with --workspace ID, or in another folder with PINAKES_DATA.";
 }
 
-/** The same for one thing that was not found. */
+/** The same for a single missing resource. */
 export function notFoundIn(place: StoreLocation, error: unknown): unknown {
   if (!hasCode(error, "NOT_FOUND")) return error;
   return new PinakesError("NOT_FOUND", `${error.detail} This is ${whereOf(place)}. ${elsewhere(place)}`, {

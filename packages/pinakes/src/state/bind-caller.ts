@@ -1,4 +1,4 @@
-/** The methods of a feature for one caller: the same without their first argument. */
+/** Binds the methods of a feature to one caller: the same methods without their first argument. */
 import type { Caller } from "../domain/caller.ts";
 
 export type WithoutCaller<Feature> = {
@@ -7,7 +7,7 @@ export type WithoutCaller<Feature> = {
   ]: Feature[Name] extends (caller: Caller, ...rest: infer Rest) => infer Result ? (...rest: Rest) => Result : never;
 };
 
-/** A method is bound when it is asked for: features have many, a caller uses few. */
+/** Bound lazily: features have many methods, a caller uses few. */
 export function bindCaller<Feature extends object>(feature: Feature, caller: Caller): WithoutCaller<Feature> {
   return new Proxy(feature, {
     get: (target, name) => {

@@ -1,4 +1,4 @@
-/** What the features of state are made of. */
+/** Dependencies of the state features. */
 import type { WorkRegistry } from "../containers/index.ts";
 import type { Slots } from "../domain/query-slots.ts";
 import type { SystemScope } from "../domain/scope.ts";
@@ -15,14 +15,14 @@ export interface StateDependencies {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
   readonly vectors: Vectors;
-  /** For semantic search in memories; opened when it is first asked for. Keywords only without one. */
+  /** For semantic search in memories; opened on first use. Absent: keyword search only. */
   readonly embedder: (() => Promise<Embedder>) | undefined;
   readonly clock: Clock;
   readonly log: (line: string) => void;
   readonly system: SystemScope;
-  /** Where what computes much takes its place; absent: all of it runs at once. */
+  /** Concurrency slots for expensive queries; absent: no limit. */
   readonly places?: Slots | undefined;
-  /** The name of the default database; `pinakes` when absent. */
+  /** The name of the default database; `pinakes` by default. */
   readonly database?: string | undefined;
   readonly work: WorkRegistry<StateWorkKind>;
   /** Time-ordered and unique. */

@@ -1,14 +1,14 @@
 /**
- * Properties that a document keeps one level deeper. Unknown ones stay as they are, so one of these at the top would be kept and do
- * nothing: a timeout that never comes, a session by which nothing is grouped. So it is refused, with its place.
+ * Properties that belong one level deeper. Unknown properties are kept, so at the top level one of these would have no
+ * effect: a timeout that never fires, a session that groups nothing. So it is rejected, with its correct location.
  */
 import { invalid } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 
-/** By the property that holds them. */
+/** By the property that contains them. */
 export type Fields = Readonly<Record<string, readonly string[]>>;
 
-/** One that is in its place, too, is the writer's own business. */
+/** A property that is also at its correct location is accepted. */
 export function refuseMisplaced(document: JsonObject, parts: Fields): void {
   for (const [part, names] of Object.entries(parts)) {
     for (const name of names) {
@@ -16,7 +16,7 @@ export function refuseMisplaced(document: JsonObject, parts: Fields): void {
       const inner = document[part];
       if (isJsonObject(inner) && inner[name] !== undefined) continue;
       throw invalid(
-        `${name}: belongs into ${part}; write { "${part}": { "${name}": … } }. Here it would be kept and do nothing.`,
+        `${name}: belongs into ${part}; write { "${part}": { "${name}": … } }. Here it would have no effect.`,
       );
     }
   }

@@ -1,4 +1,4 @@
-/** Opens the containers of state and puts its features together. */
+/** Opens the containers of state and composes its features. */
 import { randomBytes } from "node:crypto";
 import { WorkRegistry, workContainer, type RegisteredWork } from "../containers/index.ts";
 import { hasCode, PinakesError } from "../domain/errors.ts";
@@ -8,6 +8,7 @@ import { Containers } from "./containers/containers.ts";
 import { Databases } from "./databases/databases.ts";
 import { Memories } from "./memories/memories.ts";
 import { stateTenant, stateWorkContainer, type StateDependencies, type StateWorkKind } from "./dependencies.ts";
+import { StateErasure } from "./erasure/state-erasure.ts";
 import { Metrics } from "./series/metrics.ts";
 import { toolInvocations } from "./series/tool-document.ts";
 import { ToolLog } from "./series/tool-log.ts";
@@ -21,7 +22,9 @@ import { Workflows } from "./workflows/workflows.ts";
 
 export interface OpenedState {
   readonly state: State;
-  /** Does what is due, of all tenants. */
+  /** What erasures do to agents' state. */
+  readonly erasure: StateErasure;
+  /** Processes due work of all tenants. */
   sweep(signal: AbortSignal): Promise<void>;
 }
 
@@ -55,10 +58,10 @@ export async function openState(options: OpenStateOptions): Promise<OpenedState>
   };
   for (const feature of Object.values(features)) await feature.open();
   const state = new State(features);
-  return { state, sweep: (signal) => sweep(deps, state, signal) };
+  return { state, erasure: new StateErasure(deps), sweep: (signal) => sweep(deps, state, signal) };
 }
 
-/** One after the other; what fails stays in the registry, is told, and is tried again next time. */
+/** Sequentially; failed work stays in the registry, is reported, and retried. */
 async function sweep({ work, clock, log }: StateDependencies, state: State, signal: AbortSignal): Promise<void> {
   const seal = {
     process: (entry: RegisteredWork) =>
@@ -78,13 +81,13 @@ async function sweep({ work, clock, log }: StateDependencies, state: State, sign
   if (failed > 0)
     throw new PinakesError(
       "UNAVAILABLE",
-      `${failed} pieces of work on agents' state failed; the log says why. They are tried again.`,
+      `${failed} pieces of work on agents' state failed and will be retried; see the log for the reasons.`,
     );
 }
 
 const keyBytes = 32;
 
-/** Made once, by whoever is first. */
+/** Created once, by the first process. */
 async function signingKey(items: ItemStore, scope: Scope): Promise<Uint8Array> {
   const key = { partition: ["keys"], id: "cursors" };
   const stored = await items.read(scope, settingsContainer.name, key);

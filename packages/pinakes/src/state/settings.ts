@@ -1,4 +1,4 @@
-/** Small records that are not documents of agents: definitions of own containers, rules, places in feeds. One partition per topic. */
+/** Small internal records: definitions of user containers, rules, feed positions. One partition per topic. */
 import type { ContainerDefinition } from "../ports/item-store.ts";
 
 export const settingsContainer: ContainerDefinition = Object.freeze({

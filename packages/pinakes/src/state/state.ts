@@ -1,4 +1,4 @@
-/** The features of state under one roof. Each call begins with a caller; `as` is the same for one caller, which then need not be named. */
+/** Composes the features of state. Each call begins with a caller; `as` binds one. */
 import type { StateApi } from "@pinakes/client";
 import { requireCaller, type Caller } from "../domain/caller.ts";
 import { bindCaller } from "./bind-caller.ts";
@@ -50,7 +50,7 @@ export class State implements StateFeatures {
     this.telemetry = features.telemetry;
   }
 
-  /** Everything, for one caller: what `@pinakes/client` makes a client of. */
+  /** Everything, bound to one caller: the basis of a client of `@pinakes/client`. */
   as(caller: Caller): StateApi {
     requireCaller(caller);
     return {

@@ -1,4 +1,4 @@
-/** What the containers API must know of a container of the system, so that writes through it keep the rules of its feature. */
+/** What the containers API must know of a system container, so that writes through it follow the rules of its feature. */
 import type { IndexingPolicy } from "@pinakes/client";
 import type { z } from "zod";
 import type { Caller } from "../domain/caller.ts";
@@ -8,7 +8,7 @@ import type { ContainerDefinition, ItemStore, Operation, Partition, Range } from
 
 export interface GenericWrite {
   readonly caller: Caller;
-  /** What is stored now; undefined for a create. */
+  /** The stored item; undefined for a create. */
   readonly before: JsonObject | undefined;
   readonly document: JsonObject;
   readonly now: number;
@@ -18,25 +18,25 @@ export interface SystemContainer {
   readonly definition: ContainerDefinition;
   /** Null: documents of any shape. */
   readonly schema: z.ZodType<object, object> | null;
-  /** As the source document has it; null where it has none. */
+  /** As in the original schema; null if it has none. */
   readonly policy: IndexingPolicy | null;
-  /** Why items cannot be changed or deleted through the containers API, with what to do instead; absent where they can. */
+  /** Why items cannot be changed or deleted through the containers API, with an alternative; absent if they can. */
   readonly appendOnly?: string;
-  /** The index that holds every document (no companions), for queries that nothing else serves. */
+  /** The index of all documents (without companions), for queries that no other index serves. */
   readonly scanIndex: string;
-  /** What all documents have in the first sort path of `scanIndex`, and other items in it have not: a scan need not look at those. */
+  /** The value of all documents in the first sort path of `scanIndex`; other items lack it, so a scan skips them. */
   readonly scanRange?: Range;
-  /** Checks the rules of the feature and fills in what it fills in; throws what is wrong. */
+  /** Validates by the rules of the feature and sets defaults; throws on errors. */
   readonly prepare?: (write: GenericWrite) => JsonObject;
-  /** Called before documents are written, with those of one batch: throws where a limit of the workspace refuses them. */
+  /** Called before documents are written, with those of one batch: throws if a limit of the workspace is exceeded. */
   readonly admit?: (items: ItemStore, scope: Scope, documents: readonly JsonObject[]) => Promise<void>;
-  /** Operations that must be in the same batch (stamps, leases). Where one of them fails, the rules of the feature refuse the write. */
+  /** Operations that must be in the same batch (stamps, leases). If one of them fails, the rules of the feature reject the write. */
   readonly companions?: (operations: readonly Operation[], now?: number) => readonly Operation[];
-  /** What to tell a caller whose write was refused because this companion operation failed: in terms of the feature, not of its items. */
+  /** The error for a caller whose write was rejected because this companion operation failed: in terms of the feature, not of its items. */
   readonly refusal?: (companion: Operation, partition: Partition) => string;
 }
 
-/** Ids that begin so are the system's own. */
+/** Prefix of reserved ids. */
 export const reservedIdPrefix = "~";
-/** Marks items that keep a fact about a partition and are not documents. */
+/** Marks items that hold a fact about a partition and are not documents. */
 export const companionField = "pinakes_companion";

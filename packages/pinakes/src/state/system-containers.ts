@@ -1,4 +1,4 @@
-/** The containers of the system that the containers API shows, each with the rules of its feature. */
+/** The system containers that the containers API exposes, each with the rules of its feature. */
 import { agentMemories } from "./memories/agent-memories.ts";
 import { agentMetrics } from "./series/metric-document.ts";
 import { toolInvocations } from "./series/tool-document.ts";

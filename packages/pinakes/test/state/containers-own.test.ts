@@ -89,7 +89,7 @@ describe.each(nearEngines)("own containers on %s", (engine) => {
       "PRECONDITION_FAILED",
     );
     expect([refused.detail, refused.context.currentEtag]).toEqual([
-      `There is a container "${name}" already; choose another name.`,
+      `Container "${name}" already exists; choose another name.`,
       made.etag,
     ]);
     expect(await containers.get(user, name)).toEqual(made);
@@ -108,8 +108,8 @@ describe.each(nearEngines)("own containers on %s", (engine) => {
     expect(
       (await failure(containers.put(admin, name, { partition_key: "/q", unique_keys: { u: ["/email"] } }), "CONFLICT"))
         .detail,
-    ).toContain("partition_key is fixed");
-    expect((await failure(containers.put(admin, name, spec), "CONFLICT")).detail).toContain("unique_keys is fixed");
+    ).toContain("partition_key is immutable");
+    expect((await failure(containers.put(admin, name, spec), "CONFLICT")).detail).toContain("unique_keys is immutable");
     expect(
       (
         await failure(

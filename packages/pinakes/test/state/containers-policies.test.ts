@@ -89,7 +89,7 @@ describe("indexing policies", () => {
       [{ includedPaths: ["/a/?"] }, /includedPaths\[0\]: must be an object with a path/],
       [{ includedPaths: [path("a/?")] }, /includedPaths\[0\]\.path: .*begins with "\/"/],
       [{ includedPaths: [path("/a")] }, /must end in "\/\?"/],
-      [{ includedPaths: [path("/?")] }, /names no property/],
+      [{ includedPaths: [path("/?")] }, /has no property/],
       [{ includedPaths: [path("/a//?")] }, /empty or unfinished/],
       [{ excludedPaths: [path("/a/?/b/*")] }, /"\?" in the middle/],
       [{ excludedPaths: [path('/"a/?')] }, /empty or unfinished/],
@@ -99,12 +99,12 @@ describe("indexing policies", () => {
       [{ includedPaths: [path("/*/a/?")], excludedPaths: [path("/[]/a/?")] }, /both included and excluded/],
       [{ compositeIndexes: [[path("/a")]] }, /compositeIndexes\[0\]: must be a list of 2 to 8/],
       [{ compositeIndexes: [[path("/a"), path("/b/?")]] }, /\[0\]\[1\]\.path: .*without/],
-      [{ compositeIndexes: [[path("/a"), path("/a")]] }, /names a path twice/],
+      [{ compositeIndexes: [[path("/a"), path("/a")]] }, /repeats a path/],
       [{ compositeIndexes: [[path("/a"), { path: "/b", order: "up" }]] }, /order: must be/],
       [{ compositeIndexes: {} }, /compositeIndexes: must be a list/],
       [{ indexingMode: "lazy" }, /indexingMode: must be/],
       [{ automatic: 1 }, /automatic/],
-      [{ spatialIndexes: [path("/a/*")] }, /spatialIndexes: is not served here/],
+      [{ spatialIndexes: [path("/a/*")] }, /spatialIndexes: is not supported/],
     ];
     for (const [policy, expected] of cases) expect(refusal(() => compilePolicy(policy))).toMatch(expected);
     compilePolicy({ spatialIndexes: [], includedPaths: [{ path: "/a/?", indexes: [{ kind: "Range" }] }] });
@@ -174,7 +174,7 @@ describe("declarations", () => {
     const rest = compileSpec({ partition_key: "/p", indexing_policy: policy });
     expect(Object.keys(rest.definition.indexes ?? {})).toHaveLength(15);
     expect(rest.definition.indexes).toMatchObject({ by_x_y: { sort: ["x", "y"] }, by_v12: { sort: ["v12"] } });
-    expect(rest.advice).toMatch(/No index was made for v13, v14, .*v19: /);
+    expect(rest.advice).toMatch(/No index was created for v13, v14, .*v19: /);
   });
 
   it("the same said otherwise is the same; what is malformed is refused with its place", () => {
@@ -194,13 +194,13 @@ describe("declarations", () => {
       [{}, /partition_key: give 1 to 3/],
       [{ partition_key: [] }, /partition_key: give 1 to 3/],
       [{ partition_key: ["/a", "/b", "/c", "/d"] }, /partition_key: give 1 to 3/],
-      [{ partition_key: ["/a", "a"] }, /names a path twice/],
+      [{ partition_key: ["/a", "a"] }, /repeats a path/],
       [{ partition_key: "/a//b" }, /empty segment/],
       [{ partition_key: 5 }, /partition_key/],
       [{ partition_key: "/a", nonsense: 1 }, /nonsense: is not known/],
-      [{ partition_key: "/a", indexes: { all: { partition: [], sort: ["/a"] } } }, /"all" is taken/],
-      [{ partition_key: "/a", indexes: { ALL: { partition: [], sort: ["/a"] } } }, /"all" is taken/],
-      [{ partition_key: "/a", indexes: { "a-b": { partition: [], sort: ["/a"] } } }, /not a name here/],
+      [{ partition_key: "/a", indexes: { all: { partition: [], sort: ["/a"] } } }, /"all" is reserved/],
+      [{ partition_key: "/a", indexes: { ALL: { partition: [], sort: ["/a"] } } }, /"all" is reserved/],
+      [{ partition_key: "/a", indexes: { "a-b": { partition: [], sort: ["/a"] } } }, /not a valid name/],
       [
         { partition_key: "/a", indexes: { x: { partition: [], sort: ["/a"] }, X: { partition: [], sort: ["/b"] } } },
         /differ only in case/,

@@ -122,7 +122,9 @@ describe("what takes a checkpoint", () => {
     world.clock.advance(2_000);
     for (const options of [{}, { fencingToken }]) {
       const refused = await failure(workflows.checkpoint(ann, id, { step: 1, state: {} }, options), "CONFLICT");
-      expect(refused.detail).toContain("is completed: it is over and takes no checkpoints. Create another workflow");
+      expect(refused.detail).toContain(
+        "is completed: it has ended and accepts no checkpoints. Create another workflow",
+      );
     }
     const cancelled = await workflows.create(ann, some());
     await workflows.cancel(ann, cancelled.workflow_id);

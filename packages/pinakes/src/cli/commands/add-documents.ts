@@ -23,19 +23,19 @@ export interface AddOptions {
 
 export interface AddProgress {
   readonly files: number;
-  /** Their bytes are safe. */
+  /** The bytes are stored durably. */
   readonly stored: number;
   /** Indexed, unchanged or failed. */
   readonly over: number;
   readonly failed: number;
-  /** Of the documents that are indexed, and of those under way as far as they are. */
+  /** Counts indexed documents, and partially indexed ones by their progress. */
   readonly passages: number;
 }
 
 export interface AddedFile {
   readonly path: string;
   readonly place: string;
-  /** `left`: not begun, or not waited for, because of Ctrl-C or --no-wait. */
+  /** `left`: not started, or not awaited, because of Ctrl-C or --no-wait. */
   readonly outcome: "indexed" | "unchanged" | "failed" | "left";
   readonly reason?: string;
   readonly code?: string;
@@ -45,7 +45,7 @@ export interface AddedFile {
 const uploadsAtOnce = 4;
 const pollMs = 150;
 const tellMs = 100;
-/** Documents looked at in one round; they are worked on roughly in this order. */
+/** Documents polled per round, roughly in ingestion order. */
 const watchedAtOnce = 32;
 
 export async function addDocuments(
@@ -92,7 +92,7 @@ export async function addDocuments(
   );
 }
 
-/** A collection that is not there, or not for this caller, is an error of the command and not of each file. */
+/** A missing or invisible collection is an error of the command, not of each file. */
 function checkFirst({ code, reason = "" }: Partial<AddedFile> = {}): void {
   if (code === "NOT_FOUND" || code === "FORBIDDEN") throw new PinakesError(code, reason);
 }
@@ -101,7 +101,7 @@ function documentOf(document: Document | undefined): { readonly document?: Docum
   return document === undefined ? {} : { document };
 }
 
-/** After Ctrl-C what is under way ends, and nothing new begins. */
+/** After Ctrl-C, running uploads end and no new one starts. */
 async function inPlaces(
   files: readonly FoundFile[],
   places: number,
@@ -158,7 +158,7 @@ interface Watched {
   readonly tell: () => void;
 }
 
-/** Looks at the documents that are on their way until none is. */
+/** Polls pending documents until none is left. */
 async function watch(
   session: ClientSession,
   { added, waiting, uploading, tell }: Watched,
@@ -176,7 +176,7 @@ async function watch(
     }
     tell();
     const went = looked.filter(({ ended }) => ended !== undefined).length;
-    // Where many ended, more have: no pause.
+    // If many have ended, more have: poll again without a pause.
     if (!isOver() && went * 2 <= watchedAtOnce) await sleep(pollMs, undefined, { signal }).catch(() => {});
   }
 }
@@ -204,7 +204,7 @@ async function look(
     return {
       file,
       document: before,
-      ended: { path, place, outcome: "failed", reason: "It was deleted meanwhile.", code: error.code },
+      ended: { path, place, outcome: "failed", reason: "It was deleted concurrently.", code: error.code },
     };
   }
 }

@@ -15,15 +15,15 @@ const command = defineCommand({
   words: [1, 1_000],
   summary: "answer a question, with citations",
   details:
-    "From all collections that the user may read, unless some are named. Without a chat model (PINAKES_CHAT_MODELS) the answer is made of quotes. Several words need no quotes.",
+    "Searches all collections that the user may read, unless some are given. Without a chat model (PINAKES_CHAT_MODELS) the answer consists of quotes. Several words need no quotation marks.",
   options: {
     in: { type: "string", value: "kb,kb/papers,…", help: "only these repositories and collections" },
-    mode: { type: "string", value: "MODE", help: "extractive, or generated (where a chat model is configured)" },
-    model: { type: "string", value: "ID", help: "which chat model (the first)" },
+    mode: { type: "string", value: "MODE", help: "extractive, or generated (if a chat model is configured)" },
+    model: { type: "string", value: "ID", help: "the chat model (default: the first)" },
     limit: { type: "string", value: "N", help: `chunks to answer from, 1–${chunksMax} (${chunksDefault})` },
-    sentences: { type: "string", value: "N", help: `at most this many sentences, 1–${sentencesMax}` },
-    filter: { type: "string", value: "JSON", help: `by metadata, such as '{"year":{"gt":1930}}'` },
-    "min-score": { type: "string", value: "N", help: "0–1: chunks below it are not used" },
+    sentences: { type: "string", value: "N", help: `maximum number of sentences, 1–${sentencesMax}` },
+    filter: { type: "string", value: "JSON", help: `filter by metadata, such as '{"year":{"gt":1930}}'` },
+    "min-score": { type: "string", value: "N", help: "0–1: ignore chunks with a lower score" },
     archived: { type: "boolean", help: "archived collections, too" },
     ...actorOptions,
   },
@@ -55,12 +55,12 @@ export const ask: Group = { command };
 
 const linesOfText = 100;
 const cutShort: Readonly<Record<Exclude<AnswerFinish, "complete">, string>> = {
-  length: "The answer reached its limit and ends here.",
-  time: "The model took too long; the answer ends here.",
-  cut_off: "The connection to the model broke; the answer ends here.",
+  length: "The answer was cut off at its length limit.",
+  time: "The model timed out; the answer was cut off.",
+  cut_off: "The connection to the model was lost; the answer was cut off.",
 };
 
-/** Sentences with the numbers of their citations, which follow with the words that they quote. */
+/** Sentences with the numbers of their citations, followed by the quotes. */
 function text(
   terminal: Terminal,
   { sentences, refusal, mode, model, finish, skipped = [], warnings = [] }: Answer,

@@ -1,4 +1,4 @@
-/** `pinakes chunk`: how a file is read and cut, without storing anything: it goes through the real ingestion, in an instance in memory. */
+/** `pinakes chunk`: previews how a file is parsed and chunked, by the real ingestion in an in-memory instance. */
 import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,12 +15,12 @@ import { logOf } from "../session.ts";
 const command = defineCommand({
   usage: "<file>",
   words: [1, 1],
-  summary: "how a file is read and cut into passages; nothing is stored",
+  summary: "preview how a file is parsed and chunked; nothing is stored",
   details: `
 Offsets are characters (UTF-16) of the text that the file's parser gives; citations point to them. The types are FIXED, RECURSIVE, TOKEN,
 SENTENCE, MARKDOWN, SEMANTIC (with the local model) and NONE.`,
   options: {
-    strategy: { type: "string", value: "JSON", help: `how to cut; as a new collection does when absent` },
+    strategy: { type: "string", value: "JSON", help: `chunking strategy (default: that of a new collection)` },
     limit: { type: "string", value: "N", help: "show only the first N" },
   },
   examples: [
@@ -42,7 +42,7 @@ SENTENCE, MARKDOWN, SEMANTIC (with the local model) and NONE.`,
     const shown = passages.slice(0, limit);
     const chars = passages.reduce((sum, { start, end }) => sum + end - start, 0);
     const cutAs = document.chunking_strategy === null ? "" : describeChunking(document.chunking_strategy);
-    const last = `${count(passages.length, "passage")} of ${Math.round(chars / Math.max(1, passages.length))} characters on average (${cutAs}).`;
+    const last = `${count(passages.length, "chunk")} of ${Math.round(chars / Math.max(1, passages.length))} characters on average (${cutAs}).`;
     return {
       answer: {
         name: document.name,

@@ -20,7 +20,7 @@ type Change = (text: string, now: Collection) => CollectionChange;
 const changes: Readonly<Record<string, Change>> = {
   name: (name) => ({ name }),
   description: (description) => ({ description }),
-  // A change names the metadata as a whole: the other half stays as it is.
+  // A change replaces the whole metadata: the other part is repeated.
   tags: (text, { metadata }) => ({ metadata: { ...metadata, tags: splitList(text) } }),
   custom_fields: (text, { metadata }) => ({
     metadata: { ...metadata, custom_fields: text === "" ? {} : object(text, "custom_fields") },
@@ -48,7 +48,7 @@ export function readChanges(words: readonly string[], now: Collection): Collecti
   return patch;
 }
 
-/** Whether it is one, and what is in it, is checked where it is changed. */
+/** The value is validated by the feature. */
 function object(text: string, field: string): JsonObject {
   return readJson(text, field) as JsonObject;
 }

@@ -1,4 +1,4 @@
-/** `pinakes collections tag|label|describe|purge`: what a collection is called, what is in it, and its end. */
+/** `pinakes collections tag|label|describe|purge`: names, tags and details of a collection, and its purge. */
 import type { Collection, CollectionChange, Operation } from "@pinakes/client";
 import { collectionText } from "./collection-text.ts";
 import { defineCommand, UsageError, type Call, type Outcome } from "../terminal/command.ts";
@@ -14,7 +14,7 @@ const where = "<repository/collection>";
 export const tag = defineCommand({
   usage: `${where} add|remove <tags…>`,
   words: [3, 53],
-  summary: "add tags to a collection, or take them away",
+  summary: "add or remove tags of a collection",
   options: actorOptions,
   examples: ["pinakes collections tag kb/papers add physics 1905", "pinakes collections tag kb/papers remove draft"],
   run: (call) => {
@@ -31,11 +31,11 @@ export const tag = defineCommand({
 export const label = defineCommand({
   usage: where,
   words: [1, 1],
-  summary: "what a collection is called, and what is in it",
-  details: "An empty text takes it away: the name is then the id again.",
+  summary: "change the name and description of a collection",
+  details: "An empty value removes it: the name is then the id.",
   options: {
     name: { type: "string", help: "for people" },
-    description: { type: "string", help: "what is in it" },
+    description: { type: "string", help: "description" },
     ...actorOptions,
   },
   examples: [
@@ -45,7 +45,7 @@ export const label = defineCommand({
   run: (call) => {
     const [name, description] = [call.given.text("name"), call.given.text("description")];
     if (name === undefined && description === undefined)
-      throw new UsageError("say what to change: --name, --description or both.");
+      throw new UsageError("specify what to change: --name, --description or both.");
     return change(call, () => ({
       ...(name === undefined ? {} : { name: name === "" ? null : name }),
       ...(description === undefined ? {} : { description }),
@@ -56,7 +56,7 @@ export const label = defineCommand({
 export const describe = defineCommand({
   usage: where,
   words: [1, 1],
-  summary: "one collection, what each store holds of it, and what is being done to it",
+  summary: "show one collection, its data in each store, and running operations",
   options: actorOptions,
   examples: ["pinakes collections describe kb/papers", "pinakes collections describe kb/papers --json"],
   run: (call) =>
@@ -84,10 +84,10 @@ export const describe = defineCommand({
 export const purge = defineCommand({
   usage: where,
   words: [1, 1],
-  summary: "remove every byte of a collection now and for good, and tell what each store deleted",
+  summary: "permanently remove a collection in every store, with a report of each store",
   options: {
-    incarnation: { type: "string", value: "ID", help: "which of the lives that had the id; of the trash" },
-    "allow-partial": { type: "boolean", help: "go on although a store cannot delete" },
+    incarnation: { type: "string", value: "ID", help: "which incarnation of the id, in the trash" },
+    "allow-partial": { type: "boolean", help: "continue even if a store cannot delete" },
     yes: yesOption,
     ...actorOptions,
   },
@@ -97,7 +97,7 @@ export const purge = defineCommand({
       const { knowledge } = session;
       const incarnation = call.given.text("incarnation");
       const { name, document_count } = await knowledge.collections.get(at, { deleted: true, incarnation });
-      const what = `Collection ${at.repository}/${at.collection} (${name}) with ${count(document_count, "document")} will be removed for good.`;
+      const what = `Collection ${at.repository}/${at.collection} (${name}) with ${count(document_count, "document")} will be permanently removed.`;
       await confirm(call, { what, type: at.collection, unasked: "refused" });
       const options = {
         purge: true,

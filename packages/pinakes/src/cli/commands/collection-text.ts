@@ -1,4 +1,4 @@
-/** Collections in words. */
+/** Formats collections as text. */
 import type { ChunkingStrategy, Collection } from "@pinakes/client";
 import { count, fields, grid, inBytes, inTime } from "../terminal/layout.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -40,12 +40,12 @@ export function collectionText(terminal: Terminal, collection: Collection): stri
       ", ",
     ),
     passages: collection.chunk_count,
-    chunking: `${describeChunking(collection.chunking_strategy)}${own_chunking_strategy === null ? " (not its own)" : ""}`,
-    graph: `${collection.graph.extract}${own_graph === null ? " (not its own)" : ""}`,
+    chunking: `${describeChunking(collection.chunking_strategy)}${own_chunking_strategy === null ? " (inherited)" : ""}`,
+    graph: `${collection.graph.extract}${own_graph === null ? " (inherited)" : ""}`,
     model: collection.embedding_model,
     tags: metadata.tags.join(", "),
     fields: Object.keys(metadata.custom_fields).length === 0 ? undefined : JSON.stringify(metadata.custom_fields),
-    "allowed groups": effective_groups?.join(", ") ?? "everybody of the workspace",
+    "allowed groups": effective_groups?.join(", ") ?? "everyone in the workspace",
     private: collection.private ? "yes" : "no",
     access: collection.access ?? undefined,
     "last change": inTime(collection.updated_at),
@@ -60,6 +60,6 @@ export function collectionText(terminal: Terminal, collection: Collection): stri
 }
 
 export function describeChunking({ type, unit, chunk_size, chunk_overlap }: ChunkingStrategy): string {
-  if (type === "NONE") return "NONE: each document is one passage";
-  return `${type}, ${chunk_size} ${unit === "char" ? "characters" : "tokens"}, ${chunk_overlap} of them shared with the next`;
+  if (type === "NONE") return "NONE: each document is one chunk";
+  return `${type}, ${chunk_size} ${unit === "char" ? "characters" : "tokens"}, overlap ${chunk_overlap}`;
 }

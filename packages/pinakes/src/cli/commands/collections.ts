@@ -1,4 +1,4 @@
-/** `pinakes collections …`: make, look at, change, archive, delete and restore collections. */
+/** `pinakes collections …`: create, show, change, archive, delete and restore collections. */
 import { collectionSorts, collectionStatuses, type Collection, type NewCollection } from "@pinakes/client";
 import { describe, label, purge, tag } from "./collection-labels.ts";
 import { collectionsOf, collectionText } from "./collection-text.ts";
@@ -19,13 +19,13 @@ const statuses = [...collectionStatuses, "all"] as const;
 const list = defineCommand({
   usage: "[repository]",
   words: [0, 1],
-  summary: "the collections of a repository, or of all",
+  summary: "list list the collections of a repository, or of all",
   options: {
     status: { type: "string", value: "STATUS", help: `${statuses.join(", ")} (ACTIVE)` },
-    q: { type: "string", help: "in the name or the description" },
-    tag: { type: "string", value: "TAG", many: true, help: "that have this tag; several times for several" },
-    "any-tag": { type: "boolean", help: "one of the tags is enough" },
-    "unused-since": { type: "string", value: "TIME", help: "that nobody loaded or asked since then" },
+    q: { type: "string", help: "substring of the name or description" },
+    tag: { type: "string", value: "TAG", many: true, help: "with this tag; repeat for several" },
+    "any-tag": { type: "boolean", help: "match any of the tags" },
+    "unused-since": { type: "string", value: "TIME", help: "neither loaded nor queried since this time" },
     sort: { type: "string", value: "FIELD", help: `${collectionSorts.join(", ")} (created_at)` },
     ...listOptions,
     ...actorOptions,
@@ -67,15 +67,15 @@ const create = defineCommand({
   usage: where,
   words: [1, 1],
   summary: "make a collection",
-  details: "The repository must be there (pinakes repositories create); `me` is the user's own.",
+  details: "The repository must exist (pinakes repositories create); `me` is the user's own.",
   options: {
-    name: { type: "string", help: "for people; the id when absent" },
-    description: { type: "string", help: "what is in it" },
+    name: { type: "string", help: "display name (default: the id)" },
+    description: { type: "string", help: "description" },
     tags: { type: "string", value: "a,b", help: "tags" },
-    model: { type: "string", value: "ID", help: "the embedding model; the repository's when absent" },
-    chunking: { type: "string", value: "JSON", help: "how documents are cut; as the repository says when absent" },
-    "allowed-groups": { type: "string", value: "a,b", help: "who may use it; as the repository says when absent" },
-    private: { type: "boolean", help: "for its creator and admins only" },
+    model: { type: "string", value: "ID", help: "embedding model (default: the repository's)" },
+    chunking: { type: "string", value: "JSON", help: "chunking strategy (default: the repository's)" },
+    "allowed-groups": { type: "string", value: "a,b", help: "groups with access (default: the repository's)" },
+    private: { type: "boolean", help: "visible to its creator and admins only" },
     pipelines: {
       type: "string",
       value: "JSON",
@@ -120,7 +120,7 @@ const show = defineCommand({
   usage: where,
   words: [1, 1],
   summary: "one collection",
-  options: { deleted: { type: "boolean", help: "also when it is deleted" }, ...actorOptions },
+  options: { deleted: { type: "boolean", help: "also show a deleted one" }, ...actorOptions },
   examples: ["pinakes collections show kb/papers"],
   run: (call) =>
     withAddress(call, async ({ knowledge }, at) =>
@@ -153,7 +153,7 @@ const set = defineCommand({
 const archive = defineCommand({
   usage: where,
   words: [1, 1],
-  summary: "no longer searched and not to be changed, until it is unarchived",
+  summary: "make a collection read-only and exclude it from searches, until it is unarchived",
   options: actorOptions,
   examples: ["pinakes collections archive kb/papers"],
   run: (call) =>
@@ -173,9 +173,9 @@ const unarchive = defineCommand({
 const reindex = defineCommand({
   usage: where,
   words: [1, 1],
-  summary: "cut and embed all documents anew, with the chunking the collection has now",
-  details: "Searches see the old passages until all are ready.",
-  options: { model: { type: "string", value: "ID", help: "with another embedding model" }, ...actorOptions },
+  summary: "chunk and embed all documents again, with the collection's current chunking",
+  details: "Searches use the old chunks until all new ones are ready.",
+  options: { model: { type: "string", value: "ID", help: "with a different embedding model" }, ...actorOptions },
   examples: ["pinakes collections reindex kb/papers"],
   run: (call) =>
     withAddress(call, async (session, at) => {
@@ -187,9 +187,9 @@ const reindex = defineCommand({
 const remove = defineCommand({
   usage: where,
   words: [1, 1],
-  summary: "delete a collection; it can be restored for as long as the trash keeps it, unless it is purged",
-  details: "The trash keeps it for PINAKES_TRASH_DAYS (90). With 0 there is no trash, and every delete is for good.",
-  options: { purge: { type: "boolean", help: "every byte, now and for good" }, yes: yesOption, ...actorOptions },
+  summary: "delete a collection; it can be restored from the trash, unless it is purged",
+  details: "The trash keeps it for PINAKES_TRASH_DAYS (90). With 0 there is no trash, and every delete is permanent.",
+  options: { purge: { type: "boolean", help: "permanently remove all data now" }, yes: yesOption, ...actorOptions },
   examples: [
     "pinakes collections delete kb/papers",
     "pinakes collections delete kb/papers --yes",
@@ -200,13 +200,13 @@ const remove = defineCommand({
       const { knowledge } = session;
       const { trash_days: trashDays } = await knowledge.server.info();
       const purged = call.given.has("purge");
-      // Without a trash every delete is one that cannot be undone.
+      // Without a trash every delete is permanent.
       const final = purged || trashDays === 0;
       const { name, document_count } = await knowledge.collections.get(at, { deleted: purged });
       const what = `Collection ${at.repository}/${at.collection} (${name}) with ${count(document_count, "document")} will be`;
       if (final)
         await confirm(call, {
-          what: `${what} removed for good, which cannot be undone.`,
+          what: `${what} permanently removed, which cannot be undone.`,
           type: at.collection,
           unasked: "refused",
         });
@@ -219,7 +219,7 @@ const remove = defineCommand({
       const ended = await jobBegun(call, session, job, true);
       if (final || ended.code !== 0) return ended;
       const { purge_at } = await knowledge.collections.get(at, { deleted: true });
-      const text = `Deleted. Until ${inTime(purge_at)} it can be had back: pinakes collections restore ${at.repository}/${at.collection}`;
+      const text = `Deleted. Restore it until ${inTime(purge_at)}: pinakes collections restore ${at.repository}/${at.collection}`;
       return { ...ended, show: () => text };
     }),
 });
@@ -227,9 +227,9 @@ const remove = defineCommand({
 const restore = defineCommand({
   usage: where,
   words: [1, 1],
-  summary: "have a deleted collection back, exactly as it was",
+  summary: "restore a deleted collection exactly as it was",
   options: {
-    incarnation: { type: "string", value: "ID", help: "which of the lives that had the id (the last one)" },
+    incarnation: { type: "string", value: "ID", help: "which incarnation of the id (default: the last one)" },
     ...actorOptions,
   },
   examples: ["pinakes collections restore kb/papers"],
@@ -240,7 +240,7 @@ const restore = defineCommand({
 });
 
 export const collections: Group = {
-  summary: `documents that belong together`,
+  summary: `manage collections of documents`,
   commands: {
     list,
     create,

@@ -1,4 +1,4 @@
-/** Containers in words. */
+/** Formats containers as text. */
 import type { ChangesPage, ContainerInfo, IndexSpec, IndexState } from "@pinakes/client";
 import { count, fields, grid, inTime } from "../terminal/layout.ts";
 import { styled, type Terminal } from "../terminal/terminal.ts";
@@ -43,7 +43,7 @@ function indexesText(terminal: Terminal, indexes: readonly IndexState[]): string
     indexes.map(({ name, partition, sort, state, progress, error }) => ({
       index: name,
       by: partition.join(", "),
-      "in the order of": sort.map(sortText).join(", "),
+      "ordered by": sort.map(sortText).join(", "),
       state: state === "ready" ? state : `${state}, ${Math.floor(progress * 100)}%`,
       error: error ?? "",
     })),
@@ -71,7 +71,7 @@ export function changesText(terminal: Terminal, name: string, { items, cursor, m
   const next = styled(
     terminal,
     "dim",
-    `${more ? "There are more" : "What comes next"}: pinakes containers changes ${name} --cursor ${cursor}`,
+    `${more ? "There are more" : "Later changes"}: pinakes containers changes ${name} --cursor ${cursor}`,
   );
   if (items.length === 0) return `Nothing changed.\n\n${next}`;
   const rows = items.map(({ at, kind, id, pk, time_to_live_expired }) => ({

@@ -89,7 +89,7 @@ describe("pinakes containers", () => {
     for (const id of ["t1", "t2", "t3"]) await feature.create("tickets", { id, customer: "acme" });
     await feature.deleteItem("tickets", "acme", "t2");
     expect((await call(["changes", "tickets"])).out).toMatch(
-      /^time +change +id +partition\n.* put +t1 +acme\n.* put +t3 +acme\n\nWhat comes next: pinakes containers changes tickets --cursor /,
+      /^time +change +id +partition\n.* put +t1 +acme\n.* put +t3 +acme\n\nLater changes: pinakes containers changes tickets --cursor /,
     );
     const all = await json<ChangesPage>("changes", "tickets", "--mode", "all", "--limit", "10000");
     expect(all.items.at(-1)).toMatchObject({ kind: "delete", id: "t2" });

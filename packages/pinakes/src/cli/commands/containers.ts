@@ -1,4 +1,4 @@
-/** `pinakes containers …`: documents of any shape; those of the system, and those that a workspace makes for itself. */
+/** `pinakes containers …`: JSON documents; the system's containers and the workspace's. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ContainerInfo, ContainerSpec, IndexingPolicy } from "@pinakes/client";
@@ -15,7 +15,7 @@ import { actorOptions } from "../session.ts";
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "the containers: the system's, then the workspace's own",
+  summary: "list the containers: the system's, then the workspace's",
   options: actorOptions,
   examples: ["pinakes containers list"],
   run: (call) =>
@@ -28,7 +28,7 @@ const list = defineCommand({
 const show = defineCommand({
   usage: "<container>",
   words: [1, 1],
-  summary: "one container and its indexes",
+  summary: "show a container and its indexes",
   options: actorOptions,
   examples: ["pinakes containers show tickets"],
   run: (call) =>
@@ -43,15 +43,15 @@ const create = defineCommand({
 Documents with the same value of the partition key lie together and can be changed in one batch. The policy is a file in the form of
 Cosmos DB: { "includedPaths": [{ "path": "/status/?" }], "excludedPaths": [{ "path": "/*" }], "compositeIndexes": […] }.`,
   options: {
-    partition: { type: "string", value: "/a,/b", help: "the path of the partition key, or up to three" },
+    partition: { type: "string", value: "/a,/b", help: "path of the partition key; up to three" },
     ttl: {
       type: "string",
       value: "N",
-      help: "items expire after so many seconds; --ttl=-1: only those with their own ttl (never)",
+      help: "items expire after this many seconds; --ttl=-1: only those with their own ttl (never)",
     },
-    policy: { type: "string", value: "FILE", help: "what is indexed, as JSON" },
-    strict: { type: "boolean", help: "refuse queries that no index serves, instead of answering slowly" },
-    replace: { type: "boolean", help: "when it is there already: give it this declaration; its documents stay" },
+    policy: { type: "string", value: "FILE", help: "indexing policy, as JSON" },
+    strict: { type: "boolean", help: "reject queries that no index serves" },
+    replace: { type: "boolean", help: "if it exists: replace its definition; its documents stay" },
     ...actorOptions,
   },
   examples: [
@@ -68,7 +68,7 @@ Cosmos DB: { "includedPaths": [{ "path": "/status/?" }], "excludedPaths": [{ "pa
         if (there !== undefined && !call.given.has("replace"))
           throw new PinakesError(
             "CONFLICT",
-            `There is a container ${name} already (pinakes containers show ${name}); --replace gives it this declaration.`,
+            `Container ${name} already exists (pinakes containers show ${name}); --replace changes its definition.`,
           );
         const put = await session.state.containers.put(name, spec, { ifMatch: there?.etag });
         return described(call, session, put);
@@ -81,17 +81,17 @@ Cosmos DB: { "includedPaths": [{ "path": "/status/?" }], "excludedPaths": [{ "pa
 const remove = defineCommand({
   usage: "<container>",
   words: [1, 1],
-  summary: "remove a container of one's own with everything in it, for good",
+  summary: "permanently remove a container of the workspace and its items",
   options: { ...confirmOptions, ...actorOptions },
   examples: ["pinakes containers delete tickets", "pinakes containers delete tickets --confirm"],
   run: (call) =>
     withClient(call, async ({ state }) => {
       const name = nameOf(call);
       const { kind } = await state.containers.get(name);
-      // One of the system's is refused in any case: nobody should have to confirm that first.
+      // System containers are rejected before asking for confirmation.
       if (kind === "own")
         await confirm(call, {
-          what: `Container ${name} with everything in it will be removed for good.`,
+          what: `Container ${name} and all its items will be permanently removed.`,
           type: name,
           unasked: "refused",
         });
@@ -103,13 +103,17 @@ const remove = defineCommand({
 const changes = defineCommand({
   usage: "<container>",
   words: [1, 1],
-  summary: "what changed lately, in order",
-  details: "The answer ends with a cursor: with it the next call tells what came since.",
+  summary: "recent changes, in order",
+  details: "The output ends with a cursor: pass it to the next call to get later changes.",
   options: {
     from: { type: "string", value: "WHERE", help: "oldest, now (oldest)" },
-    mode: { type: "string", value: "MODE", help: "latest: the newest of each document; all: deletes, too (latest)" },
-    limit: { type: "string", value: "N", help: "at most so many (100)" },
-    cursor: { type: "string", value: "CURSOR", help: "go on where the last call ended" },
+    mode: {
+      type: "string",
+      value: "MODE",
+      help: "latest: the newest version of each document; all: also deletes (latest)",
+    },
+    limit: { type: "string", value: "N", help: "maximum number of changes (100)" },
+    cursor: { type: "string", value: "CURSOR", help: "continue after the last call" },
     ...actorOptions,
   },
   examples: ["pinakes containers changes tickets --mode all", "pinakes containers changes tickets --cursor …"],
@@ -117,7 +121,7 @@ const changes = defineCommand({
     const { given, terminal } = call;
     const [from, cursor] = [given.oneOf("from", ["oldest", "now"]), given.text("cursor")];
     if (from !== undefined && cursor !== undefined)
-      throw new UsageError("--from and --cursor: give one of them, both say where to begin.");
+      throw new UsageError("--from and --cursor: give one of them; both specify the start.");
     const limit = given.whole("limit", 1, listItemsMax) ?? changesDefault;
     const mode = given.oneOf("mode", ["latest", "all"]);
     return withClient(call, async ({ state }) => {
@@ -143,7 +147,7 @@ const changes = defineCommand({
 const changesDefault = 100;
 
 export const containers: Group = {
-  summary: "documents of any shape: the containers of the system, and those of one's own",
+  summary: "manage containers of JSON documents: the system's and the workspace's",
   commands: { list, show, create, delete: remove, changes },
 };
 
@@ -163,11 +167,11 @@ async function found({ state }: ClientSession, name: string): Promise<ContainerI
 async function specOf({ given, terminal }: Call<"partition" | "ttl" | "policy" | "strict">): Promise<ContainerSpec> {
   const partition = given.list("partition");
   if (partition === undefined || partition.length === 0)
-    throw new UsageError("say which property documents are kept by, with --partition /property.");
+    throw new UsageError("specify the partition key with --partition /property.");
   const ttl = given.whole("ttl", -1, limits.ttlSecondsMax);
   if (ttl === 0)
     throw new UsageError(
-      "--ttl: must be a number of seconds from 1, or -1 for items with their own; leave it out for none.",
+      "--ttl: must be a number of seconds from 1, or -1 for items with their own; omit it for none.",
     );
   const policy = given.text("policy");
   return {
@@ -178,7 +182,7 @@ async function specOf({ given, terminal }: Call<"partition" | "ttl" | "policy" |
   };
 }
 
-/** Its content is checked where containers are declared. */
+/** Its content is validated by the feature. */
 async function policyOf(path: string, shown: string): Promise<IndexingPolicy> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw invalid(`--policy: the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, {

@@ -1,4 +1,4 @@
-/** What the doctor looks at outside the stores: the program's own needs of the machine. */
+/** Checks of the doctor outside the stores: the requirements on the machine. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -30,7 +30,7 @@ export async function checkFolder(data: string): Promise<Finding> {
     return {
       state: "wrong",
       seen: `${data} cannot be written (${reason})`,
-      advice: "Make it writable for this user, or choose another with PINAKES_DATA.",
+      advice: "Make it writable for this user, or set PINAKES_DATA to another folder.",
     };
   }
 }
@@ -45,21 +45,21 @@ export function checkSpace(
   const free = bavail * bsize;
   const seen = `${inBytes(free)} free`;
   if (free >= freeBytesAdvised) return { state: "fine", seen };
-  const advice = `Make room where ${data} is, or choose another place with PINAKES_DATA; writes fail when it is full.`;
+  const advice = `Free some space on the disk of ${data}, or set PINAKES_DATA to another folder; writes fail when the disk is full.`;
   return { state: free < freeBytesMin ? "wrong" : "warning", seen, advice };
 }
 
-/** No earlier than this program was written. */
+/** Not before the release date of this version. */
 const earliest = Date.UTC(2025, 0, 1);
 const latest = Date.UTC(2100, 0, 1);
-/** Leases and expiry bear some seconds; file systems of other machines are rarely further off. */
+/** Leases and expiry tolerate some seconds; network file systems are rarely further off. */
 const skewMsMax = 5_000;
 
 export async function checkClock(data: string, now: () => number = Date.now): Promise<Finding> {
   const probe = join(data, `.doctor-${randomUUID()}`);
   const at = now();
   const seen = new Date(at).toISOString();
-  const advice = "Set the clock of this machine, best by NTP: leases, expiry and signed requests depend on it.";
+  const advice = "Set the clock of this machine, preferably by NTP: leases, expiry and signed requests depend on it.";
   if (at < earliest || at > latest) return { state: "wrong", seen, advice };
   await writeFile(probe, "probe");
   try {
@@ -77,7 +77,7 @@ const answerMsMax = 2_000;
 
 export async function checkPort(host: string, port: number): Promise<Finding> {
   if (port === 0) return { state: "fine", seen: "any free one" };
-  // The address of all networks is reached on this machine's own.
+  // A server that listens on all addresses is reachable over loopback.
   const reached = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   if (!(await isTaken(reached, port))) return { state: "fine", seen: `${host}:${port} is free` };
   const shown = `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
@@ -87,11 +87,11 @@ export async function checkPort(host: string, port: number): Promise<Finding> {
     if (info.name === "pinakes")
       return { state: "fine", seen: `a Pinakes server (${String(info.version)}) runs at ${shown}` };
   } catch {
-    // Not ours: what it is does not matter.
+    // Another program; which one does not matter.
   }
   return {
     state: "warning",
-    seen: `${host}:${port} is taken by another program`,
+    seen: `${host}:${port} is in use by another program`,
     advice: "Stop it before you start the server, or choose another port with PINAKES_PORT.",
   };
 }

@@ -1,4 +1,4 @@
-/** What the doctor looks at inside the stores: each does for real what it is there for. */
+/** Checks of the doctor inside the stores: each writes, reads and deletes a probe. */
 import { randomUUID } from "node:crypto";
 import type { Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
@@ -6,14 +6,14 @@ import type { Pinakes } from "../../open.ts";
 import type { Finding } from "./doctor.ts";
 import { inMs } from "../terminal/layout.ts";
 
-/** A store from before the default name changed is used under its own. */
+/** A store created under the former default name keeps its name. */
 export function checkDatabase(database: string, wanted: string): Finding {
   if (database === wanted) return { state: "fine", seen: database };
   const seen = `${database}, the default name of earlier versions; there is no database ${wanted}`;
   return {
     state: "fine",
     seen,
-    advice: `Nothing has to be done. PINAKES_DATABASE=${database} says it in the settings.`,
+    advice: `No action needed. PINAKES_DATABASE=${database} makes it explicit.`,
   };
 }
 
@@ -25,7 +25,7 @@ export async function checkReads(pinakes: Pinakes): Promise<Finding> {
   return {
     state: "wrong",
     seen: told.join("; "),
-    advice: "See whether the database runs and PINAKES_ITEMS and PINAKES_OBJECTS are right.",
+    advice: "Check that the database is running and that PINAKES_ITEMS and PINAKES_OBJECTS are correct.",
   };
 }
 
@@ -36,13 +36,12 @@ export async function checkObjects({ objects }: Pinakes, { scope }: Caller): Pro
   try {
     await objects.put(scope, key, sent);
     const got = await objects.get(scope, key);
-    if (got === undefined || !sent.equals(got))
-      throw new PinakesError("CORRUPT", "a probe came back other than it was written");
+    if (got === undefined || !sent.equals(got)) throw new PinakesError("CORRUPT", "a probe was read back differently");
   } finally {
     await objects.delete(scope, [key]);
   }
   if ((await objects.get(scope, key)) !== undefined)
-    throw new PinakesError("CORRUPT", "a probe is still there after it was deleted");
+    throw new PinakesError("CORRUPT", "a probe still exists after it was deleted");
   return { state: "fine", seen: `a probe was written, read and deleted in ${inMs(performance.now() - began)}` };
 }
 
@@ -50,10 +49,10 @@ const queueName = "doctor";
 const receiveMsMax = 5_000;
 
 export async function checkQueue({ queue }: Pinakes, { scope }: Caller): Promise<Finding> {
-  // A queue of a cloud is made by the first message and would stay: there it is only asked for.
+  // A cloud queue is created by its first message and would stay, so it is only queried.
   if (queue.capabilities.driver === "sqs") {
     const { ready } = await queue.stats(scope, queueName);
-    return { state: "fine", seen: `sqs answers (${ready} probes waiting)` };
+    return { state: "fine", seen: `sqs responds (${ready} probes waiting)` };
   }
   const began = performance.now();
   const group = randomUUID();
@@ -69,9 +68,9 @@ export async function checkQueue({ queue }: Pinakes, { scope }: Caller): Promise
       return {
         state: "wrong",
         seen: `a message did not arrive within ${inMs(receiveMsMax)}`,
-        advice: "See PINAKES_QUEUE, and the database.",
+        advice: "Check PINAKES_QUEUE and the database.",
       };
-    // Those of a doctor who was interrupted go, too.
+    // Also removes probes of interrupted runs.
     await queue.done(scope, message.receipt);
     if (message.group === group)
       return { state: "fine", seen: `a message was sent and received in ${inMs(performance.now() - began)}` };
@@ -98,8 +97,8 @@ export async function checkModel(
     const seen = error instanceof Error ? error.message : String(error);
     const advice =
       provider === "local"
-        ? "Run npm ci again: it brings the model's files."
-        : "See PINAKES_MODELS: address, key and name of the model.";
+        ? "Run npm ci again to reinstall the model's files."
+        : "Check PINAKES_MODELS: address, key and model name.";
     return { state: "wrong", seen, advice };
   }
 }
@@ -109,10 +108,10 @@ export async function checkParser({ knowledge }: Pinakes, caller: Caller): Promi
   const passages = await knowledge.search.previewChunking(caller, { text, chunking_strategy: { type: "MARKDOWN" } });
   const [first] = passages;
   if (first !== undefined && text.slice(first.start, first.end) === first.text)
-    return { state: "fine", seen: "a tiny text was read and cut" };
+    return { state: "fine", seen: "a small text was parsed and chunked" };
   return {
     state: "wrong",
-    seen: `a tiny text became ${passages.length} passages that are not in it`,
-    advice: "Please report this: it is a fault of Pinakes.",
+    seen: `a small text became ${passages.length} chunks that are not in it`,
+    advice: "Please report this bug of Pinakes.",
   };
 }

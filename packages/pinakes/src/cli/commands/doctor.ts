@@ -1,4 +1,4 @@
-/** `pinakes doctor`: looks at everything that a server needs, and says what to do about what is wrong. */
+/** `pinakes doctor`: checks everything that a server needs, and suggests fixes. */
 import { statfs } from "node:fs/promises";
 import { readConfig, type Config } from "../../config.ts";
 import { describeItems, describeObjects, describeQueue } from "../../config-stores.ts";
@@ -12,9 +12,9 @@ import { styled, type Style, type Terminal } from "../terminal/terminal.ts";
 
 export interface Finding {
   readonly state: "fine" | "warning" | "wrong";
-  /** What was seen. */
+  /** The observation. */
   readonly seen: string;
-  /** What to do about it. */
+  /** The suggested fix. */
   readonly advice?: string;
 }
 
@@ -28,7 +28,7 @@ const command = defineCommand({
   words: [0, 0],
   summary: "check the settings, the stores, the model and the machine",
   details:
-    "Opens the stores as a server does (and makes the data folder when there is none), and writes and removes a probe. Exit code 1 when something is wrong.",
+    "Opens the stores as a server does (creating the data folder if needed), and writes and removes a probe. Exit code 1 if a check fails.",
   options: {},
   examples: ["pinakes doctor", "PINAKES_DATA=/srv/pinakes pinakes doctor --json"],
   localOnly: "it checks the settings, the stores and this machine",
@@ -44,7 +44,7 @@ const command = defineCommand({
     let config: Config | undefined;
     await look("settings", () => {
       config = readConfig(terminal.env);
-      return { state: "fine", seen: "all known, and of the right form" };
+      return { state: "fine", seen: "all known and valid" };
     });
     if (config !== undefined) await lookAround(call, config, look);
     const settings = config === undefined ? {} : settingsOf(config);
@@ -70,7 +70,7 @@ async function lookAround(call: Call, config: Config, look: Look): Promise<void>
   }
   await look("port", () => checkPort(config.host, config.port));
   const opened = await timed("stores", () => lookIntoStores(call, look));
-  // What was found inside was told inside; here is only whether they opened.
+  // Errors inside the stores were reported by their checks; this one reports whether they opened.
   if (opened.state === "wrong") await look("stores", () => opened);
 }
 
@@ -107,7 +107,7 @@ async function timed(name: string, check: () => Promise<Finding> | Finding): Pro
   }
 }
 
-/** As they are in effect, without what must stay secret. */
+/** The effective settings, without secrets. */
 function settingsOf(config: Config): Readonly<Record<string, string>> {
   const { host, port, stores, rootToken, oidc, allowedOrigins, logLevel } = config;
   return {
@@ -141,7 +141,7 @@ function text(terminal: Terminal, checks: readonly Check[], settings: Readonly<R
   const verdict =
     wrong === 0
       ? styled(terminal, "green", "All is well.")
-      : styled(terminal, "red", `${wrong} of ${checks.length} checks found something wrong.`);
+      : styled(terminal, "red", `${wrong} of ${checks.length} checks failed.`);
   const shown = Object.keys(settings).length === 0 ? [] : ["", fields(terminal, settings)];
   return [...lines, ...shown, "", verdict].join("\n");
 }

@@ -1,4 +1,4 @@
-/** `pinakes documents add` and `wait`: files into a collection, with a progress bar, until they can be found. */
+/** `pinakes documents add` and `wait`: uploads files to a collection, with a progress bar, until they are searchable. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { invalid } from "../../domain/errors.ts";
 import type { Collection, Document } from "@pinakes/client";
@@ -14,7 +14,7 @@ import { interruptedExitCode, styled, type Terminal } from "../terminal/terminal
 export const add = defineCommand({
   usage: "<repository/collection> <files, folders, patterns…>",
   words: [2, 100_000],
-  summary: "put files into a collection, and wait until they can be found",
+  summary: "upload files to a collection, and wait until they are searchable",
   details: `
 Folders are taken with all folders below, hidden ones left out. A document is known by its name; inside a folder or pattern by the way
 to it, so that a/x.md and b/x.md are two documents. Files of types that cannot be read are skipped, and named.
@@ -23,11 +23,11 @@ After Ctrl-C what is stored stays: a server goes on with it, or \`pinakes docume
   options: {
     replace: {
       type: "boolean",
-      help: "take the place of documents that are here; those with the same bytes are left as they are",
+      help: "replace documents with the same name; files with the same bytes are skipped",
     },
     metadata: { type: "string", value: "JSON", help: "fields that searches can filter by" },
-    chunking: { type: "string", value: "JSON", help: "cut in another way than the collection says" },
-    "no-wait": { type: "boolean", help: "only store them; a server does the rest" },
+    chunking: { type: "string", value: "JSON", help: "override the chunking of the collection" },
+    "no-wait": { type: "boolean", help: "only store them; a server indexes them" },
     ...actorOptions,
   },
   examples: [
@@ -41,7 +41,7 @@ After Ctrl-C what is stored stays: a server goes on with it, or \`pinakes docume
     const [metadata, chunking] = [given.json("metadata"), given.json("chunking")];
     const { files, skipped } = await findFiles(call.words.slice(1), terminal.cwd);
     if (skipped.length > 0) terminal.err(`${skippedText(skipped)}\n`);
-    if (files.length === 0) throw invalid("there is nothing to add: no file of a type that can be read.");
+    if (files.length === 0) throw invalid("nothing to add: no file has a supported type.");
     const began = performance.now();
     const wait = !given.has("no-wait");
     const work = async (session: ClientSession): Promise<Outcome> => {
@@ -60,7 +60,7 @@ After Ctrl-C what is stored stays: a server goes on with it, or \`pinakes docume
 export const wait = defineCommand({
   usage: "<repository/collection>",
   words: [1, 1],
-  summary: "wait until nothing is pending; this process helps",
+  summary: "wait until nothing is pending; this process helps to index to index",
   options: actorOptions,
   examples: ["pinakes documents wait kb/papers"],
   run: async (call) => {
@@ -115,7 +115,7 @@ async function failedDocuments({ knowledge }: ClientSession, at: Address): Promi
   }
 }
 
-/** A bar on a terminal; elsewhere a line now and then. */
+/** A bar on a terminal; otherwise an occasional line. */
 class Shown {
   readonly #terminal: Terminal;
   readonly #bar: ProgressBar | undefined;
@@ -150,7 +150,7 @@ const skippedShownMax = 5;
 function skippedText(skipped: readonly string[]): string {
   const names = skipped.slice(0, skippedShownMax).map(oneLine).join(", ");
   const more = skipped.length > skippedShownMax ? ` and ${skipped.length - skippedShownMax} more` : "";
-  return `skipped, because files of these types are not read: ${names}${more}`;
+  return `skipped, because these file types are not supported: ${names}${more}`;
 }
 
 interface Summary {
@@ -189,12 +189,8 @@ function outcome(terminal: Terminal, { added, skipped, address, wait: waited, ms
     [
       ...failed.map(({ place, reason = "" }) => failureLine(terminal, place, reason)),
       `${parts.join(", ")} (${inMs(ms)}).`,
-      ...(failed.some(({ code }) => code === "CONFLICT")
-        ? ["To take the place of documents that are here already: --replace"]
-        : []),
-      ...(stored === 0
-        ? []
-        : [`A running server indexes what is stored; without one: pinakes documents wait ${where}`]),
+      ...(failed.some(({ code }) => code === "CONFLICT") ? ["To replace existing documents: --replace"] : []),
+      ...(stored === 0 ? [] : [`A running server indexes them; without one: pinakes documents wait ${where}`]),
     ].join("\n");
   const stopped = terminal.signal.aborted && left.length > 0;
   return { answer, show, code: stopped ? interruptedExitCode : failed.length > 0 ? failureExitCode : 0 };

@@ -1,4 +1,4 @@
-/** `pinakes documents …`: put files into collections, look at them, take them out. */
+/** `pinakes documents …`: upload, list, show and delete documents of collections. */
 import { posix } from "node:path";
 import { hasCode, PinakesError } from "../../domain/errors.ts";
 import { documentStatuses, type Chunk, type Document } from "@pinakes/client";
@@ -17,10 +17,10 @@ import { styled, type Terminal } from "../terminal/terminal.ts";
 const list = defineCommand({
   usage: "<repository/collection>",
   words: [1, 1],
-  summary: "the documents of a collection, newest first",
+  summary: "list list the documents of a collection, newest first",
   options: {
     status: { type: "string", value: "STATUS", help: documentStatuses.join(", ") },
-    q: { type: "string", help: "in the name, as it is written" },
+    q: { type: "string", help: "substring of the name, case-sensitive" },
     ...listOptions,
     ...actorOptions,
   },
@@ -49,8 +49,8 @@ const list = defineCommand({
 const show = defineCommand({
   usage: "<repository/collection> <document>",
   words: [2, 2],
-  summary: "one document, by its id or its name",
-  options: { passages: { type: "boolean", help: "with the passages that searches show" }, ...actorOptions },
+  summary: "show a document, by id or name",
+  options: { passages: { type: "boolean", help: "with the chunks that searches show" }, ...actorOptions },
   examples: ["pinakes documents show kb/papers turing-1936.pdf --passages"],
   run: async (call) => {
     const address = readAddress(call.words[0] as string);
@@ -67,9 +67,9 @@ const show = defineCommand({
 const remove = defineCommand({
   usage: "<repository/collection> <documents…>",
   words: [1, 1_000],
-  summary: "remove documents, by their ids or names, for good; or all of them",
+  summary: "permanently remove documents by id or name, or all of them",
   options: {
-    all: { type: "boolean", help: "all documents that are in the collection now; the collection stays" },
+    all: { type: "boolean", help: "all documents of the collection; the collection stays" },
     yes: yesOption,
     ...actorOptions,
   },
@@ -77,14 +77,14 @@ const remove = defineCommand({
   run: async (call) => {
     const address = readAddress(call.words[0] as string);
     if (call.given.has("all") !== (call.words.length === 1))
-      throw new UsageError("name the documents, or say --all for all of the collection.");
+      throw new UsageError("give the documents, or --all for all of the collection.");
     if (call.given.has("all")) return withClient(call, (session) => removeAll(call, session, address));
     return withClient(call, async (session) => {
       const documents: Document[] = [];
       for (const word of call.words.slice(1)) documents.push(await findDocument(session, address, word));
       const names = documents.map(({ name }) => oneLine(name)).join(", ");
       await confirm(call, {
-        what: `${count(documents.length, "document")} will be removed for good: ${names}.`,
+        what: `${count(documents.length, "document")} will be permanently removed: ${names}.`,
         unasked: "done",
       });
       for (const { document_id } of documents) await session.knowledge.documents.delete(address, document_id);
@@ -98,7 +98,7 @@ const remove = defineCommand({
 
 async function removeAll(call: Call<"yes">, session: ClientSession, at: Address): Promise<Outcome> {
   const { name, collection_id, document_count } = await session.knowledge.collections.get(at);
-  const what = `All ${count(document_count, "document")} of ${at.repository}/${at.collection} (${name}) will be removed for good; the collection stays.`;
+  const what = `All ${count(document_count, "document")} of ${at.repository}/${at.collection} (${name}) will be permanently removed; the collection stays.`;
   await confirm(call, { what, type: collection_id, unasked: "refused" });
   return jobBegun(call, session, await session.knowledge.documents.deleteAll(at, { confirm: collection_id }), true);
 }
@@ -106,7 +106,7 @@ async function removeAll(call: Call<"yes">, session: ClientSession, at: Address)
 const reindex = defineCommand({
   usage: "<repository/collection> <document>",
   words: [2, 2],
-  summary: "cut and embed a document anew, or try a failed one again",
+  summary: "chunk and embed a document again, or retry a failed one",
   options: actorOptions,
   examples: ["pinakes documents reindex kb/papers scan.pdf"],
   run: async (call): Promise<Outcome> => {
@@ -114,23 +114,23 @@ const reindex = defineCommand({
     return withClient(call, async (session) => {
       const { document_id } = await findDocument(session, address, call.words[1] as string);
       const document = await session.knowledge.documents.reindex(address, document_id);
-      const note = `\n\nIt is queued. A server carries it out; without one: pinakes documents wait ${address.repository}/${address.collection}`;
+      const note = `\n\nIt is queued. A server indexes it; without one: pinakes documents wait ${address.repository}/${address.collection}`;
       return { answer: document, show: () => details(call.terminal, document) + note };
     });
   },
 });
 
 export const documents: Group = {
-  summary: "the files of a collection",
+  summary: "manage the documents of a collection",
   commands: { add, wait, list, show, delete: remove, reindex },
 };
 
-/** By id; else by name, or by the way inside its folder, where one document alone has it. */
+/** By id; else by name, or by its path in the folder, if only one document matches. */
 async function findDocument({ knowledge }: ClientSession, at: Address, word: string): Promise<Document> {
   try {
     return await knowledge.documents.get(at, word);
   } catch (error) {
-    // INVALID: it has a sign that no id has.
+    // INVALID: the word has a character that no id has.
     if (!hasCode(error, "NOT_FOUND", "INVALID")) throw error;
     const found: Document[] = [];
     for (let cursor: string | undefined; ;) {
@@ -147,7 +147,7 @@ async function findDocument({ knowledge }: ClientSession, at: Address, word: str
     if (found[0] !== undefined) return found[0];
     throw new PinakesError(
       "NOT_FOUND",
-      `There is no document "${word}" in ${at.repository}/${at.collection}, neither by its id nor by its name.`,
+      `There is no document "${word}" in ${at.repository}/${at.collection}, by id or name.`,
       {
         cause: error,
       },
@@ -165,7 +165,7 @@ async function allPassages({ knowledge }: ClientSession, at: Address, id: string
   }
 }
 
-/** What somebody calls it: the way inside the folder it came from, or its name. */
+/** The display name: its path in the source folder, or its name. */
 function placeOf({ name, source }: Document): string {
   const way = source.uri.startsWith("upload:") ? source.uri.slice("upload:".length) : source.uri;
   const slash = way.lastIndexOf("/");
@@ -225,7 +225,7 @@ interface ShownPassage {
   readonly section?: string;
 }
 
-/** Each passage whole, with where it is in the text. */
+/** Full chunks, each with its position in the text. */
 export function passagesText(terminal: Terminal, passages: readonly ShownPassage[]): string {
   return passages
     .map(({ index, text, start, end, page, section }) => {

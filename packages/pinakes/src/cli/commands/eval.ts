@@ -1,4 +1,4 @@
-/** `pinakes eval <folder>`: how good searches are on a test set, by the real uploads, ingestion and search, in an instance of its own. */
+/** `pinakes eval <folder>`: measures searches on a test set, with real uploads, ingestion and search in a separate instance. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -56,12 +56,12 @@ const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** Exit code of a program that Ctrl-C stopped. */
+/** Exit code of a program stopped by Ctrl-C. */
 const interrupted = 130;
 
 export interface EvalIo {
   readonly out: (text: string) => void;
-  /** Where a progress bar goes; absent: nobody looks. */
+  /** Width of the progress bar; absent if there is no terminal. */
   readonly progress?: ((text: string) => void) | undefined;
 }
 
@@ -79,7 +79,7 @@ export async function evalCommand(args: readonly string[], io: EvalIo): Promise<
     io.out(help);
     return values.help === true ? 0 : 2;
   }
-  if (more.length > 0) throw invalid(`"${more.join(" ")}" is too much; one folder at a time.`);
+  if (more.length > 0) throw invalid(`"${more.join(" ")}" is unexpected; give one folder.`);
   const configurations = configurationsOf(values);
   const seed = seedOf(values.seed);
   const stop = new AbortController();
@@ -218,7 +218,7 @@ function configurationsOf(values: Values): readonly NamedConfiguration[] {
     chunking,
   });
   if (a !== undefined || b !== undefined) {
-    if (a === undefined || b === undefined) throw invalid("--a and --b: give both, or neither.");
+    if (a === undefined || b === undefined) throw invalid("--a and --b: give both or neither.");
     if (compare === true)
       throw invalid(
         '--compare and --a, --b: choose one; --compare is --a \'{"fusion":"convex"}\' --b \'{"fusion":"rrf"}\' and more.',
@@ -267,7 +267,7 @@ function asText({ set, evaluated, comparison }: Report): string {
   const stored = evaluated
     .map(({ stored: { reused, seconds } }) => (reused ? 0 : seconds))
     .reduce((sum, seconds) => sum + seconds, 0);
-  const empty = set.emptyDocuments === 0 ? "" : `, ${set.emptyDocuments} without text left out`;
+  const empty = set.emptyDocuments === 0 ? "" : `, ${set.emptyDocuments} without text skipped`;
   const took = stored === 0 ? "were there already" : `stored in ${stored.toFixed(0)} s`;
   const head = `${set.documents.length} documents (${took}${empty}), ${set.queries.length} queries of ${set.split}\n${skippedText(set)}\n`;
   const rows = evaluated.map(({ name, quality, searchMs: { p50, p95 } }) => ({
@@ -303,10 +303,10 @@ function skippedText({ skippedQueries }: BeirSet): string {
   return [
     ...(shown.length === 0
       ? []
-      : [`queries.jsonl: ${shown.length} without a usable text left out (line ${lines(shown)})\n`]),
+      : [`queries.jsonl: ${shown.length} without a usable text skipped (line ${lines(shown)})\n`]),
     ...(unjudged.length === 0
       ? []
-      : [`queries.jsonl: ${unjudged.length} without a relevant document left out (line ${lines(unjudged)})\n`]),
+      : [`queries.jsonl: ${unjudged.length} without a relevant document skipped (line ${lines(unjudged)})\n`]),
   ].join("");
 }
 

@@ -49,7 +49,7 @@ describe("files named on the command line", () => {
 
   it("what is not there is said", async () => {
     expect((await failure(findFiles(["nothing.md"], cwd))).message).toBe('There is no file or folder "nothing.md".');
-    expect((await failure(findFiles(["docs/**/*.pdf"], cwd))).message).toBe('No file is like "docs/**/*.pdf".');
+    expect((await failure(findFiles(["docs/**/*.pdf"], cwd))).message).toBe('No file matches "docs/**/*.pdf".');
   });
 
   it("takes as many as the limit, and not one more", async () => {

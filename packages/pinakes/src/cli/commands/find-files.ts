@@ -1,4 +1,4 @@
-/** Files, folders and patterns of the command line to the files that are meant. */
+/** Expands files, folders and patterns of the command line. */
 import { glob, readdir, stat } from "node:fs/promises";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { PinakesError, invalid } from "../../domain/errors.ts";
@@ -8,20 +8,20 @@ export interface FoundFile {
   /** Absolute. */
   readonly path: string;
   readonly name: string;
-  /** Where it is inside the folder or pattern that was named, with "/"; only the name for a file that was named itself. */
+  /** The path inside the given folder or pattern, with "/"; only the name for a file that was given directly. */
   readonly place: string;
   readonly bytes: number;
 }
 
 export interface FoundFiles {
   readonly files: readonly FoundFile[];
-  /** Files of types that cannot be read, as they were found. */
+  /** Files of unsupported types. */
   readonly skipped: readonly string[];
 }
 
 export const addFilesMax = 100_000;
 
-/** Hidden files and folders are left out, unless they are named themselves. */
+/** Hidden files and folders are skipped, unless given directly. */
 export async function findFiles(named: readonly string[], cwd: string, filesMax = addFilesMax): Promise<FoundFiles> {
   const found = new Map<string, FoundFile>();
   const skipped = new Set<string>();
@@ -52,10 +52,10 @@ async function* filesOf(word: string, cwd: string): AsyncGenerator<FoundFile> {
     if (info?.isFile() === true && !isHidden(relative(base, matched)))
       yield fileAt(matched, relative(base, matched), info.size);
   }
-  if (!any) throw new PinakesError("NOT_FOUND", `No file is like "${word}".`);
+  if (!any) throw new PinakesError("NOT_FOUND", `No file matches "${word}".`);
 }
 
-/** In the order of the names. Links to folders are not followed: they could lead in circles. */
+/** Ordered by name. Links to folders are not followed, because they could form cycles. */
 async function* filesIn(folder: string, root: string): AsyncGenerator<FoundFile> {
   const entries = await readdir(folder, { withFileTypes: true });
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -73,7 +73,7 @@ function fileAt(path: string, place: string, bytes: number): FoundFile {
   return { path, name: basename(path), place: place.split(sep).join("/"), bytes };
 }
 
-/** Two files that would be the same document, such as a/x.md and b/x.md, are told apart by the whole way to them. */
+/** Files that would become the same document, such as a/x.md and b/x.md, are distinguished by their full path. */
 function withOwnPlaces(files: readonly FoundFile[], cwd: string): readonly FoundFile[] {
   const times = new Map<string, number>();
   for (const { place } of files) times.set(placeKey(place), (times.get(placeKey(place)) ?? 0) + 1);
@@ -93,7 +93,7 @@ function isPattern(word: string): boolean {
   return /[*?[\]{}]/.test(word);
 }
 
-/** The folders before the first that has a wildcard. */
+/** The path before the first segment with a wildcard. */
 function fixedPart(pattern: string): string {
   const parts = pattern.split("/");
   const wild = parts.findIndex(isPattern);

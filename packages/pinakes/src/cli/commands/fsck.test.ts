@@ -32,7 +32,7 @@ async function plant(): Promise<void> {
 
 it("says that everything is right, in words and as JSON", async () => {
   const { code, out } = await call();
-  expect(out).toContain("Everything is as it should be.");
+  expect(out).toContain("No differences found.");
   expect(out).toMatch(/repositories 1, collections 2/);
   expect(code).toBe(0);
   const json = await call("--json", "--deep", "kb/papers");
@@ -107,7 +107,7 @@ it("what a repair took away is listed, shown, restored and dropped", async () =>
   });
   expect((await failure(q("restore", place.entry))).message).toContain("Another file");
   expect((await failure(q("drop", place.entry))).message).toContain("--yes");
-  expect((await q("drop", place.entry, "--yes")).out).toBe("1 entry removed for good.\n");
+  expect((await q("drop", place.entry, "--yes")).out).toBe("1 entry permanently removed.\n");
   expect((await failure(q("show", place.entry))).message).toContain("no quarantine entry");
   for (const wrong of [["restore"], ["restore", "x", "--of", "kb/papers"], ["list", "--of", "kb"]])
     await expect(q(...wrong)).rejects.toThrow(UsageError);

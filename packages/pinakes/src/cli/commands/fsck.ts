@@ -1,4 +1,4 @@
-/** `pinakes fsck`: compares all stores with the records, and puts right what is wrong when asked to. */
+/** `pinakes fsck`: compares all stores with the records, and repairs differences on request. */
 import type { AuditReport, Finding, JobView } from "../../knowledge/index.ts";
 import {
   defineCommand,
@@ -14,37 +14,37 @@ import { actorOptions, withStores, type ActorOption } from "../session.ts";
 import { styled, type Terminal } from "../terminal/terminal.ts";
 import { waitForJob } from "./wait-for-job.ts";
 
-/** What `--repair` does about each kind of finding. */
+/** The repair for each kind of finding. */
 const repairs: Readonly<Record<Finding["kind"], string>> = {
-  record_without_object: "make the text anew; without the bytes mark the document, which keeps everything else",
-  bytes_returned: "make the document what it was before it was marked",
-  object_without_record: "move the file into the quarantine",
-  vectors_without_document: "move the passages into the quarantine",
-  document_without_vectors: "index the document anew; without the bytes mark it",
-  triples_without_support_source: "move the source, and what it alone supported, into the quarantine",
+  record_without_object: "extract the text again; without the bytes mark the document, which is otherwise unchanged",
+  bytes_returned: "unmark the document",
+  object_without_record: "move the file to the quarantine",
+  vectors_without_document: "move the chunks to the quarantine",
+  document_without_vectors: "index the document again; without the bytes mark it",
+  triples_without_support_source: "move the source, and triples that only it supports, to the quarantine",
   counter_off: "set the counter",
-  manifest_broken: "make the passages anew, where the bytes of all documents are there",
-  unknown_incarnation: "put it into quarantine when it was unknown for a day",
+  manifest_broken: "rebuild the chunks, if the bytes of all documents exist",
+  unknown_incarnation: "move it to the quarantine after it was unknown for a day",
   stuck_operation: "carry it on",
-  removal_left: "remove it, as was asked for",
+  removal_left: "remove it, as requested",
 };
 
 const command = defineCommand({
   usage: "[repository[/collection]]",
   words: [0, 1],
-  summary: "compare all stores with the records, and put right what is wrong",
+  summary: "compare all stores with the records, and repair differences",
   details: `Files, passages, triples, counters, versions of vectors, and what had to end. Others may write meanwhile. What may be of work that is
 still under way is left for later, and counted as waiting. Documents whose bytes are missing are marked, and come back by a later --repair
 when the bytes do. What is removed is kept in the quarantine: see pinakes quarantine. The exit code is 1 when something is wrong and was not repaired.`,
   options: {
-    repair: { type: "boolean", help: "show what would be repaired, ask, and repair it" },
+    repair: { type: "boolean", help: "show the repairs, ask, and execute them" },
     "dry-run": { type: "boolean", help: "only show what --repair would do" },
     yes: yesOption,
     "force-missing": {
       type: "boolean",
-      help: "repair also where most of a collection seems to be missing; refused otherwise",
+      help: "repair even if most of a collection seems missing; refused otherwise",
     },
-    deep: { type: "boolean", help: "look at every passage, and read every byte of the vectors" },
+    deep: { type: "boolean", help: "check every chunk, and read every byte of the vectors" },
     ...actorOptions,
   },
   examples: [
@@ -53,7 +53,7 @@ when the bytes do. What is removed is kept in the quarantine: see pinakes quaran
     "pinakes fsck --repair --dry-run",
     "pinakes fsck --repair --yes --json",
   ],
-  localOnly: "it compares the stores themselves",
+  localOnly: "it compares the stores directly",
   run: (call) =>
     withStores(
       call,
@@ -61,7 +61,7 @@ when the bytes do. What is removed is kept in the quarantine: see pinakes quaran
       async ({ knowledge, caller }) => {
         const [repository, collection, ...more] = call.words[0]?.split("/") ?? [];
         if (more.length > 0 || repository === "" || collection === "")
-          throw new UsageError(`"${call.words[0]}" names nothing; write kb or kb/papers.`);
+          throw new UsageError(`"${call.words[0]}" is not a repository or collection; write kb or kb/papers.`);
         const { given } = call;
         const input = { repository, collection, deep: given.has("deep"), force_missing: given.has("force-missing") };
         const audit = async (repair: boolean): Promise<Outcome & { readonly found?: number }> => {
@@ -86,7 +86,7 @@ when the bytes do. What is removed is kept in the quarantine: see pinakes quaran
         const plan = await audit(false);
         if (plan.found === undefined || plan.found === 0) return plan;
         call.terminal.err(`${plan.show()}\n\n`);
-        await confirm(call, { what: `This is repaired as the table says.`, unasked: "refused" });
+        await confirm(call, { what: `The repairs of the table will be executed.`, unasked: "refused" });
         return audit(true);
       },
     ),
@@ -94,7 +94,7 @@ when the bytes do. What is removed is kept in the quarantine: see pinakes quaran
 
 export const fsck: Group = { command };
 
-/** The same place and depth again: what was found there is not found elsewhere, and not by looking less. */
+/** The same scope and depth as before: other checks would not find these differences. */
 function repairingOf({ words, given }: Call<ActorOption | "deep">): string {
   const [place] = words;
   const workspace = given.text("workspace");
@@ -131,17 +131,17 @@ function shown(terminal: Terminal, report: AuditReport, findings: readonly Findi
   }
   const end =
     found === 0
-      ? "Everything is as it should be."
+      ? "No differences found."
       : `${count(found, "finding")}, ${left === 0 ? "all put right" : `${left} left`}.`;
   lines.push("", styled(terminal, left === 0 ? "green" : "red", end));
   if (quarantined > 0)
-    lines.push(`${count(quarantined, "thing")} moved into the quarantine: see pinakes quarantine list.`);
-  if (waiting > 0) lines.push(`${count(waiting, "thing")} may be of work that is still under way: look again later.`);
+    lines.push(`${count(quarantined, "entry", "entries")} moved to the quarantine: see pinakes quarantine list.`);
+  if (waiting > 0) lines.push(`${count(waiting, "finding")} may be due to running work: check again later.`);
   for (const { collection_id, repository_id, store = "", detail } of report.refused ?? []) {
     const where = collection_id === undefined ? store : `${repository_id}/${collection_id}`;
-    lines.push(styled(terminal, "red", `Refused: ${where}: ${detail} Repair it all the same with --force-missing.`));
+    lines.push(styled(terminal, "red", `Refused: ${where}: ${detail} Override with --force-missing.`));
   }
-  if (left > 0 && !report.repair) lines.push(`Put it right with: ${repairing}`);
+  if (left > 0 && !report.repair) lines.push(`Repair with: ${repairing}`);
   return lines.join("\n");
 }
 

@@ -1,4 +1,4 @@
-/** `pinakes jobs …`: long work, how far it is, and why it failed. */
+/** `pinakes jobs …`: background jobs, their progress and errors. */
 import type { Job } from "@pinakes/client";
 import { defineCommand, failureExitCode, type Call, type Group, type Outcome } from "../terminal/command.ts";
 import { fields, grid, inTime, oneLine } from "../terminal/layout.ts";
@@ -12,7 +12,7 @@ import { waitForJob } from "./wait-for-job.ts";
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "the jobs, newest first",
+  summary: "list list the jobs, newest first",
   options: { ...listOptions, ...actorOptions },
   examples: ["pinakes jobs list --limit 10"],
   run: (call) =>
@@ -32,7 +32,7 @@ const list = defineCommand({
 const show = defineCommand({
   usage: "<job>",
   words: [1, 1],
-  summary: "one job, with its result",
+  summary: "show a job with its result",
   options: actorOptions,
   examples: ["pinakes jobs show 01936f4e-…"],
   run: (call) =>
@@ -42,8 +42,8 @@ const show = defineCommand({
 const retry = defineCommand({
   usage: "<job>",
   words: [1, 1],
-  summary: "try a failed or cancelled job again, and wait for it",
-  options: { "no-wait": { type: "boolean", help: "leave it to the server" }, ...actorOptions },
+  summary: "retry a failed or cancelled job, and wait for it",
+  options: { "no-wait": { type: "boolean", help: "do not wait; the server executes it" }, ...actorOptions },
   examples: ["pinakes jobs retry 01936f4e-…"],
   run: (call) =>
     withClient(call, async (session) =>
@@ -54,7 +54,7 @@ const retry = defineCommand({
 const cancel = defineCommand({
   usage: "<job>",
   words: [1, 1],
-  summary: "stop a job at its next step",
+  summary: "cancel a job at its next step",
   options: actorOptions,
   examples: ["pinakes jobs cancel 01936f4e-…"],
   run: (call) =>
@@ -62,7 +62,7 @@ const cancel = defineCommand({
 });
 
 export const jobs: Group = {
-  summary: "long work: how far it is, and why it failed",
+  summary: "manage background jobs",
   commands: { list, show, retry, cancel },
 };
 
@@ -70,7 +70,7 @@ function jobOf({ words }: Call): string {
   return words[0] as string;
 }
 
-/** A job that a command started: waited for unless asked otherwise. */
+/** Waits for a job that a command started, unless told not to. */
 export async function jobBegun(
   call: Call,
   { knowledge }: Pick<ClientSession, "knowledge">,

@@ -1,4 +1,4 @@
-/** `pinakes keys …`: API keys of a workspace. Acts with the root token of the settings. */
+/** `pinakes keys …`: API keys of a workspace. Uses the root token of the settings. */
 import { readConfig } from "../../config.ts";
 import { permissions, roles, type Key } from "@pinakes/client";
 import { confirm, yesOption } from "../terminal/confirm.ts";
@@ -11,27 +11,27 @@ import { rotateRootToken } from "../root-token.ts";
 import type { SessionOptions } from "../session.ts";
 import { styled } from "../terminal/terminal.ts";
 
-const workspace = { type: "string", value: "ID", help: "of this workspace (default)" } as const;
+const workspace = { type: "string", value: "ID", help: "the workspace (default)" } as const;
 
 const create = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "make a key; it is shown once",
+  summary: "create a key; its secret is shown once",
   options: {
     user: { type: "string", value: "ID", help: "whose key" },
-    workspace: { ...workspace, help: "in this workspace, which is made when it is new (default)" },
+    workspace: { ...workspace, help: "the workspace, created if new (default)" },
     role: { type: "string", value: "ROLE", help: `${roles.join(", ")} (user)` },
     groups: { type: "string", value: "a,b", help: "groups of the user (none)" },
-    purge: { type: "boolean", help: "may remove for good what the user may delete (admins may anyway)" },
-    audit: { type: "boolean", help: "may read the audit log (admins may anyway)" },
-    name: { type: "string", help: "what it is for" },
+    purge: { type: "boolean", help: "may purge what the user may delete (admins always may)" },
+    audit: { type: "boolean", help: "may read the audit log (admins always may)" },
+    name: { type: "string", help: "a description" },
     expires: {
       type: "string",
       value: "90d",
-      help: "after days, or at a time such as 2030-01-01T00:00:00Z; never when absent",
+      help: "after days, or at a time such as 2030-01-01T00:00:00Z (never)",
     },
-    "act-as": { type: "string", value: "a,b", help: "users that TrustGraph's clients may name with it (none)" },
-    "read-only": { type: "boolean", help: "may not change anything" },
+    "act-as": { type: "string", value: "a,b", help: "users that TrustGraph's clients may act as (none)" },
+    "read-only": { type: "boolean", help: "read-only" },
   },
   examples: [
     "pinakes keys create --user ada --name laptop --expires 90d",
@@ -40,7 +40,7 @@ const create = defineCommand({
   run: async (call) => {
     const { given, terminal } = call;
     const user_id = given.text("user");
-    if (user_id === undefined) throw new UsageError("say whose key it is: pinakes keys create --user ID");
+    if (user_id === undefined) throw new UsageError("specify the user: pinakes keys create --user ID");
     const input = {
       user_id,
       ...(given.text("workspace") === undefined ? {} : { workspace_id: given.text("workspace") }),
@@ -55,7 +55,7 @@ const create = defineCommand({
     return asRoot(call, { creates: true }, async ({ knowledge }) => {
       const made = await knowledge.keys.create(input);
       const { key, ...info } = made;
-      const text = `${styled(terminal, "bold", key)}\n\nIt is shown only now. Use it as: Authorization: Bearer ${key.slice(0, 8)}…\n\n${fields(terminal, row(info))}`;
+      const text = `${styled(terminal, "bold", key)}\n\nIt is shown only once. Use it as: Authorization: Bearer ${key.slice(0, 8)}…\n\n${fields(terminal, row(info))}`;
       return { answer: made, show: () => text };
     });
   },
@@ -64,7 +64,7 @@ const create = defineCommand({
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "the keys of a workspace, newest first",
+  summary: "list list the keys of a workspace, newest first",
   options: { workspace, ...listOptions },
   examples: ["pinakes keys list", "pinakes keys list --workspace acme --json"],
   run: (call) =>
@@ -83,9 +83,9 @@ const list = defineCommand({
 const revoke = defineCommand({
   usage: "<key id>",
   words: [1, 1],
-  summary: "refuse a key from now on (a running server within 5 seconds)",
-  details: "The id is the part between pk_ and the next _; a whole key is taken, too.",
-  options: { workspace: { ...workspace, help: "only if it is a key of this workspace (any)" }, yes: yesOption },
+  summary: "revoke a key (a running server rejects it within 5 seconds)",
+  details: "The id is the part between pk_ and the next _; a whole key is accepted, too.",
+  options: { workspace: { ...workspace, help: "only if the key belongs to this workspace (any)" }, yes: yesOption },
   examples: [
     "pinakes keys revoke 4f1c09aa52b3d7e60f12",
     "pinakes keys revoke 4f1c09aa52b3d7e60f12 --workspace acme --yes",
@@ -94,7 +94,7 @@ const revoke = defineCommand({
     const word = call.words[0] as string;
     const id = /^pk_([0-9a-f]{20})_/.exec(word)?.[1] ?? word;
     return asRoot(call, {}, async ({ knowledge }) => {
-      await confirm(call, { what: `Key ${id} will be refused from now on.`, unasked: "done" });
+      await confirm(call, { what: `Key ${id} will be revoked.`, unasked: "done" });
       await knowledge.keys.revoke(id, { workspace_id: call.given.text("workspace") });
       return { answer: { revoked: id }, show: () => `Key ${id} is revoked.` };
     });
@@ -106,25 +106,23 @@ const rotateRoot = defineCommand({
   words: [0, 0],
   summary: "replace the root token of the data folder",
   details:
-    "A running server takes the new one within 5 seconds; the old one, and sessions that were opened with it, end then. API keys stay. A token from PINAKES_ROOT_TOKEN is replaced there, and by a restart.",
+    "A running server uses the new one within 5 seconds; the old one, and sessions that were opened with it, end then. API keys stay valid. A token from PINAKES_ROOT_TOKEN is replaced there, followed by a restart.",
   options: { yes: yesOption },
   examples: ["pinakes keys rotate-root --yes"],
   localOnly: "the root token is a file in the data folder",
   run: async (call) => {
     const config = readConfig(call.terminal.env);
     if (config.rootToken !== undefined)
-      throw new UsageError(
-        "the root token comes from PINAKES_ROOT_TOKEN: set another one there, and start the server again.",
-      );
+      throw new UsageError("the root token comes from PINAKES_ROOT_TOKEN: change it there, and restart the server.");
     await requireData(config);
-    await confirm(call, { what: "The root token will be replaced, and the old one refused.", unasked: "done" });
+    await confirm(call, { what: "The root token will be replaced, and the old one revoked.", unasked: "done" });
     const file = rotateRootToken(config.stores.data);
     return { answer: { file }, show: () => `The new root token is in ${file}, readable by its owner only.` };
   },
 });
 
 export const keys: Group = {
-  summary: "API keys, with which programs sign in",
+  summary: "manage API keys for programs",
   commands: { create, list, revoke, "rotate-root": rotateRoot },
 };
 

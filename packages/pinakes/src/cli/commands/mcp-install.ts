@@ -1,20 +1,20 @@
-/** What a user pastes into the configuration of an MCP client, so that the client starts `pinakes mcp`. */
+/** The configuration that an MCP client needs to start `pinakes mcp`. */
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export interface InstallSettings {
-  /** Of a server; without one, clients start the stores of this machine. */
+  /** A server; without one, clients open the stores of this machine. */
   readonly url: string | undefined;
   readonly key: string | undefined;
-  /** Names the stores of this machine, by absolute paths: clients start servers in any folder. */
+  /** Environment variables for the stores of this machine, with absolute paths: clients start servers in any folder. */
   readonly stores: Readonly<Record<string, string>>;
-  /** Options that say who acts on those stores. */
+  /** Options that specify the user on those stores. */
   readonly actor: readonly string[];
 }
 
 export interface McpClient {
   readonly name: string;
-  /** Where it belongs. */
+  /** The file or setting it belongs to. */
   readonly place: string;
   configure(settings: InstallSettings): { readonly client: string; readonly place: string; readonly text: string };
 }
@@ -28,7 +28,7 @@ interface Launch {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** This Node and this file, by absolute paths: clients do not start servers from the user's shell. */
+/** This Node and this file, with absolute paths: clients do not start servers from the user's shell. */
 function launch({ url, key, stores, actor }: InstallSettings): Launch {
   const server = { ...(url !== undefined && { PINAKES_URL: url }), ...(key !== undefined && { PINAKES_KEY: key }) };
   const env = url === undefined ? stores : server;
@@ -72,7 +72,7 @@ export const mcpClients: readonly McpClient[] = [
     "mcp",
     "add",
     ...variables(server, "--env"),
-    // --env takes several values, and would take the name, too.
+    // --env takes several values, and would consume the name, too.
     "--transport",
     "stdio",
     name,

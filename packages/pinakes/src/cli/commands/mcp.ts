@@ -11,7 +11,7 @@ const command = defineCommand({
   words: [0, 0],
   summary: "serve MCP on stdin and stdout",
   details:
-    "For desktop clients and editors that start an MCP server themselves. Works on the stores of this machine, through the server that runs on them, or through another server (--url, --key). A client that speaks HTTP connects to /mcp of the server.",
+    "For desktop clients and editors that start MCP servers themselves. Uses the stores of this machine, through the server that runs on them, or another server (--url, --key). A client that speaks HTTP connects to /mcp of the server.",
   options: {
     install: {
       type: "boolean",

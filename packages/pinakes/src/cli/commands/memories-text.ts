@@ -1,4 +1,4 @@
-/** Sessions and their messages in words. */
+/** Formats sessions and their messages as text. */
 import type { ContextWindow, Memory, MemoryHit, MemorySearchResult, Session } from "@pinakes/client";
 import { emphasised, snippet } from "../terminal/emphasis.ts";
 import { count, fields, grid, inTime, oneLine, wrapped } from "../terminal/layout.ts";
@@ -34,7 +34,7 @@ export function sessionText(terminal: Terminal, session: Session): string {
 const indent = "  ";
 const linesOfText = 100;
 
-/** Each with a line that says when and by whom, and its text below. */
+/** Each with a header line (time and author), and its text below. */
 export function messagesText(terminal: Terminal, messages: readonly Memory[]): string {
   const columns = Math.max(20, (terminal.columns ?? linesOfText) - indent.length);
   return messages
@@ -46,7 +46,7 @@ export function messagesText(terminal: Terminal, messages: readonly Memory[]): s
     .join("\n\n");
 }
 
-/** Keeps the lines that a text has, and breaks those that are too long. */
+/** Keeps line breaks of the text, and wraps long lines. */
 function linesOf(content: string, columns: number): readonly string[] {
   return content
     .trim()
@@ -69,7 +69,7 @@ export function contextText(
   { messages, token_count, omitted }: ContextWindow,
   maxTokens: number,
 ): string {
-  const left = omitted === 0 ? "nothing is left out" : `${count(omitted, "message")} left out`;
+  const left = omitted === 0 ? "nothing omitted" : `${count(omitted, "message")} left out`;
   const last = styled(
     terminal,
     "dim",
@@ -86,7 +86,7 @@ export function foundText(
   { hits, mode_used, incomplete }: MemorySearchResult,
 ): string {
   const found = hits.length === 0 ? "Nothing was found" : count(hits.length, "message");
-  const behind = incomplete === true ? " Not all messages are in the index yet; search again to see more." : "";
+  const behind = incomplete === true ? " Some messages are not indexed yet; search again later to see more." : "";
   const last = styled(terminal, "dim", `${found} (${mode_used}).${behind}`);
   return [...hits.map((hit) => hitText(terminal, query, hit)), last].join("\n\n");
 }

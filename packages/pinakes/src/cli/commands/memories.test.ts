@@ -111,7 +111,7 @@ describe("pinakes memories", () => {
 
   it("deletes a session only when told so twice", async () => {
     expect((await refused("delete", "agent-1", "s-2")).message).toContain(
-      "Session s-2 of agent agent-1 with 1 message will be removed for good",
+      "Session s-2 of agent agent-1 with 1 message will be permanently removed",
     );
     expect((await failure(call(["delete", "agent-1", "s-2"], { ask: async () => "y" }))).message).toContain(
       "nothing was changed",

@@ -1,4 +1,4 @@
-/** `pinakes memories …`: what agents and people said, by agent and session. */
+/** `pinakes memories …`: messages of agents and users, by agent and session. */
 import { contextStrategies, memorySearchModes, messageTypes } from "@pinakes/client";
 import { confirm, confirmOptions } from "../terminal/confirm.ts";
 import { defineCommand, UsageError, type Call, type Group } from "../terminal/command.ts";
@@ -16,7 +16,7 @@ const ofSession = "<agent> <session>";
 const sessions = defineCommand({
   usage: "<agent>",
   words: [1, 1],
-  summary: "the sessions of an agent, by their names",
+  summary: "list the sessions of an agent, by name",
   options: { ...listOptions, ...actorOptions },
   examples: ["pinakes memories sessions agent-1"],
   run: (call) =>
@@ -34,10 +34,10 @@ const sessions = defineCommand({
 const show = defineCommand({
   usage: ofSession,
   words: [2, 2],
-  summary: "a session and its messages, in the order they were said",
+  summary: "show a session and its messages, in chronological order",
   options: {
     type: { type: "string", value: "TYPE", help: `only ${messageTypes.join(", ")}` },
-    order: { type: "string", value: "ORDER", help: "asc, desc (asc: the oldest first)" },
+    order: { type: "string", value: "ORDER", help: "asc, desc (asc: oldest first)" },
     ...listOptions,
     ...actorOptions,
   },
@@ -57,7 +57,7 @@ const show = defineCommand({
       const page = await readPages(given, (paging) => state.memories.list(agent, { session_id, ...wanted, ...paging }));
       const text =
         page.items.length === 0
-          ? nothingIn(place, "There are no such messages")
+          ? nothingIn(place, "There are no matching messages")
           : messagesText(terminal, page.items) + moreBelow(page);
       return { answer: { session, ...page }, show: () => `${sessionText(terminal, session)}\n\n${text}` };
     });
@@ -67,9 +67,9 @@ const show = defineCommand({
 const context = defineCommand({
   usage: ofSession,
   words: [2, 2],
-  summary: "the messages of a session that fit into a number of tokens: what an agent would be given",
+  summary: "show the messages of a session that fit a token budget: the context of an agent",
   options: {
-    tokens: { type: "string", value: "N", help: "at most so many tokens", elsewhere: ["max-tokens", "maxtokens"] },
+    tokens: { type: "string", value: "N", help: "token budget", elsewhere: ["max-tokens", "maxtokens"] },
     strategy: { type: "string", value: "STRATEGY", help: `${contextStrategies.join(", ")} (recent)` },
     ...actorOptions,
   },
@@ -83,12 +83,12 @@ const context = defineCommand({
     const strategy = given.oneOf("strategy", contextStrategies);
     if (maxTokens === undefined)
       throw new UsageError(
-        "say how much fits, with --tokens N: pinakes memories context <agent> <session> --tokens 4000",
+        "specify the token budget, with --tokens N: pinakes memories context <agent> <session> --tokens 4000",
       );
     return withClient(call, async ({ state }) => {
       const [agent_id, session_id] = placeOf(call);
       const window = await state.memories.context({ agent_id, session_id, maxTokens, strategy });
-      // An empty window is no mistake, a session that is not there is one.
+      // An empty window is valid; a missing session is an error.
       if (window.messages.length + window.omitted === 0) await state.memories.session(agent_id, session_id);
       return { answer: window, show: () => contextText(terminal, window, maxTokens) };
     });
@@ -98,10 +98,10 @@ const context = defineCommand({
 const search = defineCommand({
   usage: "<words…>",
   words: [1, 1_000],
-  summary: "find messages by their words and by what they mean",
-  details: "Several words need no quotes.",
+  summary: "search messages by keyword and vector",
+  details: "Several words need no quotation marks.",
   options: {
-    agent: { type: "string", value: "ID", help: "only what this agent was told or said" },
+    agent: { type: "string", value: "ID", help: "only of this agent" },
     session: { type: "string", value: "ID", help: "only of this session" },
     mode: { type: "string", value: "MODE", help: `${memorySearchModes.join(", ")} (hybrid)` },
     limit: { type: "string", value: "N", help: `how many, 1–${hitsMax} (10)` },
@@ -131,14 +131,14 @@ const search = defineCommand({
 const remove = defineCommand({
   usage: ofSession,
   words: [2, 2],
-  summary: "remove a session with all its messages, for good",
+  summary: "permanently remove a session with all its messages",
   options: { ...confirmOptions, ...actorOptions },
   examples: ["pinakes memories delete agent-1 session-7", "pinakes memories delete agent-1 session-7 --confirm"],
   run: (call) =>
     withClient(call, async ({ state }) => {
       const [agent, session] = placeOf(call);
       const { message_count } = await state.memories.session(agent, session);
-      const what = `Session ${session} of agent ${agent} with ${count(message_count, "message")} will be removed for good.`;
+      const what = `Session ${session} of agent ${agent} with ${count(message_count, "message")} will be permanently removed.`;
       await confirm(call, { what, type: session, unasked: "refused" });
       const { deleted } = await state.memories.deleteSession(agent, session);
       return { answer: { deleted }, show: () => `Removed: ${count(deleted, "message")}.` };
@@ -146,7 +146,7 @@ const remove = defineCommand({
 });
 
 export const memories: Group = {
-  summary: "what agents and people said, by agent and session",
+  summary: "manage messages of agents and users, by agent and session",
   commands: { sessions, show, context, search, delete: remove },
 };
 

@@ -1,4 +1,4 @@
-/** Aggregates of a series on the command line: what is asked for, and the answer as a table. For metrics and for the tool log. */
+/** Aggregations of a series on the command line, for metrics and the tool log: the options, and the result as a table. */
 import { aggregates, type Aggregate, type AggregateResult, type AggregateRow } from "@pinakes/client";
 import { UsageError, type Given, type Options } from "../terminal/command.ts";
 import { count, grid, inTime, type Cell } from "../terminal/layout.ts";
@@ -11,16 +11,16 @@ const valuesDefault = ["count", "avg", "p95"] as const satisfies readonly Aggreg
 
 type Name = keyof ReturnType<typeof aggregateOptions>;
 
-/** `more`: what else may be asked by, in words. */
+/** `more`: descriptions of further group names. */
 export function aggregateOptions(groups: readonly string[], more: readonly string[] = []) {
   return {
     by: {
       type: "string",
       value: "a,b",
-      help: `a row for each value of ${[...groups, ...more].join(", ")}`,
+      help: `one row per value of ${[...groups, ...more].join(", ")}`,
       elsewhere: ["group-by"],
     },
-    bucket: { type: "string", value: "TIME", help: "a row for each minute, hour, day, or e.g. 5m, 6h (one for all)" },
+    bucket: { type: "string", value: "TIME", help: "one row per minute, hour, day, or e.g. 5m, 6h (one for all)" },
     values: {
       type: "string",
       value: "a,b",
@@ -30,7 +30,7 @@ export function aggregateOptions(groups: readonly string[], more: readonly strin
     filter: {
       type: "string",
       value: "name=value",
-      help: `only where it is so; several times for several; name= where there is none`,
+      help: `filter by name=value; repeat for several; name= matches rows without a value`,
       many: true,
     },
     ...rangeOptions,
@@ -50,9 +50,9 @@ export interface AskedAggregate<Group extends string> {
 
 interface Askable<Group extends string> {
   readonly groups: readonly Group[];
-  /** What a row may have none of, which is null there; the others are empty texts then. */
+  /** Groups whose value may be absent, which is null there; in other groups it is an empty string. */
   readonly without: readonly Group[];
-  /** Groups beside those: each may be absent, and whether there is one of that name only the rows tell. */
+  /** Further groups: each value may be absent, and only the rows show whether the name exists. */
   readonly isCustom?: (text: string) => text is Group;
 }
 
@@ -76,7 +76,7 @@ function groupOf<Group extends string>(option: string, text: string, { groups, i
 
 function valuesOf(given: readonly string[] | undefined): readonly Aggregate[] {
   const values = (given ?? valuesDefault).map((text) => oneOf("values", text, aggregates));
-  if (values.length === 0) throw new UsageError(`--values: name at least one of ${aggregates.join(", ")}.`);
+  if (values.length === 0) throw new UsageError(`--values: give at least one of ${aggregates.join(", ")}.`);
   return values;
 }
 
@@ -133,7 +133,7 @@ function row({ bucket, group, values }: AggregateRow): Readonly<Record<string, C
 
 const digitsMax = 6;
 
-/** For people; --json has all digits. */
+/** Rounded for display; --json has all digits. */
 export function shortened(value: number | null): Cell {
   if (value === null) return "–";
   return Number.isInteger(value) ? value : Number(value.toPrecision(digitsMax));

@@ -1,4 +1,4 @@
-/** Files of NDJSON taken into a series, piece by piece, with what became of their lines: for metrics and for the tool log. */
+/** Ingests NDJSON files in batches and reports the result of each line, for metrics and the tool log. */
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -13,16 +13,16 @@ import { actorOptions } from "../session.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 interface Series {
-  /** The word after `pinakes`. */
+  /** The command group. */
   readonly group: string;
   readonly summary: string;
   readonly take: (state: StateApi, rows: readonly unknown[]) => Promise<IngestResult>;
 }
 
-/** Of one call to the series. */
+/** Batch size of one call. */
 export const pieceLinesMax = 1_000;
 export const pieceCharsMax = 8_388_608;
-/** Refused lines that are told one by one: in the answer, and to people. */
+/** Refused lines listed individually, in the result and on the terminal. */
 export const toldLinesMax = 1_000;
 export const shownLinesMax = 20;
 
@@ -107,7 +107,7 @@ export async function takeAll(
   return { ...sum, lines: told };
 }
 
-/** The lines that are JSON go to the series; the answer names all lines by their numbers in the file. */
+/** Valid JSON lines go to the series; the result numbers all lines as in the file. */
 async function takeLines(
   lines: readonly IncomingLine[],
   take: (rows: readonly unknown[]) => Promise<IngestResult>,
@@ -130,15 +130,15 @@ async function takeLines(
   };
 }
 
-/** What came before stays, and whoever repeats the command should know. */
+/** Lines stored before the error stay, which matters for a retry. */
 function withWhatIsKept(error: unknown, accepted: number): unknown {
   if (!PinakesError.isInstance(error) || accepted === 0) return error;
-  const kept = `${count(accepted, "line")} before it ${accepted === 1 ? "is" : "are"} stored already.`;
+  const kept = `${count(accepted, "line")} before it ${accepted === 1 ? "is" : "are"} already stored.`;
   return new PinakesError(error.code, `${error.detail} ${kept}`, { cause: error, retryable: error.retryable });
 }
 
 export function resultText(name: string, { accepted, duplicates, failed, lines }: IngestResult): string {
-  if (accepted + duplicates + failed === 0) return "There was nothing to take.";
+  if (accepted + duplicates + failed === 0) return "The file has no lines.";
   const parts = [
     `${count(accepted, "line")} taken`,
     ...(duplicates === 0 ? [] : [`${duplicates} there already`]),

@@ -1,4 +1,4 @@
-/** The lines of a stream of NDJSON, each as its value or as what is wrong with it. A file of any size is read line by line. */
+/** The lines of an NDJSON stream, each as its value or as its error. A file of any size is read line by line. */
 import type { Readable } from "node:stream";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { byteLines, decodeLine } from "../../runtime/lines.ts";
@@ -7,10 +7,10 @@ export type IncomingLine =
   | { readonly line: number; readonly value: unknown }
   | { readonly line: number; readonly error: PinakesError };
 
-/** Twice the largest document, for escapes and blanks. */
+/** Twice the largest document, for escapes and whitespace. */
 export const lineBytesMax = 4_194_304;
 
-/** `name` is what the messages call the file; lines are counted from 1, blank ones left out. */
+/** `name` is used in messages; lines are counted from 1, empty ones are skipped. */
 export async function* incomingLines(
   stream: Readable,
   name: string,
@@ -21,12 +21,12 @@ export async function* incomingLines(
     if (bytes === undefined)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `${name} line ${number}: is longer than ${lineBytesMax} bytes. Write one object a line, each line ended by "\\n".`,
+        `${name} line ${number}: is longer than ${lineBytesMax} bytes. Write one object per line, each line ended by "\\n".`,
       );
     const text = decodeLine(one);
     if (text?.trim() === "") continue;
     if (!begun && text?.trim().startsWith("[") === true)
-      throw invalid(`${name}: is a JSON list; write one object a line instead: jq -c '.[]' makes that of it.`);
+      throw invalid(`${name}: is a JSON list; write one object per line: jq -c '.[]' converts it.`);
     begun = true;
     yield { ...read(text, number), chars: bytes.length };
   }
@@ -37,7 +37,7 @@ function read(text: string | undefined, line: number): IncomingLine {
   try {
     return { line, value: JSON.parse(text) as unknown };
   } catch (error) {
-    // It counts lines, too, but knows of one only.
+    // The parser's line number is relative to this line.
     const why = (error instanceof Error ? error.message : String(error)).replace(/ \(line 1 column \d+\)$/, "");
     return { line, error: invalid(`is not JSON: ${why}`, { cause: error }) };
   }

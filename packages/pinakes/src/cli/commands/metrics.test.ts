@@ -142,7 +142,7 @@ describe("the pieces of a file", () => {
     expect(await failure(failing)).toMatchObject({
       code: "UNAVAILABLE",
       retryable: true,
-      message: "The store is away. 1,000 lines before it are stored already.",
+      message: "The store is away. 1,000 lines before it are already stored.",
     });
   });
 });
@@ -209,7 +209,7 @@ describe("pinakes metrics list, aggregate", () => {
       '--by: there is no "agnt_id"; did you mean agent_id?',
     );
     expect((await refused("aggregate", "--values", "count,median")).message).toContain("there are count, sum, avg");
-    expect((await refused("aggregate", "--values", "")).message).toContain("name at least one");
+    expect((await refused("aggregate", "--values", "")).message).toContain("give at least one");
     for (const bucket of ["week", "0h", "5s", "1234567m"])
       expect(await refused("aggregate", "--bucket", bucket)).toBeInstanceOf(UsageError);
     expect((await refused("aggregate", "--filter", "model")).message).toContain("write name=value");

@@ -1,4 +1,4 @@
-/** `pinakes metrics …`: figures of agents over time. */
+/** `pinakes metrics …`: metrics of agents over time. */
 import {
   fixedMetricGroups,
   fixedMetricTypes,
@@ -23,14 +23,14 @@ const isCustom = (text: string): text is MetricGroup => text.startsWith("dimensi
 
 const ingest = ingestCommand({
   group: "metrics",
-  summary: "take in metrics from a file, or from a pipe",
+  summary: "ingest metrics from a file or a pipe",
   take: (state, rows) => state.metrics.ingest(rows as readonly NewMetric[]),
 });
 
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "single metrics, newest first",
+  summary: "list list single metrics, newest first",
   options: {
     agent: { type: "string", value: "ID", help: "of this agent" },
     type: { type: "string", value: "TYPE", help: `${fixedMetricTypes.join(", ")}, custom.<name>` },
@@ -64,8 +64,8 @@ const list = defineCommand({
 const aggregate = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "count, sum, average, extremes and exact percentiles, by time and by what metrics are of",
-  details: "Different fixedMetricTypes of metrics have different units: filter by one, or ask by metric_type.",
+  summary: "count, sum, average, extremes and exact percentiles, by time and dimension",
+  details: "Metric types have different units: filter by one type, or group by metric_type.",
   options: { ...aggregateOptions(fixedMetricGroups, ["dimensions.<name>"]), ...actorOptions },
   examples: [
     "pinakes metrics aggregate --by metric_type --from 7d",
@@ -88,12 +88,12 @@ const aggregate = defineCommand({
 const names = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "the custom fixedMetricTypes and dimensions in use, and how many there may be",
+  summary: "list the custom types and dimensions in use, and their limits",
   options: {
     forget: {
       type: "string",
       value: "NAME",
-      help: "make room for another name (admins); its rows stay, and can still be asked for",
+      help: "unregister a name to make room for another (admins); its rows stay and can be queried",
     },
     ...actorOptions,
   },
@@ -108,7 +108,7 @@ const names = defineCommand({
 });
 
 export const metrics: Group = {
-  summary: "figures of agents over time: latency, tokens, cost, your own, …",
+  summary: "metrics of agents over time: latency, tokens, cost, custom ones, …",
   commands: { ingest, list, aggregate, names },
 };
 

@@ -1,4 +1,4 @@
-/** `pinakes migrate engine`: everything of one store into another, offline. */
+/** `pinakes migrate engine`: copies a whole store to another engine, offline. */
 import { parseStores, type StoresConfig } from "../../config-stores.ts";
 import { moveEngine } from "../../open.ts";
 import { defineCommand, failureExitCode, UsageError } from "../terminal/command.ts";
@@ -9,10 +9,10 @@ import { logOf } from "../session.ts";
 export const engine = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "everything of all workspaces from one engine to another; stop the server first",
+  summary: "copy all workspaces from one engine to another; stop the server first",
   details: [
-    "Items with their ids, times and time to live, objects, vectors, triples. It goes on where it stopped, compares everything at the end, and",
-    "never removes anything: start the server with the new settings when both are equal. Change feeds and cursors begin anew.",
+    "Copies items with ids, timestamps and time to live, objects, vectors, triples. Resumes where it stopped, compares everything at the end, and",
+    "never removes anything: start the server with the new settings once both are equal. Change feeds and cursors start anew.",
   ].join("\n"),
   options: {
     from: { type: "string", value: "ITEMS", help: "sqlite:./folder, postgres://…, dynamodb://region/prefix" },
@@ -32,7 +32,7 @@ export const engine = defineCommand({
     const { given, terminal } = call;
     const config = (items: "from" | "to", objects: "from-objects" | "to-objects"): StoresConfig => {
       if (given.text(items) === undefined || given.text(objects) === undefined)
-        throw new UsageError(`--${items} and --${objects}: both are needed.`);
+        throw new UsageError(`--${items} and --${objects}: both are required.`);
       const names = {
         dir: "dir",
         database: "--database",
@@ -70,7 +70,9 @@ export const engine = defineCommand({
         to: target.count,
         equal: equal ? "yes" : "NO",
       }));
-      const end = report.equal ? "Both hold the same." : "They differ: stop whatever uses them, and run it again.";
+      const end = report.equal
+        ? "Both have the same content."
+        : "They differ: stop all processes that use them, and run it again.";
       return {
         answer: report,
         show: () => `${grid(terminal, rows)}\n\n${end}`,

@@ -1,4 +1,4 @@
-/** What is migrated, as the command line names it: a kind, a place, and a mapping for the rest. */
+/** The source of a migration as command-line words: a kind, a location, and a mapping for the rest. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
@@ -9,7 +9,7 @@ export interface SourceWords {
   readonly place: string | undefined;
   readonly repository: string | undefined;
   readonly owner: string | undefined;
-  /** JSON, or the name of a file with JSON. */
+  /** JSON, or the name of a JSON file. */
   readonly mapping: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface CollectionWords {
   readonly collection: string;
 }
 
-/** `repository/collection`; what an id may be is said by who checks it. */
+/** `repository/collection`; ids are validated by the feature. */
 export function collectionPlace(word: string): CollectionWords {
   const [repository = "", collection = "", ...more] = word.split("/");
   if (repository === "" || collection === "" || more.length > 0)
@@ -40,7 +40,7 @@ export async function readSource({ kind, place, repository, owner, mapping }: So
 async function placeOf(kind: string, place: string | undefined): Promise<JsonObject> {
   if (kind === "unregistered") return place === undefined ? {} : { listing: place };
   if (place === undefined)
-    throw new UsageError(`migrate plan ${kind}: say where it is, such as a file, a folder or an address.`);
+    throw new UsageError(`migrate plan ${kind}: specify the location, such as a file, a folder or an address.`);
   switch (kind) {
     case "triples": {
       if (/^cassandra:/i.test(place)) return { cassandra: place };

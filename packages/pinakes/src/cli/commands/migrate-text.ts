@@ -1,4 +1,4 @@
-/** Migrations for people. */
+/** Formats migrations as text. */
 import type { MigrationView, UnitView } from "../../migrations/index.ts";
 import { count, fields, grid, inTime, oneLine } from "../terminal/layout.ts";
 import { styled, type Terminal } from "../terminal/terminal.ts";
@@ -68,36 +68,36 @@ function unitRow({ name, target, status, count: rows, hash, held_count, held_has
   };
 }
 
-/** What a rollback took away is not gone yet, and nobody who purges the old form would look for it. */
+/** A copy removed by a rollback is still in the trash, where a purge of the old form would not find it. */
 function inTrash(units: readonly UnitView[]): readonly string[] {
   return units.flatMap(({ trash_until, repository_id, incarnation, target }) =>
     trash_until === null || repository_id === null || incarnation === null
       ? []
       : [
-          `The copy ${repository_id}/${target.collection} is in the trash until ${inTime(trash_until)}. To remove it before:`,
+          `The copy ${repository_id}/${target.collection} is in the trash until ${inTime(trash_until)}. To remove it earlier:`,
           `  pinakes collections purge ${repository_id}/${target.collection} --incarnation ${incarnation}`,
         ],
   );
 }
 
-/** What to do now. */
+/** The next step for the user. */
 function next({ state, migration_id, problem_count, error }: MigrationView): string {
   switch (state) {
     case "planned":
       return problem_count > 0
-        ? "Mend these in the source or the mapping, and plan again."
+        ? "Fix these in the source or the mapping, and plan again."
         : `Nothing was changed yet. Copy and compare: pinakes migrate run ${migration_id}`;
     case "copied":
       return `Compare again: pinakes migrate verify ${migration_id}`;
     case "ready":
-      return `All equal. Open the collections for writers: pinakes migrate switch ${migration_id}`;
+      return `All equal. Open the collections for writes: pinakes migrate switch ${migration_id}`;
     case "switched":
-      return `When the old form is not needed any more: pinakes migrate finish ${migration_id} --remove-old\nThe way back: pinakes migrate rollback ${migration_id}`;
+      return `When the old form is no longer needed: pinakes migrate finish ${migration_id} --remove-old\nTo undo: pinakes migrate rollback ${migration_id}`;
     case "finished":
       return "Done.";
     case "rolled_back":
-      return "Rolled back: the old form is the one in use.";
+      return "Rolled back: the old form is in use.";
     default:
-      return error === null ? "It is being worked on." : `Try again: pinakes migrate run ${migration_id}`;
+      return error === null ? "A process is working on it." : `Try again: pinakes migrate run ${migration_id}`;
   }
 }

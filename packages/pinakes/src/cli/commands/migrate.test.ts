@@ -34,7 +34,7 @@ describe("pinakes migrate", () => {
     expect(bad).toMatchObject({ code: 1, out: expect.stringContaining("has no owner") as string });
     expect((await failure(run(migrate, ["plan", "magic", path], { env }))).detail).toContain("there are triples, rows");
     expect((await failure(run(migrate, ["engine", "--from", "sqlite:./a"], { env }))).detail).toContain(
-      "both are needed",
+      "both are required",
     );
   });
 
@@ -77,7 +77,7 @@ describe("pinakes migrate", () => {
     const from = ["--from", `sqlite:${join(base, "data")}`, "--from-objects", `file:${join(base, "data/objects")}`];
     const to = ["--to", `sqlite:${join(base, "new")}`, "--to-objects", `file:${join(base, "new/objects")}`];
     const moved = await run(migrate, ["engine", ...from, ...to], { env: {} });
-    expect(moved).toMatchObject({ code: 0, out: expect.stringContaining("Both hold the same.") as string });
+    expect(moved).toMatchObject({ code: 0, out: expect.stringContaining("Both have the same content.") as string });
     expect(
       (
         await failure(

@@ -1,4 +1,4 @@
-/** `pinakes migrate …`: what other programs and layouts hold becomes collections, proved equal; and a whole store goes to another engine. */
+/** `pinakes migrate …`: imports data of other programs and layouts as verified collections, and copies a store to another engine. */
 import type { MigrationView } from "../../migrations/index.ts";
 import { defineCommand, failureExitCode, type Call, type Group, type Outcome } from "../terminal/command.ts";
 import { grid } from "../terminal/layout.ts";
@@ -15,17 +15,17 @@ type Step = "plan" | "copy" | "validate" | "cutover";
 const plan = defineCommand({
   usage: "<kind> [place]",
   words: [1, 2],
-  summary: "read a source to its end and tell what is there: counts, hashes, problems; nothing is changed",
+  summary: "read a whole source and report counts, hashes and problems; nothing is changed",
   details: [
     "Kinds: triples (a SQLite file, postgres://…, cassandra://…, or a folder of CSV files), rows (JSONL or Parquet, a file or a folder), chroma",
-    "(a folder, or http://…), qdrant and milvus (http://…), unregistered (what the stores hold without a record, or a listing), lisa (a folder",
-    "of tables and objects). docs/migrations.md has what a mapping may say.",
+    "(a folder, or http://…), qdrant and milvus (http://…), unregistered (data in the stores without a record, or a listing), lisa (a folder",
+    "of tables and objects). docs/migrations.md describes the mapping.",
   ].join("\n"),
   options: {
-    repository: { type: "string", value: "ID", help: "where the collections go" },
-    owner: { type: "string", value: "USER", help: "whose own repository they go to, instead" },
-    mapping: { type: "string", value: "JSON", help: "the rest: a file, or JSON itself" },
-    "retain-days": { type: "string", value: "N", help: "how long the old form is kept after the switch (30)" },
+    repository: { type: "string", value: "ID", help: "the target repository" },
+    owner: { type: "string", value: "USER", help: "the user whose personal repository is the target" },
+    mapping: { type: "string", value: "JSON", help: "further settings: a JSON file, or JSON" },
+    "retain-days": { type: "string", value: "N", help: "days to keep the old form after the switch (30)" },
     ...actorOptions,
   },
   examples: [
@@ -60,12 +60,12 @@ const collection = defineCommand({
   usage: "<repository/collection> <repository/collection>",
   words: [2, 2],
   summary:
-    "move a collection to another id or repository: copied, proved equal and switched to; the old one is then in the trash",
+    "move a collection to another id or repository: copied, verified, switched; the old one is then in the trash",
   options: {
-    plan: { type: "boolean", help: "look only; migrate run goes on" },
+    plan: { type: "boolean", help: "plan only; continue with migrate run" },
     "allow-partial": {
       type: "boolean",
-      help: "although a store of another process may hold something of it, which is not copied",
+      help: "even if a store of another process may hold data of it, which is not copied",
     },
     ...actorOptions,
   },
@@ -91,13 +91,13 @@ const run = defineCommand({
   usage: "<migration>",
   words: [1, 1],
   summary: "copy and compare, from where it stopped; with --switch also switch",
-  options: { switch: { type: "boolean", help: "and switch when all is equal" }, ...actorOptions },
+  options: { switch: { type: "boolean", help: "and switch if all is equal" }, ...actorOptions },
   examples: ["pinakes migrate run 01936f4e-…", "pinakes migrate run 01936f4e-… --switch"],
   localOnly: "a migration reads its source from this machine",
   run: (call) =>
     withStores(call, { action: "migrations.run", verb: "update", resource: "migrations" }, async (session) => {
       const id = call.words[0] as string;
-      // What was begun and not ended is ended first, whatever it was.
+      // Finishes an interrupted step first, whichever it was.
       let migration = await driven(call, session, id);
       const steps: readonly Step[] = call.given.has("switch") ? ["copy", "validate", "cutover"] : ["copy", "validate"];
       for (const step of steps) {
@@ -128,15 +128,15 @@ const stepCommand = (word: string, step: Step, summary: string) =>
   });
 
 const verify = stepCommand("verify", "validate", "compare counts and content hashes of both sides again");
-const switching = stepCommand("switch", "cutover", "compare once more, and open the collections for writers");
+const switching = stepCommand("switch", "cutover", "compare once more, and open the collections for writes");
 
 const finish = defineCommand({
   usage: "<migration>",
   words: [1, 1],
-  summary: "end it; the old form is removed only with --remove-old",
+  summary: "finish it; the old form is removed only with --remove-old",
   options: {
-    "remove-old": { type: "boolean", help: "remove the old tables, which must be what was verified" },
-    now: { type: "boolean", help: "before the time for which they are kept is over" },
+    "remove-old": { type: "boolean", help: "remove the old tables, if they are what was verified" },
+    now: { type: "boolean", help: "before their retention period ends" },
     ...actorOptions,
   },
   examples: ["pinakes migrate finish 01936f4e-…", "pinakes migrate finish 01936f4e-… --remove-old"],
@@ -155,9 +155,9 @@ const finish = defineCommand({
 const rollback = defineCommand({
   usage: "<migration>",
   words: [1, 1],
-  summary: "make the old form whole again, and take the new one away",
+  summary: "restore the old form and remove the new one",
   options: {
-    force: { type: "boolean", help: "also where something was written since; it goes to the trash" },
+    force: { type: "boolean", help: "even if the new form was written since; those writes go to the trash" },
     ...actorOptions,
   },
   examples: ["pinakes migrate rollback 01936f4e-…"],
@@ -173,7 +173,7 @@ const rollback = defineCommand({
 const status = defineCommand({
   usage: "<migration>",
   words: [1, 1],
-  summary: "how far it is, with counts and hashes of both sides",
+  summary: "show its progress, with counts and hashes of both sides",
   options: actorOptions,
   examples: ["pinakes migrate status 01936f4e-…"],
   localOnly: "a migration reads its source from this machine",
@@ -187,7 +187,7 @@ const status = defineCommand({
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "the migrations of the workspace, newest first",
+  summary: "list list the migrations of the workspace, newest first",
   options: { ...listOptions, ...actorOptions },
   examples: ["pinakes migrate list"],
   localOnly: "a migration reads its source from this machine",
@@ -206,7 +206,7 @@ const list = defineCommand({
 });
 
 export const migrate: Group = {
-  summary: "from other programs, layouts and engines: planned, copied, proved equal, switched to",
+  summary: "migrate data of other programs, layouts and engines: plan, copy, verify, switch",
   commands: { plan, collection, run, status, verify, switch: switching, finish, rollback, list, engine },
 };
 
@@ -215,7 +215,7 @@ async function asked(call: Call<ActorOption>, session: Session, id: string, step
   return driven(call, session, id);
 }
 
-/** The work is done here, with a bar; a server that is at it already is waited for by asking again later. */
+/** The work runs here, with a progress bar; if a server is already working on it, its progress is polled. */
 async function driven({ terminal }: Call, { pinakes, caller }: Session, id: string): Promise<MigrationView> {
   const bar =
     terminal.progressColumns === undefined

@@ -1,4 +1,4 @@
-/** Operations in words. */
+/** Formats operations as text. */
 import type { OperationView } from "../../knowledge/index.ts";
 import { fields, grid, inTime, oneLine } from "../terminal/layout.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -42,7 +42,7 @@ function oneText(terminal: Terminal, operation: OperationView): string {
       store,
       status,
       deleted,
-      // Not counted yet: a zero would say that nothing is left.
+      // Not counted yet: a zero would mean that nothing remains.
       remaining: remaining ?? "–",
       unit,
       ms: Math.round(duration_ms),

@@ -1,4 +1,4 @@
-/** `pinakes ops …`: what is being done to collections in all stores. */
+/** `pinakes ops …`: operations on collections in all stores. */
 import { operationStatuses } from "@pinakes/client";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OperationView } from "../../knowledge/index.ts";
@@ -11,7 +11,7 @@ import { withClient } from "../client-session.ts";
 import { actorOptions } from "../session.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** What a store of another process has to do may take longer. */
+/** A store of another process may need more time. */
 const waitSecondsDefault = 30;
 const waitSecondsMax = 3_600;
 const lookMs = 100;
@@ -19,11 +19,11 @@ const lookMs = 100;
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "the operations, newest first",
+  summary: "list list the operations, newest first",
   options: {
     status: { type: "string", value: "STATUS", help: operationStatuses.join(", ") },
     repository: { type: "string", value: "ID", help: "of this repository" },
-    collection: { type: "string", value: "ID", help: "on the collection with this id, or any former life of it" },
+    collection: { type: "string", value: "ID", help: "on any incarnation of the collection with this id" },
     ...listOptions,
     ...actorOptions,
   },
@@ -50,7 +50,7 @@ const list = defineCommand({
 const show = defineCommand({
   usage: "<operation>",
   words: [1, 1],
-  summary: "one operation: what each store deleted, what remains, and why it failed",
+  summary: "show an operation: per store what was deleted, what remains, and errors",
   options: actorOptions,
   examples: ["pinakes ops show 01936f4e-…"],
   run: (call) =>
@@ -62,7 +62,7 @@ const show = defineCommand({
 const retry = defineCommand({
   usage: "<operation>",
   words: [1, 1],
-  summary: "try what failed again, at once; the exit code tells whether it is done",
+  summary: "retry failed stores immediately; the exit code says whether it is done",
   options: {
     wait: { type: "string", value: "SECONDS", help: `how long to wait for it (${waitSecondsDefault})` },
     ...actorOptions,
@@ -82,11 +82,11 @@ const retry = defineCommand({
 });
 
 export const ops: Group = {
-  summary: "what is being done to collections in all stores",
+  summary: "manage operations on collections in all stores",
   commands: { list, show, retry },
 };
 
-/** Until it is done, or a store has failed once more and waits for its next try. */
+/** Until it is done, or a store has failed again and waits for its next attempt. */
 function isUnderWay({ status, stores }: OperationView): boolean {
   return (
     status !== "done" &&

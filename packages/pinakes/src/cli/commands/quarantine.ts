@@ -1,4 +1,4 @@
-/** `pinakes quarantine …`: what `fsck --repair` took away, and the way back. */
+/** `pinakes quarantine …`: data that `fsck --repair` removed, and its restore. */
 import type { QuarantineEntry } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
 import type { ListPage } from "../../knowledge/index.ts";
@@ -11,15 +11,15 @@ import { actorOptions, withStores, type Session } from "../session.ts";
 import { styled } from "../terminal/terminal.ts";
 
 const wordsMax = 100;
-const of = { type: "string", value: "REPOSITORY/COLLECTION", help: "what was taken from this collection" } as const;
+const of = { type: "string", value: "REPOSITORY/COLLECTION", help: "entries of this collection" } as const;
 
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "what repairs took away, and until when it can be restored",
+  summary: "list what repairs removed, and until when it can be restored",
   options: { of, ...listOptions, ...actorOptions },
   examples: ["pinakes quarantine list", "pinakes quarantine list --of kb/papers --json"],
-  localOnly: "it reads and writes the stores themselves",
+  localOnly: "it reads and writes the stores directly",
   run: (call) =>
     withStores(call, "reads", async ({ knowledge, caller, place }) => {
       const page: ListPage<QuarantineEntry> = await readPages(call.given, (paging) =>
@@ -40,7 +40,7 @@ const show = defineCommand({
   summary: "one entry",
   options: actorOptions,
   examples: ["pinakes quarantine show 01936f4e-….4be0…"],
-  localOnly: "it reads and writes the stores themselves",
+  localOnly: "it reads and writes the stores directly",
   run: (call) =>
     withStores(call, "reads", async ({ knowledge, caller }) => {
       const entry = await knowledge.quarantine.get(caller, call.words[0] as string);
@@ -60,12 +60,12 @@ const show = defineCommand({
 const restore = defineCommand({
   usage: "[entry…]",
   words: [0, wordsMax],
-  summary: "write it back where it was",
+  summary: "restore an entry to its original location",
   details: `Can be repeated. Refused where something else stands in its place now; nothing is overwritten. An entry stays until it expires. The
 exit code is 1 when one of them was refused.`,
-  options: { of: { ...of, help: "everything that was taken from this collection" }, ...actorOptions },
+  options: { of: { ...of, help: "all entries of this collection" }, ...actorOptions },
   examples: ["pinakes quarantine restore 01936f4e-….4be0…", "pinakes quarantine restore --of kb/papers"],
-  localOnly: "it reads and writes the stores themselves",
+  localOnly: "it reads and writes the stores directly",
   run: (call) =>
     withStores(call, { action: "quarantine.restore", verb: "restore", resource: "quarantine" }, async (session) => {
       const ids = await chosen(session, call.words, call.given.text("of"));
@@ -93,25 +93,25 @@ exit code is 1 when one of them was refused.`,
 const drop = defineCommand({
   usage: "[entry…]",
   words: [0, wordsMax],
-  summary: "remove it for good, before it expires",
-  options: { of: { ...of, help: "everything that was taken from this collection" }, yes: yesOption, ...actorOptions },
+  summary: "permanently remove an entry before it expires",
+  options: { of: { ...of, help: "all entries of this collection" }, yes: yesOption, ...actorOptions },
   examples: ["pinakes quarantine drop 01936f4e-….4be0… --yes"],
-  localOnly: "it reads and writes the stores themselves",
+  localOnly: "it reads and writes the stores directly",
   run: (call) =>
     withStores(call, { action: "quarantine.drop", verb: "purge", resource: "quarantine" }, async (session) => {
       const ids = await chosen(session, call.words, call.given.text("of"));
       if (ids.length > 0)
         await confirm(call, {
-          what: `${count(ids.length, "entry", "entries")} will be removed for good.`,
+          what: `${count(ids.length, "entry", "entries")} will be permanently removed.`,
           unasked: "refused",
         });
       for (const id of ids) await session.knowledge.quarantine.drop(session.caller, id);
-      return { answer: { dropped: ids }, show: () => `${count(ids.length, "entry", "entries")} removed for good.` };
+      return { answer: { dropped: ids }, show: () => `${count(ids.length, "entry", "entries")} permanently removed.` };
     }),
 });
 
 export const quarantine: Group = {
-  summary: "what fsck --repair took away, and the way back",
+  summary: "manage what fsck --repair removed",
   commands: { list, show, restore, drop },
 };
 
@@ -121,7 +121,7 @@ async function chosen(
   place: string | undefined,
 ): Promise<readonly string[]> {
   if ((words.length === 0) === (place === undefined))
-    throw new UsageError("name entries (pinakes quarantine list), or a collection with --of kb/papers.");
+    throw new UsageError("give entries (pinakes quarantine list), or a collection with --of kb/papers.");
   if (place === undefined) return words;
   const ids: string[] = [];
   let cursor: string | undefined;
@@ -141,7 +141,7 @@ function placeOf(text: string | undefined): { readonly repository?: string; read
   if (text === undefined) return {};
   const [repository, collection, ...more] = text.split("/");
   if (repository === undefined || repository === "" || collection === undefined || collection === "" || more.length > 0)
-    throw new UsageError(`--of: "${text}" names no collection; write kb/papers.`);
+    throw new UsageError(`--of: "${text}" is not a collection; write kb/papers.`);
   return { repository, collection };
 }
 

@@ -109,7 +109,7 @@ describe("pinakes query", () => {
       access: "partition",
     });
     expect((await call(["tickets", "SELECT * FROM c WHERE c.n = 1", "--explain"])).out).toMatch(
-      /^access +looks at every item\n[^]*looked at in each item +n\n/,
+      /^access +reads every item\n[^]*evaluated for each item +n\n/,
     );
     expect((await refused("tickets", "SELECT * FROM c WHERE c.n = 1", "--strict")).code).toBe("INVALID");
   });

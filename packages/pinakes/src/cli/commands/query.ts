@@ -1,4 +1,4 @@
-/** `pinakes query`: a container asked in SQL. */
+/** `pinakes query`: queries a container in SQL. */
 import type { JsonValue, PartitionKey, PartitionKeyValue, QueryPage, QueryPlan, SqlQuery } from "@pinakes/client";
 import { limits } from "../../domain/limits.ts";
 import { defineCommand, UsageError, type Given, type Group } from "../terminal/command.ts";
@@ -14,18 +14,18 @@ const rowsDefault = 100;
 const command = defineCommand({
   usage: '<container> "SELECT …"',
   words: [2, 2],
-  summary: "ask a container in SQL, as Cosmos DB has it",
+  summary: "query a container in SQL (the Cosmos DB dialect)",
   details: `
 The value of a parameter is JSON where it can be, and a text otherwise: n=5 is a number, n='"5"' a text. So is the value of a partition
 key a text, unless it is a JSON list: --partition '[5]', --partition '["acme","ada"]' for two paths. Containers: pinakes containers list.`,
   options: {
-    param: { type: "string", value: "name=value", help: "the value of @name; several times for several", many: true },
+    param: { type: "string", value: "name=value", help: "the value of @name; repeat for several", many: true },
     partition: { type: "string", value: "VALUE", help: "only this partition" },
-    limit: { type: "string", value: "N", help: `at most so many rows (${rowsDefault})` },
-    cursor: { type: "string", value: "CURSOR", help: "go on where a query ended: its next_cursor" },
-    strict: { type: "boolean", help: "refuse it when no index serves it" },
-    explain: { type: "boolean", help: "how it would be answered, without answering it" },
-    ndjson: { type: "boolean", help: "one row a line, as JSON" },
+    limit: { type: "string", value: "N", help: `maximum number of rows (${rowsDefault})` },
+    cursor: { type: "string", value: "CURSOR", help: "continue a query: its next_cursor" },
+    strict: { type: "boolean", help: "reject it if no index serves it" },
+    explain: { type: "boolean", help: "explain the query without executing it" },
+    ndjson: { type: "boolean", help: "one JSON row per line" },
     ...actorOptions,
   },
   examples: [
@@ -36,7 +36,7 @@ key a text, unless it is a JSON list: --partition '[5]', --partition '["acme","a
   run: async (call) => {
     const { given, terminal } = call;
     if (given.has("ndjson") && (given.has("explain") || (given as Given).has("json")))
-      throw new UsageError("--ndjson: goes neither with --json nor with --explain.");
+      throw new UsageError("--ndjson: cannot be combined with --json or --explain.");
     const [container, text] = call.words as readonly [string, string];
     const limit = given.whole("limit", 1, listItemsMax) ?? rowsDefault;
     const query: SqlQuery = {
@@ -60,7 +60,7 @@ key a text, unless it is a JSON list: --partition '[5]', --partition '["acme","a
 
 export const query: Group = { command };
 
-/** Of one query; a page may hold fewer rows and still not be the last. */
+/** Page size of one query; a page may hold fewer rows and still not be the last. */
 async function readRows(
   limit: number,
   asked: SqlQuery,
@@ -85,7 +85,7 @@ function parameterOf(text: string): { readonly name: string; readonly value: Jso
   return { name: `@${name}`, value: jsonOr(value) };
 }
 
-/** What is wrong with them, in the words of the command line. */
+/** Errors of parameters, worded for the command line. */
 function checkParameters({ query: text, parameters = [] }: SqlQuery): void {
   const names = parameters.map(({ name }) => name);
   const [missing] = (text.replaceAll(quoted, "").match(/@\w+/g) ?? []).filter((name) => !names.includes(name));
@@ -95,10 +95,10 @@ function checkParameters({ query: text, parameters = [] }: SqlQuery): void {
   if (twice !== undefined) throw new UsageError(`--param: ${twice} is given twice.`);
 }
 
-/** Texts in the query, where a sign means nothing. */
+/** String literals, in which "@" has no meaning. */
 const quoted = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/gs;
 
-/** What is no JSON is a text. */
+/** A value that is not JSON is a string. */
 function jsonOr(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
@@ -114,11 +114,11 @@ function partitionOf(text: string | undefined): PartitionKey | undefined {
     typeof part === "string" || typeof part === "number" || typeof part === "boolean";
   if (Array.isArray(value) && value.length > 0 && value.every(isKey)) return value;
   throw new UsageError(
-    `--partition: begins with "[" and is no JSON list of texts, numbers, true or false; got "${text}".`,
+    `--partition: begins with "[" but is not a JSON list of strings, numbers, true or false; got "${text}".`,
   );
 }
 
-/** One row a line; what else there is to say goes to stderr. */
+/** One row per line; everything else goes to stderr. */
 function linesOf(terminal: Terminal, page: QueryPage): string {
   const { items, next_cursor, advice } = page;
   if (advice !== undefined) terminal.err(`${printable(advice)}\n`);
@@ -132,14 +132,14 @@ function pageText(terminal: Terminal, page: QueryPage): string {
   return `${items.length === 0 ? "Nothing was found." : rowsText(terminal, items)}${moreBelow(page)}${told}`;
 }
 
-const ways = { partition: "by the partition key", index: "by an index", scan: "looks at every item" } as const;
+const ways = { partition: "by the partition key", index: "by an index", scan: "reads every item" } as const;
 
 function planText(terminal: Terminal, { access, index, order_served, evaluated, advice }: QueryPlan): string {
   return fields(terminal, {
     access: ways[access],
     index: index ?? undefined,
     order: order_served ? undefined : "sorted in memory",
-    "looked at in each item": evaluated.join(", "),
+    "evaluated for each item": evaluated.join(", "),
     advice: advice ?? undefined,
   });
 }

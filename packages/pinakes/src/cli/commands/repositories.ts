@@ -1,4 +1,4 @@
-/** `pinakes repositories …`: where collections are in. */
+/** `pinakes repositories …`: groups of collections. */
 import type { NewRepository, Repository } from "@pinakes/client";
 import { confirm, yesOption } from "../terminal/confirm.ts";
 import { collectionsOf, describeChunking } from "./collection-text.ts";
@@ -13,13 +13,13 @@ import type { Terminal } from "../terminal/terminal.ts";
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "the repositories, newest first",
+  summary: "list list the repositories, newest first",
   options: { ...listOptions, ...actorOptions },
   examples: ["pinakes repositories list"],
   run: (call) =>
     withClient(call, async ({ knowledge }) => {
       const page = await readPages(call.given, (paging) => knowledge.repositories.list(paging), { total: true });
-      const none = "There are no repositories. Make one: pinakes repositories create kb";
+      const none = "There are no repositories. Create one: pinakes repositories create kb";
       return {
         answer: page,
         show: () =>
@@ -36,32 +36,32 @@ const list = defineCommand({
 const create = defineCommand({
   usage: "<repository>",
   words: [1, 1],
-  summary: "make a repository, with its default collection",
+  summary: "create a repository, with its default collection",
   options: {
-    name: { type: "string", help: "for people; the id when absent" },
-    description: { type: "string", help: "what is in it" },
+    name: { type: "string", help: "display name (default: the id)" },
+    description: { type: "string", help: "description" },
     model: { type: "string", value: "ID", help: "the embedding model of its collections" },
-    chunking: { type: "string", value: "JSON", help: "how its collections cut documents, unless they say otherwise" },
-    "allowed-groups": { type: "string", value: "a,b", help: "who may use it (everybody of the workspace)" },
-    tags: { type: "string", value: "a,b", help: "tags that its collections have, too" },
+    chunking: { type: "string", value: "JSON", help: "default chunking of its collections" },
+    "allowed-groups": { type: "string", value: "a,b", help: "groups with access (default: everyone in the workspace)" },
+    tags: { type: "string", value: "a,b", help: "tags that its collections inherit" },
     graph: {
       type: "string",
       value: "JSON",
-      help: `what of documents goes into the graph: '{"extract":"structured"}', off, cooccurrence, llm`,
+      help: `graph extraction: '{"extract":"structured"}', off, cooccurrence, llm`,
     },
     "auto-create": {
       type: "boolean",
-      help: "the first load makes a collection that is not there",
+      help: "the first upload creates a missing collection",
       elsewhere: ["auto_create"],
     },
     "create-on-query": {
       type: "boolean",
-      help: "the first query makes one that is not there",
+      help: "the first query creates a missing collection",
       elsewhere: ["create_on_query"],
     },
     "no-user-collections": {
       type: "boolean",
-      help: "only admins make collections in it",
+      help: "only admins create collections in it",
       elsewhere: ["allow_user_collections"],
     },
     ...actorOptions,
@@ -100,7 +100,7 @@ const create = defineCommand({
 const show = defineCommand({
   usage: "<repository>",
   words: [1, 1],
-  summary: "one repository and its collections",
+  summary: "show a repository and its collections",
   options: actorOptions,
   examples: ["pinakes repositories show kb", "pinakes repositories show me --user ada"],
   run: (call) =>
@@ -123,7 +123,7 @@ const show = defineCommand({
 const remove = defineCommand({
   usage: "<repository>",
   words: [1, 1],
-  summary: "remove a repository with all its collections and documents, for good",
+  summary: "permanently remove a repository with all its collections and documents",
   options: { yes: yesOption, ...actorOptions },
   examples: ["pinakes repositories delete kb --yes"],
   run: (call) =>
@@ -137,14 +137,14 @@ const remove = defineCommand({
         limit: 1,
         include_total: true,
       });
-      const what = `Repository ${id} (${name}) with ${count(total, "collection")} and all documents will be removed for good.`;
+      const what = `Repository ${id} (${name}) with ${count(total, "collection")} and all documents will be permanently removed.`;
       await confirm(call, { what, type: id, unasked: "refused" });
       return jobBegun(call, session, await knowledge.repositories.delete(id, { confirm: id }), true);
     }),
 });
 
 export const repositories: Group = {
-  summary: "what collections are in",
+  summary: "manage repositories of collections",
   commands: { list, create, show, delete: remove },
 };
 
@@ -171,7 +171,7 @@ function details(terminal: Terminal, repository: Repository): string {
     ...row(repository),
     description,
     tags: metadata.tags.join(", "),
-    "allowed groups": allowed_groups?.join(", ") ?? "everybody of the workspace",
+    "allowed groups": allowed_groups?.join(", ") ?? "everyone in the workspace",
     chunking: chunking_strategy === null ? undefined : describeChunking(chunking_strategy),
     graph: graph?.extract,
     "makes collections": madeBy(repository),
@@ -179,8 +179,8 @@ function details(terminal: Terminal, repository: Repository): string {
   });
 }
 
-/** What makes a collection beside somebody who asks for one. */
+/** What creates a collection implicitly. */
 function madeBy({ auto_create, create_on_query }: Repository): string | undefined {
-  const uses = [...(auto_create ? ["by the first load"] : []), ...(create_on_query ? ["by the first query"] : [])];
+  const uses = [...(auto_create ? ["by the first upload"] : []), ...(create_on_query ? ["by the first query"] : [])];
   return uses.length === 0 ? undefined : uses.join(", ");
 }

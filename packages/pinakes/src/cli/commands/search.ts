@@ -1,4 +1,4 @@
-/** `pinakes search`: passages that answer a question, with where they stand. */
+/** `pinakes search`: chunks that answer a question, with their positions. */
 import { searchModes, type Hit, type JsonObject, type SearchAnswer, type SearchOutcome } from "@pinakes/client";
 import { knowledgeLimits, type SearchTarget } from "../../knowledge/index.ts";
 import { withClient } from "../client-session.ts";
@@ -12,26 +12,27 @@ const command = defineCommand({
   usage: "<question…>",
   words: [1, 1_000],
   summary: "find passages",
-  details: "In all collections that the user may read, unless some are named. Several words need no quotes.",
+  details:
+    "Searches all collections that the user may read, unless some are given. Several words need no quotation marks.",
   options: {
     in: { type: "string", value: "kb,kb/papers,…", help: "only these repositories and collections" },
     mode: { type: "string", value: "MODE", help: `${searchModes.join(", ")} (hybrid)` },
     limit: {
       type: "string",
       value: "N",
-      help: `how many, 1–${knowledgeLimits.searchHitsMax} (${knowledgeLimits.searchHitsDefault}; of catalogs ${knowledgeLimits.catalogHitsDefault})`,
+      help: `maximum number of hits, 1–${knowledgeLimits.searchHitsMax} (${knowledgeLimits.searchHitsDefault}; of catalogs ${knowledgeLimits.catalogHitsDefault})`,
     },
-    filter: { type: "string", value: "JSON", help: `by metadata, such as '{"year":{"gt":1930}}'` },
+    filter: { type: "string", value: "JSON", help: `filter by metadata, such as '{"year":{"gt":1930}}'` },
     "min-score": {
       type: "string",
       value: "N",
-      help: "0–1: nothing below; 0 also shows answers that are too weak to be one",
+      help: "0–1: minimum score; 0 also shows hits that are too weak to answer the question",
     },
-    "by-document": { type: "boolean", help: "the best passage of each document" },
-    "as-of": { type: "string", value: "TIME", help: "as it was then: 2030-01-01T00:00:00Z" },
+    "by-document": { type: "boolean", help: "the best chunk of each document" },
+    "as-of": { type: "string", value: "TIME", help: "search the state at this time: 2030-01-01T00:00:00Z" },
     archived: { type: "boolean", help: "archived collections, too" },
-    full: { type: "boolean", help: "whole passages, not only the part around the words" },
-    explain: { type: "boolean", help: "how the scores came about, and what was searched" },
+    full: { type: "boolean", help: "whole chunks, not only the part around the matching words" },
+    explain: { type: "boolean", help: "explain the scores and the scope of the search" },
     ...actorOptions,
   },
   examples: [
@@ -77,7 +78,7 @@ function text(
     ...(passages.length === hits.length ? [] : [count(hits.length - passages.length, "row")]),
   ];
   const found = outcome === "ok" ? parts.join(" and ") : noAnswer[outcome];
-  const embedded = mode_used === "keyword" ? "" : `, ${inMs(timings.embed_ms)} of it for embedding the question`;
+  const embedded = mode_used === "keyword" ? "" : `, of which ${inMs(timings.embed_ms)} for embedding the question`;
   const last = styled(terminal, "dim", `${found} (${mode_used}) in ${inMs(timings.total_ms)}${embedded}.`);
   const why = explain === undefined ? [] : [printable(JSON.stringify(explain, undefined, 2))];
   const left = [
@@ -85,7 +86,7 @@ function text(
       ({ repository_id, collection_id, reason }) =>
         `${repository_id}/${collection_id} was not searched: ${oneLine(reason)}`,
     ),
-    ...unknown_fields.map((field) => `No passage has the field "${printable(field)}" of the filter.`),
+    ...unknown_fields.map((field) => `No chunk has the field "${printable(field)}" of the filter.`),
     ...warnings.map(oneLine),
   ];
   return [
@@ -97,9 +98,9 @@ function text(
 }
 
 const noAnswer: Readonly<Record<Exclude<SearchOutcome, "ok">, string>> = {
-  empty: "There is nothing to search yet: no documents are indexed here",
-  indexing: "Nothing was found yet: documents are still being indexed",
-  no_match: "Nothing here answers the question",
+  empty: "There is nothing to search: no documents are indexed",
+  indexing: "No hits yet: documents are still being indexed",
+  no_match: "No chunk answers the question",
 };
 
 /** A collection, or a whole repository. */

@@ -1,4 +1,4 @@
-/** `pinakes sparql`: a collection asked, or changed, in SPARQL. */
+/** `pinakes sparql`: queries or updates a collection in SPARQL. */
 import { graphLimits, type SparqlAnswer } from "../../knowledge/index.ts";
 import { rdfFormats, writeRdf, type RdfWriteFormat } from "../../rdf/index.ts";
 import { sparqlResultFormats, writeSparqlResults, type SparqlResultFormat } from "../../sparql/index.ts";
@@ -20,21 +20,21 @@ const formats = ["table", ...Object.keys(resultFormats), ...graphFormats];
 const command = defineCommand({
   usage: "<repository/collection> <query | ->",
   words: [1, 2],
-  summary: "ask a collection in SPARQL 1.1, or change it",
+  summary: "query or update a collection in SPARQL 1.1",
   details: `
 The query is the second word, or comes from a file (--file), or is piped in (-). It sees this collection and nothing else. What takes longer
 than --timeout, or has more rows than --limit, is an error and never a shorter answer.`,
   options: {
-    update: { type: "boolean", help: "it is an update, such as INSERT DATA or DELETE WHERE" },
-    file: { type: "string", value: "FILE", help: "read the query from a file; - reads what is piped in" },
+    update: { type: "boolean", help: "the text is an update, such as INSERT DATA or DELETE WHERE" },
+    file: { type: "string", value: "FILE", help: "read the query from a file; - reads stdin" },
     format: {
       type: "string",
       value: "NAME",
       help: `rows as ${["table", ...Object.keys(resultFormats)].join(", ")}; triples as ${graphFormats.join(", ")}`,
     },
-    union: { type: "boolean", help: "patterns outside GRAPH see the triples of all graphs" },
+    union: { type: "boolean", help: "patterns outside GRAPH match the triples of all graphs" },
     timeout: { type: "string", value: "MS", help: `milliseconds (${graphLimits.sparqlTimeoutMsDefault})` },
-    limit: { type: "string", value: "N", help: "at most so many rows" },
+    limit: { type: "string", value: "N", help: "maximum number of rows" },
     ...actorOptions,
   },
   examples: [
@@ -42,7 +42,7 @@ than --timeout, or has more rows than --limit, is an error and never a shorter a
     `pinakes sparql kb/papers --update 'INSERT DATA { <https://example.org/ada> <http://xmlns.com/foaf/0.1/name> "Ada" }'`,
     "pinakes sparql kb/papers --file question.rq --format csv > answer.csv",
   ],
-  localOnly: "answers are written as a stream",
+  localOnly: "results are written as a stream",
   run: async (call) => {
     const { given, words, terminal } = call;
     const { repository, collection } = readAddress(words[0] as string);
@@ -75,15 +75,15 @@ async function textOf({ given, words, terminal }: Call<"file">): Promise<string>
   const [, word] = words;
   const file = given.text("file") ?? (word === "-" ? "-" : undefined);
   if (file === undefined && word === undefined)
-    throw new UsageError("the query is missing: write it as the second word, or name a file with --file.");
+    throw new UsageError("the query is missing: give it as the second word, or a file with --file.");
   if (given.text("file") !== undefined && word !== undefined)
-    throw new UsageError("--file: the query stands on the command line already; leave one of them out.");
+    throw new UsageError("--file: the query is already on the command line; omit one of them.");
   if (file === undefined) return word as string;
   const { stream } = await openInput(file, terminal);
   return Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Buffer>)).toString("utf8");
 }
 
-/** Everything is read before anything is printed: half of an answer, and then an error, would be taken for an answer. */
+/** All rows are read before anything is printed: partial output followed by an error would be mistaken for a result. */
 async function outcome(call: Call, answer: SparqlAnswer, format: string | undefined): Promise<Outcome> {
   const { terminal } = call;
   switch (answer.kind) {
@@ -93,9 +93,7 @@ async function outcome(call: Call, answer: SparqlAnswer, format: string | undefi
     }
     case "quads": {
       if (format !== undefined && !(graphFormats as readonly string[]).includes(format))
-        throw new UsageError(
-          `--format: a CONSTRUCT or DESCRIBE gives triples; write them as ${graphFormats.join(", ")}.`,
-        );
+        throw new UsageError(`--format: CONSTRUCT and DESCRIBE return triples; use ${graphFormats.join(", ")}.`);
       const quads = await Array.fromAsync(answer.quads);
       const written = async (as: RdfWriteFormat) =>
         (await Array.fromAsync(writeRdf(asStream(quads), { format: as }))).join("").trimEnd();
@@ -127,9 +125,7 @@ type Rows = Exclude<SparqlAnswer, { kind: "quads" | "updated" }>;
 async function resultText(result: Rows, format: string): Promise<Outcome> {
   const type = resultFormats[format];
   if (type === undefined)
-    throw new UsageError(
-      `--format: a SELECT or ASK gives rows; write them as table, ${Object.keys(resultFormats).join(", ")}.`,
-    );
+    throw new UsageError(`--format: SELECT and ASK return rows; use table, ${Object.keys(resultFormats).join(", ")}.`);
   const text = await joined(result, type);
   return { answer: text, show: () => text.trimEnd() };
 }

@@ -1,4 +1,4 @@
-/** `npm start`: the server with its stores, until Ctrl-C. Whatever stops the start is told in one line, with exit code 1. */
+/** `npm start`: runs the server with its stores, until Ctrl-C. Any start error is one line, with exit code 1. */
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readConfig, type Config } from "../../config.ts";
@@ -15,7 +15,7 @@ import { knowledgeOptions } from "../session.ts";
 import { newServerSecret, writeServerFile } from "../server-file.ts";
 import { rootToken, watchRootToken, type RootToken } from "../root-token.ts";
 
-/** The web page, as it is in a published package, and as `npm run console` builds it in a checkout. */
+/** The web console, as in a published package, and as `npm run console` builds it in a checkout. */
 const consoleFolders = ["../../../console", "../../../../../apps/console/dist"].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
@@ -57,7 +57,7 @@ async function start(): Promise<void> {
   }
   watchRootToken(root, (token) => {
     pinakes.identity.replaceRootToken(token);
-    logger.info("the root token was replaced; the old one is refused from now on");
+    logger.info("the root token was replaced; the old one is revoked");
   });
   const secret = newServerSecret();
   pinakes.identity.acceptLocalOperator(secret);
@@ -66,7 +66,7 @@ async function start(): Promise<void> {
   stopOnSignal({ pinakes, server, closing, removeFile });
 }
 
-/** Where the folder cannot be written, such as in a container without one, commands open the stores themselves. */
+/** If the folder is not writable, as in a container without one, commands open the stores themselves. */
 function announce({ stores }: Config, { url }: RunningServer, secret: string, log: Log): (() => void) | undefined {
   try {
     return writeServerFile(stores, url, secret);
@@ -79,7 +79,7 @@ function announce({ stores }: Config, { url }: RunningServer, secret: string, lo
   }
 }
 
-/** Asked here and not of the stores, whose own words about it differ. */
+/** Checked here, because the stores' own messages about it differ. */
 function prepareFolder({ stores: { data, items, objects } }: Config): void {
   const needed = items.engine === "sqlite" || objects.driver === "fs";
   if (!needed) return;
@@ -133,11 +133,11 @@ interface Running {
 function stopOnSignal({ pinakes, server, closing, removeFile }: Running): void {
   let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
-    // A second signal does not wait.
+    // A second signal exits immediately.
     if (stopping) process.exit(1);
     stopping = true;
     console.log(`${signal}: closing.`);
-    // First, so that no command asks a server that is about to end.
+    // First, so that no command uses a server that is about to stop.
     removeFile?.();
     closing.abort();
     server

@@ -12,22 +12,22 @@ import { styled } from "../terminal/terminal.ts";
 const show = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "the id that each store carries; exit code 1 when they do not belong together",
+  summary: "show the store id of each store; exit code 1 if they do not belong together",
   options: {},
   examples: ["pinakes stores show", "PINAKES_OBJECTS=file:./other pinakes stores show --json"],
-  localOnly: "it reads the ids in the stores themselves",
+  localOnly: "it reads the ids in the stores directly",
   run: (call) => outcome(call, false),
 });
 
 const bind = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "declare that these objects and triples belong to these items, whatever they belonged to",
+  summary: "declare that these objects and triples belong to these items, overriding their store ids",
   details: `For objects that were restored without their id, or a folder that replaces a lost one. Look first at what is missing: pinakes fsck.
 Nothing else is changed, and binding the right place later undoes it.`,
   options: { yes: yesOption },
   examples: ["pinakes stores bind", "PINAKES_OBJECTS=s3://new-bucket/pinakes pinakes stores bind --yes"],
-  localOnly: "it reads the ids in the stores themselves",
+  localOnly: "it reads the ids in the stores directly",
   run: async (call) => {
     const { stores } = readConfig(call.terminal.env);
     const what =
@@ -40,14 +40,17 @@ Nothing else is changed, and binding the right place later undoes it.`,
   },
 });
 
-export const stores: Group = { summary: "the store id of items, objects and triples", commands: { show, bind } };
+export const stores: Group = {
+  summary: "manage manage the store id of items, objects and triples",
+  commands: { show, bind },
+};
 
 async function outcome(call: Call, bound: boolean): Promise<Outcome> {
   const config = readConfig(call.terminal.env);
   await requireData(config);
   const ids = await storeIds(config.stores, { log: logOf(call), bind: bound });
   const together = [ids.objects, ...ids.triples].every((id) => id === undefined || id === ids.items);
-  const none = "none (it gets one when it is opened)";
+  const none = "none (set when it is opened)";
   const rows = {
     items: `${ids.items ?? none}  ${describeItems(config.stores.items)}`,
     objects: `${ids.objects ?? none}  ${describeObjects(config.stores.objects)}`,

@@ -1,4 +1,4 @@
-/** The tool log into a file, or to stdout as it is read. */
+/** Exports the tool log to a file, or streams it to stdout. */
 import { createWriteStream } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -7,13 +7,13 @@ import { PinakesError, invalid } from "../../domain/errors.ts";
 import { UsageError, type Call, type Outcome } from "../terminal/command.ts";
 import { inBytes } from "../terminal/layout.ts";
 
-/** Written to at once: a line is far too little for a call to the file system. */
+/** Buffered: one file-system call per line would be slow. */
 const pieceCharsMin = 65_536;
 
-/** Two answers on one stdout would be none. */
+/** Both would write to the same stdout. */
 export function checkPlace({ given }: Call): void {
   if (given.has("json") && given.text("out") === undefined)
-    throw new UsageError("--json tells of a file that was written: name one with --out FILE, or leave --json out.");
+    throw new UsageError("--json reports a file that was written: give one with --out FILE, or omit --json.");
 }
 
 export async function exportInvocations(
@@ -26,7 +26,7 @@ export async function exportInvocations(
   return { answer: undefined, show: () => "" };
 }
 
-/** Beside it first: nobody takes half an export for a whole one. What is no file, such as /dev/null, is written to as it is. */
+/** Written beside it first, so that a partial export is never mistaken for a complete one. Special files, such as /dev/null, are written directly. */
 async function toFile(path: string, shown: string, text: AsyncIterable<string>): Promise<Outcome> {
   const there = await stat(path).catch(() => undefined);
   const direct = there !== undefined && !there.isFile();

@@ -1,4 +1,4 @@
-/** What the tool log keeps: rules by the name of a tool, and whether invocations are chained. */
+/** Settings of the tool log: redaction rules by tool, and the hash chain. */
 import type { RedactionRule } from "@pinakes/client";
 import { confirm, yesOption } from "../terminal/confirm.ts";
 import { defineCommand, UsageError, type Call, type Outcome } from "../terminal/command.ts";
@@ -14,14 +14,14 @@ type RuleCall = Call<"sensitive" | "drop" | "mask" | "yes" | keyof typeof actorO
 export const rules = defineCommand({
   usage: "list | set <tool> | delete <tool>",
   words: [1, 2],
-  summary: "what of a tool's invocations is not kept, or kept as [redacted]",
+  summary: "manage redaction rules: parts of a tool's invocations that are dropped or stored as [redacted]",
   details: `
 A path begins with input_args, output_result, error_details or security_context; * stands for everything on a level. A rule is applied
 before anything is stored; what is stored already stays as it is.`,
   options: {
-    drop: { type: "string", value: "a.b,c.d", help: "paths that are left out" },
-    mask: { type: "string", value: "a.b,c.d", help: "paths that are kept as [redacted]" },
-    sensitive: { type: "boolean", help: "nothing of input and output is kept" },
+    drop: { type: "string", value: "a.b,c.d", help: "paths to drop" },
+    mask: { type: "string", value: "a.b,c.d", help: "paths to store as [redacted]" },
+    sensitive: { type: "boolean", help: "store neither input nor output" },
     yes: yesOption,
     ...actorOptions,
   },
@@ -38,14 +38,12 @@ before anything is stored; what is stored already stays as it is.`,
       action !== "set" &&
       (given.has("sensitive") || given.text("drop") !== undefined || given.text("mask") !== undefined)
     )
-      throw new UsageError(
-        `--drop, --mask and --sensitive belong to a rule that is set: pinakes tools rules set <tool>`,
-      );
+      throw new UsageError(`--drop, --mask and --sensitive are for setting a rule: pinakes tools rules set <tool>`);
     if (action === "list") {
-      if (tool !== undefined) throw new UsageError(`"${tool}" is too much: pinakes tools rules list`);
+      if (tool !== undefined) throw new UsageError(`"${tool}" is unexpected: pinakes tools rules list`);
       return withClient(call, (session) => listed(call.terminal, session));
     }
-    if (tool === undefined) throw new UsageError(`say of which tool: pinakes tools rules ${action} <tool>`);
+    if (tool === undefined) throw new UsageError(`specify the tool: pinakes tools rules ${action} <tool>`);
     if (action === "delete") return withClient(call, (session) => deleted(call, session, tool));
     const rule = {
       tool_name: tool,
@@ -55,7 +53,7 @@ before anything is stored; what is stored already stays as it is.`,
     };
     if (!rule.sensitive && rule.drop.length + rule.mask.length === 0)
       throw new UsageError(
-        "say what is not kept: --drop or --mask with paths such as input_args.password, or --sensitive for all.",
+        "specify what to redact: --drop or --mask with paths such as input_args.password, or --sensitive for everything.",
       );
     return withClient(
       call,
@@ -71,9 +69,9 @@ before anything is stored; what is stored already stays as it is.`,
 export const settings = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "whether new invocations are chained, each to the one before by its hash; and to change it",
+  summary: "show or change whether new invocations form a hash chain",
   options: {
-    "hash-chain": { type: "string", value: "on|off", help: "chain them from now on, or no longer" },
+    "hash-chain": { type: "string", value: "on|off", help: "enable or disable the hash chain for new invocations" },
     ...actorOptions,
   },
   examples: ["pinakes tools settings", "pinakes tools settings --hash-chain on"],
@@ -105,7 +103,7 @@ function actionOf(word: string): (typeof actions)[number] {
 async function listed(terminal: Terminal, { state }: ClientSession): Promise<Outcome> {
   const all = await state.tools.rules();
   const none =
-    "There are no rules: everything is kept. Make one: pinakes tools rules set <tool> --drop input_args.password";
+    "There are no rules: everything is stored. Create one: pinakes tools rules set <tool> --drop input_args.password";
   return {
     answer: all,
     show: () => (all.items.length === 0 ? none : grid(terminal, all.items.map(row), { whole: ["tool"] })),
@@ -113,7 +111,7 @@ async function listed(terminal: Terminal, { state }: ClientSession): Promise<Out
 }
 
 async function deleted(call: RuleCall, { state }: ClientSession, tool: string): Promise<Outcome> {
-  await confirm(call, { what: `From now on all of what ${tool} is given and answers will be kept.`, unasked: "done" });
+  await confirm(call, { what: `From now on all inputs and outputs of ${tool} will be stored.`, unasked: "done" });
   await state.tools.deleteRule(tool);
   return { answer: { deleted: tool }, show: () => `The rule of ${tool} is removed.` };
 }
@@ -121,7 +119,7 @@ async function deleted(call: RuleCall, { state }: ClientSession, tool: string): 
 function row({ tool_name, sensitive, drop, mask }: RedactionRule) {
   return {
     tool: tool_name,
-    "left out": sensitive ? "all of input and output" : drop.join(", "),
+    "left out": sensitive ? "all inputs and outputs" : drop.join(", "),
     masked: mask.join(", "),
   };
 }

@@ -1,4 +1,4 @@
-/** Tool invocations in words. */
+/** Formats tool invocations as text. */
 import type { ChainCheck, Stored, ToolInvocation } from "@pinakes/client";
 import { count, fields, grid, inMs, inTime, oneLine } from "../terminal/layout.ts";
 import { printable, styled, type Terminal } from "../terminal/terminal.ts";
@@ -54,10 +54,10 @@ export function chainText(
   terminal: Terminal,
   { tool_date, state, entries, intact, broken_at, head }: ChainCheck,
 ): string {
-  if (state === "empty") return `On ${tool_date} there are no invocations: there is nothing to check.`;
+  if (state === "empty") return `There are no invocations on ${tool_date}: nothing to verify.`;
   if (state === "unchained")
-    return `On ${tool_date} no invocations were chained: there is nothing to check. Chain them from now on: pinakes tools settings --hash-chain on`;
+    return `No invocations on ${tool_date} are chained: nothing to verify. Enable the hash chain: pinakes tools settings --hash-chain on`;
   const what = `${tool_date}: ${count(entries, "invocation")}`;
-  if (intact) return `${what}, all as they were written. The last hash is ${head}.`;
-  return styled(terminal, "red", oneLine(`${what}. Something is wrong, first at ${broken_at ?? "an unknown place"}.`));
+  if (intact) return `${what}, all unchanged. The last hash is ${head}.`;
+  return styled(terminal, "red", oneLine(`${what}. The first error is at ${broken_at ?? "an unknown position"}.`));
 }

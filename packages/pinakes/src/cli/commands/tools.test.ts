@@ -73,7 +73,7 @@ describe("pinakes tools rules, settings", () => {
     });
     expect(await json("rules", "set", "payroll", "--sensitive")).toMatchObject({ sensitive: true });
     expect((await call(["rules", "list"])).out).toMatch(
-      /^tool +left out +masked\nlogin +input_args\.password +input_args\.user, .*\npayroll +all of input and output\n$/,
+      /^tool +left out +masked\nlogin +input_args\.password +input_args\.user, .*\npayroll +all inputs and outputs\n$/,
     );
     expect((await failure(call(["rules", "delete", "payroll"], { ask: async () => "n" }))).message).toContain(
       "nothing was changed",
@@ -172,9 +172,9 @@ describe("pinakes tools ingest, list, show, export, aggregate, verify", () => {
   });
 
   it("verifies a day: intact, nothing to check, or changed with exit code 1", async () => {
-    expect((await call(["verify", day])).out).toContain(`${day}: 2 invocations, all as they were written.`);
+    expect((await call(["verify", day])).out).toContain(`${day}: 2 invocations, all unchanged.`);
     expect((await call(["verify", "2020-01-01"])).out).toContain(
-      "On 2020-01-01 there are no invocations: there is nothing to check.",
+      "There are no invocations on 2020-01-01: nothing to verify.",
     );
     expect((await refused("verify", "yesterday")).code).toBe("INVALID");
     await using pinakes = await open({ dir: env.PINAKES_DATA, background: false });
@@ -187,7 +187,7 @@ describe("pinakes tools ingest, list, show, export, aggregate, verify", () => {
     const broken = await call(["verify", day]);
     expect(broken).toMatchObject({
       code: 1,
-      out: expect.stringContaining("Something is wrong, first at t1.") as string,
+      out: expect.stringContaining("The first error is at t1.") as string,
     });
   });
 });

@@ -1,4 +1,4 @@
-/** `pinakes tools …`: the log of tool invocations, which is only added to. */
+/** `pinakes tools …`: the append-only log of tool invocations. */
 import { exportFormats, toolGroups, toolStatuses, type NewToolInvocation } from "@pinakes/client";
 import { defineCommand, failureExitCode, type Given, type Group, type Options } from "../terminal/command.ts";
 import { aggregateOptions, aggregateText, askedAggregate } from "./metrics-aggregate.ts";
@@ -23,14 +23,14 @@ const filterOptions = {
 
 const ingest = ingestCommand({
   group: "tools",
-  summary: "take in tool invocations from a file, or from a pipe; what the rules say is left out",
+  summary: "ingest tool invocations from a file or a pipe, applying the redaction rules",
   take: (state, rows) => state.tools.ingest(rows as readonly NewToolInvocation[]),
 });
 
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "the invocations, newest first",
+  summary: "list list the invocations, newest first",
   options: {
     ...filterOptions,
     order: { type: "string", value: "ORDER", help: "asc, desc (desc)" },
@@ -58,8 +58,8 @@ const list = defineCommand({
 const show = defineCommand({
   usage: "<date> <id>",
   words: [2, 2],
-  summary: "one invocation: what went in, what came out",
-  details: "The date is that of its timestamp, as lists show it.",
+  summary: "show an invocation with input and output",
+  details: "The date is that of its timestamp, as in lists.",
   options: actorOptions,
   examples: ["pinakes tools show 2030-01-01 tool-8d1f…"],
   run: (call) =>
@@ -72,8 +72,8 @@ const show = defineCommand({
 const exporting = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "all invocations, or those that are asked for, as a file; oldest first",
-  details: "To stdout, unless a file is named. A file that is there is replaced when all of the new one is written.",
+  summary: "export all or filtered invocations, oldest first",
+  details: "Writes to stdout, unless a file is given. An existing file is replaced once the new one is complete.",
   options: {
     format: { type: "string", value: "FORMAT", help: `${exportFormats.join(", ")} (ndjson)` },
     out: { type: "string", value: "FILE", help: "into this file" },
@@ -95,7 +95,7 @@ const exporting = defineCommand({
 const aggregate = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "how many there were and how many milliseconds they took, by time, tool, agent, …",
+  summary: "count invocations and aggregate durations in milliseconds, by time, tool, agent, …",
   options: { ...aggregateOptions(toolGroups), ...actorOptions },
   examples: [
     "pinakes tools aggregate --by tool_name,status --from 7d",
@@ -113,9 +113,9 @@ const aggregate = defineCommand({
 const verify = defineCommand({
   usage: "<date>",
   words: [1, 1],
-  summary: "whether the invocations of a day are what was written: none changed, none missing, none added",
+  summary: "verify that the invocations of a day are unchanged and complete",
   details:
-    "Only days on which invocations were chained can be checked (pinakes tools settings). The exit code is 1 where something is wrong.",
+    "Only days with a hash chain can be verified (pinakes tools settings). Exit code 1 if the verification fails.",
   options: actorOptions,
   examples: ["pinakes tools verify 2030-01-01"],
   run: (call) =>
@@ -126,7 +126,7 @@ const verify = defineCommand({
 });
 
 export const tools: Group = {
-  summary: "the log of tool invocations: what agents did, redacted before it is kept, and never changed",
+  summary: "the append-only log of tool invocations, redacted before it is stored",
   commands: { ingest, list, show, export: exporting, aggregate, rules, settings, verify },
 };
 

@@ -31,9 +31,9 @@ describe("pinakes transfer", () => {
     const other = { PINAKES_DATA: join(base, "two") };
     expect((await run(transfer, ["import", plain, "--dry-run"], { env: other })).out).toContain("Nothing was written.");
     const imported = await run(transfer, ["import", plain], { env: other });
-    expect(imported).toMatchObject({ code: 0, out: expect.stringContaining("collection: 1 made") as string });
+    expect(imported).toMatchObject({ code: 0, out: expect.stringContaining("collection: 1 created") as string });
     expect((await run(transfer, ["import", plain], { env: other })).out).toContain(
-      "collection: 0 made, 1 here already",
+      "collection: 0 created, 1 skipped (existing)",
     );
     expect((await run(collections, ["show", "kb/papers"], { env: other })).out).toContain("Papers");
   });

@@ -1,4 +1,4 @@
-/** `pinakes transfer …`: out into the layouts of LISA's tables and of the knowledge-base catalogs, and in from them. */
+/** `pinakes transfer …`: export and import in the layouts of LISA's tables and of the knowledge-base catalogs. */
 import { folderReader, readTransferNames, writeFolder, type ImportReport } from "../../knowledge/index.ts";
 import { defineCommand, failureExitCode, UsageError, type Group } from "../terminal/command.ts";
 import { actorOptions, withStores } from "../session.ts";
@@ -6,12 +6,12 @@ import { actorOptions, withStores } from "../session.ts";
 const exporting = defineCommand({
   usage: "<folder>",
   words: [1, 1],
-  summary: "write repositories, collections, documents and their files into a folder",
+  summary: "export repositories, collections, documents and their files to a folder",
   details:
-    "Tables and buckets are named by the environment, as the projects do it: LISA_RAG_COLLECTIONS_TABLE, RAG_DOCUMENT_TABLE, KB_PROJECT, …",
+    "Names of tables and buckets come from the environment variables of those projects: LISA_RAG_COLLECTIONS_TABLE, RAG_DOCUMENT_TABLE, KB_PROJECT, …",
   options: {
-    repositories: { type: "string", value: "a,b", help: "only these (all, users' own included)" },
-    format: { type: "string", value: "FORMAT", help: "json, or dynamodb as its own exports are (json)" },
+    repositories: { type: "string", value: "a,b", help: "only these (default: all, including personal ones)" },
+    format: { type: "string", value: "FORMAT", help: "json, or dynamodb for the format of its exports (json)" },
     gzip: { type: "boolean", help: "compress the tables" },
     "no-files": { type: "boolean", help: "the tables only" },
     ...actorOptions,
@@ -43,11 +43,11 @@ const exporting = defineCommand({
 const importing = defineCommand({
   usage: "<folder>",
   words: [1, 1],
-  summary: "read such a folder; what is here already is left as it is",
+  summary: "import such a folder; existing records are skipped",
   details:
-    "What cannot be taken is told by file and line, and the rest goes on. Documents are indexed by the server, or by `pinakes documents wait`.",
+    "Invalid records are reported by file and line, and skipped. Documents are indexed by the server, or by `pinakes documents wait`.",
   options: {
-    "dry-run": { type: "boolean", help: "look at everything, write nothing" },
+    "dry-run": { type: "boolean", help: "dry run: check everything, write nothing" },
     models: {
       type: "string",
       value: "JSON",
@@ -74,7 +74,7 @@ const importing = defineCommand({
 });
 
 export const transfer: Group = {
-  summary: "out into the layouts of LISA's tables and of catalogs, and in from them",
+  summary: "export and import in the layouts of LISA's tables and of catalogs",
   commands: { export: exporting, import: importing },
 };
 
@@ -105,7 +105,7 @@ function reportText({
     .filter(([, { created, skipped, refused }]) => created + skipped + refused > 0)
     .map(
       ([kind, { created, skipped, refused }]) =>
-        `${kind.replaceAll("_", " ")}: ${created} made, ${skipped} here already, ${refused} refused`,
+        `${kind.replaceAll("_", " ")}: ${created} created, ${skipped} skipped (existing), ${refused} refused`,
     );
   const notes = (title: string, list: ImportReport["problems"], count: number) =>
     count === 0
@@ -117,8 +117,8 @@ function reportText({
         ];
   return [
     ...(dry_run ? ["Nothing was written."] : []),
-    ...(lines.length === 0 ? ["There was nothing to import."] : lines),
-    ...(documents_without_bytes === 0 ? [] : [`${documents_without_bytes} documents came without their files.`]),
+    ...(lines.length === 0 ? ["There is nothing to import."] : lines),
+    ...(documents_without_bytes === 0 ? [] : [`${documents_without_bytes} documents have no files.`]),
     ...notes("Refused", problems, problem_count),
     ...notes("To look at", warnings, warning_count),
   ].join("\n");

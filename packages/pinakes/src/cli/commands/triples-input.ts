@@ -1,4 +1,4 @@
-/** Bytes that a command reads: of a file, or what is piped in. Ctrl-C ends the reading, which would keep the process alive. */
+/** Input of a command, from a file or stdin. Ctrl-C ends the reading, which would keep the process alive. */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -7,10 +7,10 @@ import { invalid } from "../../domain/errors.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 export interface InputFile {
-  /** As messages call it. */
+  /** The name used in messages. */
   readonly name: string;
   readonly stream: Readable;
-  /** Undefined of what is piped in. */
+  /** Undefined for stdin. */
   readonly bytes: number | undefined;
 }
 
@@ -22,6 +22,6 @@ export async function openInput(name: string, { cwd, signal }: Pick<Terminal, "c
       cause: error,
     });
   });
-  if (found.isDirectory()) throw invalid(`${name} is a folder; name a file.`);
+  if (found.isDirectory()) throw invalid(`${name} is a folder; give a file.`);
   return { name, stream: createReadStream(path, { signal }), bytes: found.isFile() ? found.size : undefined };
 }

@@ -1,4 +1,4 @@
-/** `pinakes triples load`: RDF files into a collection, with a bar where somebody looks. */
+/** `pinakes triples load`: loads RDF files into a collection, with a progress bar on terminals. */
 import type { Readable } from "node:stream";
 import type { LoadResult } from "../../knowledge/index.ts";
 import { formatOfFileName, rdfFormats, type RdfFormat } from "../../rdf/index.ts";
@@ -20,9 +20,9 @@ At a mistake the line is told, the exit code is 1, and what stands before it sta
 changes nothing.`,
   options: {
     format: { type: "string", value: "NAME", help: formats.join(", ") },
-    "all-or-nothing": { type: "boolean", help: "store nothing unless all of the file can be read" },
-    base: { type: "string", value: "IRI", help: "what relative IRIs are relative to", elsewhere: ["base-iri"] },
-    graph: { type: "string", value: "IRI", help: "the graph for triples that the file puts in none" },
+    "all-or-nothing": { type: "boolean", help: "store nothing unless the whole file is valid" },
+    base: { type: "string", value: "IRI", help: "base for relative IRIs", elsewhere: ["base-iri"] },
+    graph: { type: "string", value: "IRI", help: "the graph for triples without a graph in the file" },
     ...actorOptions,
   },
   examples: [
@@ -73,7 +73,7 @@ function formatOf({ given, words }: Call<"format">): RdfFormat {
   );
 }
 
-/** By bytes of a file; what is piped in has no end that is known before. */
+/** The size of a file in bytes; that of stdin is unknown. */
 class Progress {
   readonly #bar: ProgressBar | undefined;
   readonly #input: InputFile;

@@ -25,7 +25,7 @@ const patternOptions = {
   g: {
     type: "string",
     value: "TERM",
-    help: "the graph: an IRI, or default for the one without a name",
+    help: "the graph: an IRI, or default for the default graph",
     elsewhere: ["graph"],
   },
 } as const satisfies Options;
@@ -36,11 +36,11 @@ const writeFormats = (Object.keys(rdfFormats) as (keyof typeof rdfFormats)[]).fi
 const query = defineCommand({
   usage: where,
   words: [1, 1],
-  summary: "the triples that match a pattern",
+  summary: "list list the triples that match a pattern",
   options: {
     ...patternOptions,
-    limit: { type: "string", value: "N", help: `at most so many (${graphLimits.pageTriplesDefault})` },
-    cursor: { type: "string", value: "CURSOR", help: "go on where a query ended: its next_cursor" },
+    limit: { type: "string", value: "N", help: `maximum number of triples (${graphLimits.pageTriplesDefault})` },
+    cursor: { type: "string", value: "CURSOR", help: "continue a query: its next_cursor" },
     ...actorOptions,
   },
   examples: [
@@ -65,8 +65,8 @@ const query = defineCommand({
 const exportCommand = defineCommand({
   usage: where,
   words: [1, 1],
-  summary: "the triples of a collection as RDF, all or those that match",
-  details: "To stdout as they are read, or to a file. Without --format it is N-Quads, which holds everything.",
+  summary: "export export the triples of a collection as RDF, all or those that match",
+  details: "Streams to stdout or a file. The default format is N-Quads, which preserves everything.",
   options: {
     format: { type: "string", value: "NAME", help: `${writeFormats.join(", ")} (nquads)` },
     out: { type: "string", value: "FILE", help: "write to a file instead of stdout" },
@@ -77,13 +77,13 @@ const exportCommand = defineCommand({
     "pinakes triples export kb/papers --out papers.nq",
     "pinakes triples export kb/papers --format turtle --g default",
   ],
-  localOnly: "RDF is written as it is read from the stores",
+  localOnly: "RDF is streamed from the stores",
   run: async (call) => {
     const { given, words } = call;
     const { repository, collection } = readAddress(words[0] as string);
     const format = given.oneOf("format", writeFormats) ?? "nquads";
     if ((given as Given).has("json") && given.text("out") === undefined)
-      throw new UsageError("--json tells of a file that was written: name one with --out FILE, or leave --json out.");
+      throw new UsageError("--json reports a file that was written: give one with --out FILE, or omit --json.");
     return withStores(
       call,
       { action: "triples.export", verb: "export", resource: "triples" },
@@ -108,11 +108,11 @@ const remove = defineCommand({
     const pattern = patternOf(given);
     return withClient(call, async ({ knowledge }) => {
       const all = Object.keys(pattern).length === 0;
-      // Whoever may not see it is not asked about it.
+      // Access is checked before asking for confirmation.
       const { collection_id } = await knowledge.collections.get(at);
       if (all)
         await confirm(call, {
-          what: `This removes every triple of ${at.repository}/${at.collection} for good.`,
+          what: `This permanently removes every triple of ${at.repository}/${at.collection}.`,
           type: at.collection,
           unasked: "refused",
         });
@@ -123,7 +123,7 @@ const remove = defineCommand({
 });
 
 export const triples: Group = {
-  summary: "what a collection knows as triples of RDF",
+  summary: "manage the RDF triples of a collection",
   commands: { load, query, export: exportCommand, remove },
 };
 

@@ -1,4 +1,4 @@
-/** `pinakes vectors …`: look at vector collections and look after them. Works beside a running server: leases and conditions keep order. */
+/** `pinakes vectors …`: inspects and maintains vector collections. Safe beside a running server: leases and conditional writes coordinate. */
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -64,10 +64,10 @@ interface Call {
 type Values = ReturnType<typeof parse>["values"];
 
 interface Command {
-  /** Without one it works on all collections, or on none. */
+  /** Without one it applies to all collections, or to none. */
   readonly collection: "required" | "optional" | "none";
   readonly run: (call: Call) => Promise<unknown>;
-  /** For people; JSON-like text when absent. */
+  /** For display; JSON-like text by default. */
   readonly show?: (answer: never) => string;
   readonly failed?: (answer: never) => boolean;
 }
@@ -149,7 +149,7 @@ const commands: Readonly<Record<string, Command>> = {
     collection: "required",
     run: async ({ pinakes, scope, collection, values }) => {
       if (values.yes !== true)
-        throw invalid("purge removes every byte of the collection and cannot be undone; say so with --yes.");
+        throw invalid("purge permanently removes every byte of the collection; confirm with --yes.");
       return pinakes.vectors.purge(scope, collection);
     },
   },
@@ -168,14 +168,14 @@ export async function vectorsCommand(
   }
   const command = commands[name];
   if (command === undefined) throw new UsageError(`there is no command "vectors ${name}"; see pinakes vectors --help.`);
-  if (more.length > 0) throw new UsageError(`"${more.join(" ")}" is too much; one collection at a time.`);
-  if (values.tenant === undefined) throw new UsageError("say whose collections: --tenant T.");
+  if (more.length > 0) throw new UsageError(`"${more.join(" ")}" is unexpected; give one collection.`);
+  if (values.tenant === undefined) throw new UsageError("specify the workspace: --tenant T.");
   if (command.collection === "required" && collection === undefined)
-    throw new UsageError(`say which collection: pinakes vectors ${name} <collection> --tenant ${values.tenant}`);
+    throw new UsageError(`specify the collection: pinakes vectors ${name} <collection> --tenant ${values.tenant}`);
   if (command.collection === "none" && collection !== undefined)
     throw new UsageError(`"vectors ${name}" takes no collection.`);
   const scope = tenantScope(values.tenant);
-  // The server beside it does the background work; this is only a visitor.
+  // The server does the background work; this process does none.
   const { stores, vectors } = readConfig(io.env);
   if (name !== "import") await requireData({ stores });
   await using pinakes = await openStores(stores, { background: false, vectors });
@@ -217,10 +217,10 @@ async function fsckAll(pinakes: Pinakes, scope: Scope, collection: string, shall
   return reports;
 }
 
-/** A folder of this machine where there is one of that name, else keys of the tenant's objects. */
+/** A folder of this machine if it exists, else a key prefix of the tenant's objects. */
 async function importInto({ pinakes, scope, collection, values }: Call): Promise<unknown> {
   const { from } = values;
-  if (from === undefined) throw invalid("say where it is: --from ./folder, or a prefix of object keys.");
+  if (from === undefined) throw invalid("specify the source: --from ./folder, or a prefix of object keys.");
   const isFolder = existsSync(from) && statSync(from).isDirectory();
   return importLayout(pinakes.vectors, pinakes.objects, scope, {
     collection,
@@ -267,7 +267,7 @@ function filterOf(text: string) {
 function versionOf(values: Values): { version: number } | { time: string } {
   if (values.version !== undefined) return { version: numberOf(values.version, "--version") };
   if (values.time !== undefined) return { time: values.time };
-  throw invalid("say what to restore: --version N or --time T; see pinakes vectors history.");
+  throw invalid("specify what to restore: --version N or --time T; see pinakes vectors history.");
 }
 
 function numberOf(text: string, name: string): number {

@@ -1,4 +1,4 @@
-/** Waits until a job is over, wherever it runs, and shows how far it is. */
+/** Waits until a job has ended, whichever process runs it, and shows its progress. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Job } from "@pinakes/client";
 import { ProgressBar } from "../terminal/progress-bar.ts";

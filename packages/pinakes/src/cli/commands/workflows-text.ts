@@ -1,4 +1,4 @@
-/** Workflows in words. */
+/** Formats workflows as text. */
 import type { Checkpoint, Resumed, Stored, Workflow, WorkflowAgent, WorkflowStats } from "@pinakes/client";
 import { count, fields, grid, inBytes, inMs, inTime, oneLine } from "../terminal/layout.ts";
 import { printable, styled, type Terminal } from "../terminal/terminal.ts";
@@ -50,7 +50,7 @@ function summary(terminal: Terminal, workflow: Stored<Workflow>): string {
   });
 }
 
-/** What an answer holds of them: all, the latest, or none where they were not read. */
+/** The checkpoints in the response: all, the latest, or none if they were not read. */
 function checkpointsLine(workflow: Workflow & { readonly checkpoints_omitted?: number }): string | undefined {
   const { checkpoints, checkpoints_omitted: omitted = 0 } = workflow;
   const latest = checkpoints.at(-1);
@@ -78,7 +78,7 @@ function agents(terminal: Terminal, all: readonly WorkflowAgent[]): string {
 
 const recovery = { retry: "retry", skip: "skip", manual_intervention: "resume" } as const;
 
-/** After it went on, the last failure is still worth a line, but there is nothing to do about it. */
+/** After a resume the last failure is still shown, without recovery actions. */
 function failure(terminal: Terminal, { error_details: error, status, workflow_id }: Workflow): string {
   if (error === null) return "";
   const text = styled(
@@ -122,7 +122,7 @@ export function resumedText(terminal: Terminal, { workflow, checkpoint, lease }:
       : `\n\nThe lease belongs to ${lease.owner} until ${inTime(lease.expires_at)}; its fencing token is ${lease.fencing_token}.`;
   const from =
     checkpoint === null
-      ? "It has no checkpoint yet: it begins with an empty state."
+      ? "It has no checkpoint yet: it starts with an empty state."
       : checkpointText(terminal, checkpoint);
   return `${workflowText(terminal, workflow)}\n\n${from}${printable(held)}`;
 }

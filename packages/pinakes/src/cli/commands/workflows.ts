@@ -1,4 +1,4 @@
-/** `pinakes workflows …`: what runs, how far it has come, and what a person can do about it. */
+/** `pinakes workflows …`: status and progress of workflows, and actions on them. */
 import {
   sortOrders,
   workflowStatuses,
@@ -24,14 +24,14 @@ import {
 } from "./workflows-text.ts";
 
 const writeOptions = {
-  "if-match": { type: "string", value: "ETAG", help: "only if it still has this _etag" },
-  "fencing-token": { type: "string", value: "N", help: "of its lease; needed while a worker holds one" },
+  "if-match": { type: "string", value: "ETAG", help: "only if its _etag is unchanged" },
+  "fencing-token": { type: "string", value: "N", help: "the fencing token, required while a worker holds the lease" },
 } as const satisfies Options;
 
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "the workflows, newest first; of one type, last changed first",
+  summary: "list list the workflows, newest first; of one type, last changed first",
   options: {
     status: { type: "string", value: "STATUS", help: workflowStatuses.join(", ") },
     type: { type: "string", value: "TYPE", help: workflowTypes.join(", ") },
@@ -61,7 +61,7 @@ const list = defineCommand({
 const show = defineCommand({
   usage: "<workflow>",
   words: [1, 1],
-  summary: "one workflow: its agents, how far it is, and why it failed",
+  summary: "show a workflow: agents, progress and errors",
   options: actorOptions,
   examples: ["pinakes workflows show wf-1", "pinakes workflows show wf-1 --json"],
   run: (call) =>
@@ -74,9 +74,9 @@ const show = defineCommand({
 const checkpoints = defineCommand({
   usage: "<workflow>",
   words: [1, 1],
-  summary: "its checkpoints, earliest first; or one of them with its state",
+  summary: "list its checkpoints, earliest first; or show one with its state",
   options: {
-    step: { type: "string", value: "N", help: "only the one of this step, with its state; or: latest" },
+    step: { type: "string", value: "N", help: "only the checkpoint of this step, with its state; or: latest" },
     order: { type: "string", value: "ORDER", help: "asc, desc (asc)" },
     ...listOptions,
     ...actorOptions,
@@ -100,26 +100,24 @@ const checkpoints = defineCommand({
   },
 });
 
-const start = action("start", "begin a pending one", (state, ...rest) => state.workflows.start(...rest));
-const pause = action("pause", "let it rest until it is resumed", (state, ...rest) => state.workflows.pause(...rest));
-const cancel = action("cancel", "end it without a result", (state, ...rest) => state.workflows.cancel(...rest));
-const complete = action("complete", "end it: it is done", (state, ...rest) => state.workflows.complete(...rest));
-const retry = action(
-  "retry",
-  "a failed one again, from the step that failed; at most max_retries times",
-  (state, ...rest) => state.workflows.retry(...rest),
+const start = action("start", "start a pending workflow", (state, ...rest) => state.workflows.start(...rest));
+const pause = action("pause", "pause it until it is resumed", (state, ...rest) => state.workflows.pause(...rest));
+const cancel = action("cancel", "cancel it", (state, ...rest) => state.workflows.cancel(...rest));
+const complete = action("complete", "complete it", (state, ...rest) => state.workflows.complete(...rest));
+const retry = action("retry", "retry a failed one from the failed step; at most max_retries times", (state, ...rest) =>
+  state.workflows.retry(...rest),
 );
-const skip = action("skip", "a failed one on, from the step after the one that failed", (state, ...rest) =>
+const skip = action("skip", "continue a failed one after the failed step", (state, ...rest) =>
   state.workflows.skip(...rest),
 );
 
 const resume = defineCommand({
   usage: "<workflow>",
   words: [1, 1],
-  summary: "go on from its latest checkpoint, which is shown",
+  summary: "resume it from its latest checkpoint, which is shown",
   options: {
-    owner: { type: "string", value: "NAME", help: "take its lease, too, for this worker" },
-    "lease-seconds": { type: "string", value: "N", help: "how long the lease lasts (30)" },
+    owner: { type: "string", value: "NAME", help: "also acquire its lease for this worker" },
+    "lease-seconds": { type: "string", value: "N", help: "duration of the lease in seconds (30)" },
     ...writeOptions,
     ...actorOptions,
   },
@@ -131,7 +129,7 @@ const resume = defineCommand({
     const { given, terminal } = call;
     const [owner, leaseSeconds] = [given.text("owner"), given.whole("lease-seconds", 1, leaseSecondsMax)];
     if (owner === undefined && leaseSeconds !== undefined)
-      throw new UsageError("--lease-seconds: say whose lease it is, with --owner NAME.");
+      throw new UsageError("--lease-seconds: specify the owner of the lease, with --owner NAME.");
     const options = { ...conditions(call), owner, leaseSeconds };
     return withClient(call, async ({ state }) => {
       const resumed = await state.workflows.resume(idOf(call), options);
@@ -143,7 +141,7 @@ const resume = defineCommand({
 const remove = defineCommand({
   usage: "<workflow>",
   words: [1, 1],
-  summary: "remove it with all its checkpoints, for good",
+  summary: "permanently remove it with all its checkpoints",
   options: { ...confirmOptions, ...writeOptions, ...actorOptions },
   examples: ["pinakes workflows delete wf-1", "pinakes workflows delete wf-1 --confirm"],
   run: async (call) => {
@@ -151,7 +149,7 @@ const remove = defineCommand({
     return withClient(call, async ({ state }) => {
       const id = idOf(call);
       const { name, status } = await state.workflows.get(id, { checkpoints: "none" });
-      const what = `Workflow ${id} (${name}), which is ${status}, will be removed for good with all its checkpoints.`;
+      const what = `Workflow ${id} (${name}), which is ${status}, will be permanently removed with all its checkpoints.`;
       await confirm(call, { what, type: id, unasked: "refused" });
       await state.workflows.delete(id, options);
       return { answer: { deleted: id }, show: () => `Workflow ${id} is removed.` };
@@ -162,7 +160,7 @@ const remove = defineCommand({
 const stats = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "how many there are, by status and by type",
+  summary: "count workflows by status and type",
   options: actorOptions,
   examples: ["pinakes workflows stats"],
   run: (call) =>
@@ -177,13 +175,13 @@ const stats = defineCommand({
 });
 
 export const workflows: Group = {
-  summary: "what agents work on: how far it has come, and from where it goes on",
+  summary: "manage workflows of agents: status, checkpoints, recovery",
   commands: { list, show, checkpoints, start, pause, resume, retry, skip, complete, cancel, delete: remove, stats },
 };
 
 type Act = (state: StateApi, id: string, options: WorkflowWrite) => Promise<Stored<Workflow>>;
 
-/** One change of its status. */
+/** A status transition. */
 function action(name: string, summary: string, act: Act): Command {
   return defineCommand({
     usage: "<workflow>",
@@ -201,7 +199,7 @@ function action(name: string, summary: string, act: Act): Command {
   });
 }
 
-/** As the feature has it; a longer one would be refused there. */
+/** The feature's limit; a longer one would be rejected there. */
 const leaseSecondsMax = 3_600;
 
 function conditions({ given }: Call<keyof typeof writeOptions>): WorkflowWrite {

@@ -1,4 +1,4 @@
-/** What a command is: its words, its options, its examples, and what it does. Help, checks and output are the same for all (run-command.ts). */
+/** The definition of a command: words, options, examples, and action. Help, validation and output are common to all (run-command.ts). */
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type { Terminal } from "./terminal.ts";
@@ -6,23 +6,23 @@ import type { Terminal } from "./terminal.ts";
 export interface Option {
   readonly type: "string" | "boolean";
   readonly short?: string;
-  /** What stands after it in the help: N, JSON, a,b. */
+  /** The value in the help: N, JSON, a,b. */
   readonly value?: string;
   readonly help: string;
-  /** It may be given several times. */
+  /** It may be repeated. */
   readonly many?: true;
-  /** What it is called elsewhere (in the API, in other programs): whoever writes that is told the name it has here. */
+  /** Its name elsewhere (in the API, in other programs): a user who writes that gets the name of the option. */
   readonly elsewhere?: readonly string[];
 }
 export type Options = Readonly<Record<string, Option>>;
 
 export interface Command<Name extends string = string> {
-  /** `<repository/collection> <files…>`; empty when there are none. */
+  /** `<repository/collection> <files…>`; empty if there are none. */
   readonly usage: string;
-  /** How many words it takes after its name. */
+  /** Number of words after its name. */
   readonly words: readonly [least: number, most: number];
   readonly summary: string;
-  /** More than the summary says; lines as they are printed. */
+  /** Details after the summary; lines as they are printed. */
   readonly details?: string;
   readonly options: Readonly<Record<Name, Option>>;
   readonly examples: readonly string[];
@@ -38,25 +38,25 @@ export interface Call<Name extends string = string> {
 }
 
 export interface Outcome {
-  /** What `--json` prints. */
+  /** The output of `--json`. */
   readonly answer: unknown;
-  /** The same for people. */
+  /** The same for display. */
   readonly show: () => string;
-  /** 0 when absent. */
+  /** 0 by default. */
   readonly code?: number;
 }
 
-/** A word with commands below it, or a command itself. */
+/** A group of commands, or a command itself. */
 export type Group =
   | { readonly summary: string; readonly commands: Readonly<Record<string, Command>> }
   | { readonly command: Command };
 
-/** Keeps the names of the options in the type of the call, and lets the command stand beside others. */
+/** Keeps the option names in the type of the call, and lets commands of different types share a list. */
 export function defineCommand<const Name extends string>(command: Command<Name>): Command {
   return command;
 }
 
-/** A mistake on the command line itself: exit code 2. */
+/** A usage error: exit code 2. */
 export class UsageError extends PinakesError {
   constructor(detail: string, options?: { readonly cause?: unknown }) {
     super("INVALID", detail, options);
@@ -68,7 +68,7 @@ export const failureExitCode = 1;
 
 export type RawValues = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
-/** The values of options, read as what they should be. */
+/** Parsed values of options. */
 export class Given<Name extends string = string> {
   readonly #values: RawValues;
 
@@ -81,7 +81,7 @@ export class Given<Name extends string = string> {
     return typeof value === "string" ? value : undefined;
   }
 
-  /** Of an option that may be given several times, in the order they were given. */
+  /** The values of a repeatable option, in order. */
   texts(name: Name): readonly string[] {
     const value = this.#values[name];
     return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];

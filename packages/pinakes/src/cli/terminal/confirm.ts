@@ -1,4 +1,4 @@
-/** Questions before something that cannot be undone. */
+/** Confirmation of irreversible actions. */
 import { invalid } from "../../domain/errors.ts";
 import type { Call, Given, Option, Options } from "./command.ts";
 
@@ -11,20 +11,20 @@ export const confirmOptions = {
 } as const satisfies Options;
 
 interface Question {
-  /** What will happen, as a sentence. */
+  /** The consequence, as a sentence. */
   readonly what: string;
-  /** What must be typed; "y" or "yes" when absent. */
+  /** What must be typed; "y" or "yes" by default. */
   readonly type?: string;
-  /** Without somebody to ask: done all the same, or refused. */
+  /** Without a terminal: executed anyway, or refused. */
   readonly unasked: "done" | "refused";
 }
 
-/** Throws unless it may go on. */
+/** Throws unless confirmed. */
 export async function confirm({ given, terminal }: Call<"yes">, { what, type, unasked }: Question): Promise<void> {
   if (given.has("yes") || (given as Given).has("confirm")) return;
   if (terminal.ask === undefined) {
     if (unasked === "done") return;
-    throw invalid(`${what} Say that you mean it with --yes.`);
+    throw invalid(`${what} Confirm with --yes.`);
   }
   const answer = (
     await terminal.ask(`${what} ${type === undefined ? "Go on? [y/N] " : `Type ${type} to go on: `}`)

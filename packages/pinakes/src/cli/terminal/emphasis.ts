@@ -1,8 +1,8 @@
-/** The words of a question in the passages that were found: which part to show, and what to emphasise there. */
+/** Matching words in found chunks: which part to show, and what to emphasise. */
 import { styled, type Terminal } from "./terminal.ts";
 
 const word = /[\p{L}\p{N}]+/gu;
-/** Words of one or two letters, and these, are everywhere. */
+/** Words of one or two letters, and these, are too common. */
 const everywhere = new Set([
   "the",
   "and",
@@ -22,10 +22,10 @@ const everywhere = new Set([
   "was",
 ]);
 const charsMin = 3;
-/** Letters that an ending may have, roughly: computing and computed are the same word, compost is another. */
+/** Typical length of an ending: computing and computed match, compost does not. */
 const endingCharsMax = 3;
 
-/** The beginnings by which words of the question are known again. */
+/** The stems of the question's words. */
 function stemsOf(query: string): readonly string[] {
   const words = [...query.toLowerCase().matchAll(word)]
     .map(([found]) => found)
@@ -48,7 +48,7 @@ export function emphasised(terminal: Pick<Terminal, "color">, text: string, quer
   return text.replaceAll(word, (found) => (isMeant(found, stems) ? styled(terminal, "yellow", found) : found));
 }
 
-/** The part of the text with most of the words, cut between words, with signs where something is left out. */
+/** The part of the text with most of the matching words, cut between words, with an ellipsis at each cut. */
 export function snippet(text: string, query: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
   const stems = stemsOf(query);

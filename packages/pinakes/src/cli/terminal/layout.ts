@@ -1,21 +1,21 @@
-/** Answers laid out for a terminal: tables that fit its width, lists of fields, wrapped text, and numbers in words. */
+/** Layout for a terminal: tables that fit its width, lists of fields, wrapped text, and formatted numbers. */
 import { columnsOf, cutToColumns, printable, styled, type Terminal } from "./terminal.ts";
 
 type Look = Pick<Terminal, "columns" | "color">;
 export type Cell = string | number;
 
 const gap = "  ";
-/** A column is not cut below this; where even that does not fit, lines are longer than the terminal. */
+/** Minimum column width; if that does not fit either, lines are longer than the terminal. */
 const cellColumnsMin = 10;
 
 export interface GridOptions {
-  /** Columns that are never cut: what somebody copies. */
+  /** Columns that are never truncated, such as ids to copy. */
   readonly whole?: readonly string[] | undefined;
-  /** Columns that are left out, the last first, where there is not enough room for all. */
+  /** Columns that are omitted, the last first, if there is not enough room. */
   readonly optional?: readonly string[] | undefined;
 }
 
-/** Columns by the names of the first row's fields, without those that are empty; numbers to the right. Where it is too wide, the widest are cut. */
+/** Columns from the fields of the first row, without empty ones; numbers right-aligned. If it is too wide, the widest are truncated. */
 export function grid(look: Look, rows: readonly Readonly<Record<string, Cell>>[], options: GridOptions = {}): string {
   const columns = fitted(columnsOfRows(rows, options), look.columns ?? Infinity, options);
   const line = (texts: readonly string[]) =>
@@ -54,7 +54,7 @@ function cellText(cell: Cell | undefined): string {
   return oneLine(String(cell ?? ""));
 }
 
-/** First without the optional ones, as far as needed; then takes from the widest until all fit. */
+/** First omits the optional ones as needed; then shrinks the widest until all fit. */
 function fitted(all: readonly Column[], columnsMax: number, { optional = [] }: GridOptions): readonly Column[] {
   let columns = all;
   const room = () => columnsMax - gap.length * (columns.length - 1);
@@ -79,7 +79,7 @@ function padded(text: string, columns: number, toRight: boolean): string {
   return toRight ? blank + text : text + blank;
 }
 
-/** One field a line, values below each other; those without a value are left out. */
+/** One field per line, values aligned; fields without a value are omitted. */
 export function fields(look: Look, entries: Readonly<Record<string, Cell | undefined>>): string {
   const shown = Object.entries(entries).filter(
     (entry): entry is [string, Cell] => entry[1] !== undefined && entry[1] !== "",
@@ -90,7 +90,7 @@ export function fields(look: Look, entries: Readonly<Record<string, Cell | undef
     .join("\n");
 }
 
-/** Breaks between words; a word that is longer than a line stays whole. */
+/** Breaks between words; a word longer than a line stays whole. */
 export function wrapped(text: string, columnsMax: number): readonly string[] {
   const lines: string[] = [];
   let line = "";

@@ -1,11 +1,11 @@
-/** Lists of the command line: as many pages as the limit asks for, in the shape that lists have everywhere. */
+/** Paged lists on the command line: reads as many pages as the limit needs, in the common list format. */
 import type { ListPage } from "../../knowledge/index.ts";
 import { knowledgeLimits } from "../../knowledge/index.ts";
 import type { Given, Options } from "./command.ts";
 
 export const listOptions = {
-  limit: { type: "string", value: "N", help: "at most so many (100)" },
-  cursor: { type: "string", value: "CURSOR", help: "go on where a list ended: its next_cursor" },
+  limit: { type: "string", value: "N", help: "maximum number of entries (100)" },
+  cursor: { type: "string", value: "CURSOR", help: "continue a list: its next_cursor" },
 } as const satisfies Options;
 
 export const listItemsMax = 10_000;
@@ -38,7 +38,7 @@ export async function readPages<View>(
   return { items, next_cursor: cursor ?? null, ...(total === undefined ? {} : { total }) };
 }
 
-/** Below a list that was cut. */
+/** Below a truncated list. */
 export function moreBelow({ items, next_cursor, total }: ListPage<unknown>): string {
   if (next_cursor === null) return "";
   const of = total === undefined ? "" : ` of ${total.toLocaleString("en-US")}`;

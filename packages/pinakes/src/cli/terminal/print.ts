@@ -1,6 +1,6 @@
-/** Answers for people at a terminal. */
+/** Formats results for a terminal. */
 
-/** Columns by the names of the first row's fields. */
+/** Columns from the fields of the first row. */
 export function table(rows: readonly Readonly<Record<string, unknown>>[]): string {
   const names = Object.keys(rows[0] ?? {});
   const cells = [names, ...rows.map((row) => names.map((name) => textOf(row[name])))];

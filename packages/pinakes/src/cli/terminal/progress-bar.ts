@@ -1,10 +1,10 @@
-/** One line of a terminal that is written again and again: how much is done, how fast, and how long it will still take. */
+/** A terminal line that is rewritten in place: progress, rate, and estimated remaining time. */
 import { cutToColumns } from "./terminal.ts";
 
 const barChars = 24;
-/** Terminals are slow; eyes, too. */
+/** Minimum time between updates. */
 const everyMs = 100;
-/** The rate is of the last while, because what was counted before the start (or in a former run) says nothing about the speed. */
+/** The rate of the recent past: earlier progress (of a former run) says nothing about the speed. */
 const windowMs = 15_000;
 
 export class ProgressBar {
@@ -16,14 +16,14 @@ export class ProgressBar {
   #chars = 0;
   #marks: { readonly at: number; readonly done: number }[] = [];
 
-  /** A line that is wider than the terminal would not be overwritten by the next. */
+  /** A line wider than the terminal would wrap and not be overwritten by the next. */
   constructor(write: (text: string) => void, now: () => number = () => performance.now(), columns = Infinity) {
     this.#write = write;
     this.#now = now;
     this.#columns = columns;
   }
 
-  /** The note changes as it likes; another label begins anew. */
+  /** The note may change freely; a new label restarts the bar. */
   show(label: string, done: number, total: number, note = ""): void {
     const at = this.#now();
     if (label !== this.#label) {
@@ -40,7 +40,7 @@ export class ProgressBar {
     );
   }
 
-  /** Leaves the line empty. */
+  /** Clears the line. */
   end(): void {
     if (this.#chars > 0) this.#write(`\r${" ".repeat(this.#chars)}\r`);
     this.#chars = 0;

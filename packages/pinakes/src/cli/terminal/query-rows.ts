@@ -1,11 +1,11 @@
-/** The rows of a query as a table: values of any shape, in as many columns as fit. */
+/** The rows of a query as a table: values of any type, in as many columns as fit. */
 import { stripVTControlCharacters } from "node:util";
 import type { JsonValue } from "@pinakes/client";
 import { isJsonObject } from "../../domain/json.ts";
 import { grid, oneLine, type Cell } from "./layout.ts";
 import { styled, type Terminal } from "./terminal.ts";
 
-/** What the store adds to each document; left out first. */
+/** Properties that the store adds to each document; omitted first. */
 const systemNames: readonly string[] = ["_etag", "_ts"];
 
 export function rowsText(terminal: Terminal, rows: readonly JsonValue[]): string {
@@ -27,7 +27,7 @@ function isShort(cells: readonly Readonly<Record<string, Cell>>[]): boolean {
 
 const idCharsShown = 40;
 
-/** What tells documents apart comes first, the rest in the order that the rows have. */
+/** Identifying columns come first, the rest in row order. */
 function rank(name: string): number {
   if (name === "id") return 0;
   return systemNames.includes(name) ? 2 : 1;
@@ -37,10 +37,10 @@ const namesMax = 8;
 
 function notShown(names: readonly string[]): string {
   const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : "";
-  return `Not shown: ${names.slice(0, namesMax).join(", ")}${more}. Name the columns you want, or use --json.`;
+  return `Not shown: ${names.slice(0, namesMax).join(", ")}${more}. Select the columns you need, or use --json.`;
 }
 
-/** Columns are two blanks apart, and those that do not fit are left out from the end. */
+/** Columns are separated by two spaces; those that do not fit are omitted from the end. */
 function columnsShown(table: string): number {
   const [head = ""] = table.split("\n");
   return stripVTControlCharacters(head).trim().split(/ {2,}/).length;

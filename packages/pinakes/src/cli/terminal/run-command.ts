@@ -1,4 +1,4 @@
-/** Runs a command as it describes itself: finds it, checks the words and options, prints help or the answer. */
+/** Runs a command from its definition: finds it, validates words and options, prints help or the result. */
 import { parseArgs } from "node:util";
 import {
   Given,
@@ -14,14 +14,14 @@ import { suggest } from "./suggest.ts";
 import { styled, type Terminal } from "./terminal.ts";
 
 const common: Options = {
-  json: { type: "boolean", help: "print the answer as JSON, and nothing else" },
-  verbose: { type: "boolean", help: "tell on stderr what goes on inside" },
+  json: { type: "boolean", help: "print the result as JSON only" },
+  verbose: { type: "boolean", help: "log details to stderr" },
   help: { type: "boolean", short: "h", help: "this text" },
 };
 
-/** Of commands that a server can answer, too. */
+/** For commands that a server can execute, too. */
 const serverOptions: Options = {
-  url: { type: "string", value: "URL", help: "ask this server instead of the stores of this machine (PINAKES_URL)" },
+  url: { type: "string", value: "URL", help: "use this server instead of the stores of this machine (PINAKES_URL)" },
   key: {
     type: "string",
     value: "KEY",
@@ -30,7 +30,7 @@ const serverOptions: Options = {
   },
 };
 
-/** `name` is the word after `pinakes`; `args` is what follows it. */
+/** `name` is the word after `pinakes`; `args` are the following ones. */
 export async function runGroup(
   name: string,
   group: Group,
@@ -52,7 +52,7 @@ export async function runGroup(
   throw new UsageError(`there is no command "${name} ${word}"; ${hint}`);
 }
 
-/** An option of one of its commands only has the wrong place; any other does not exist anywhere. */
+/** An option of one of its commands is misplaced; any other does not exist. */
 function beforeCommand(name: string, word: string, commands: Readonly<Record<string, Command>>): string {
   const option = word.replace(/^-+/, "").split("=")[0] ?? "";
   const known: Options = Object.assign(
@@ -61,8 +61,7 @@ function beforeCommand(name: string, word: string, commands: Readonly<Record<str
     serverOptions,
     ...Object.values(commands).map(({ options }) => options),
   ) as Options;
-  if (Object.hasOwn(known, option))
-    return `${word} stands before the command; write pinakes ${name} <command> ${word}.`;
+  if (Object.hasOwn(known, option)) return `${word} precedes the command; write pinakes ${name} <command> ${word}.`;
   const meant = meantOption(option, known);
   const hint = meant === undefined ? "" : `; did you mean --${meant}?`;
   return `there is no option ${word}${hint}. See pinakes ${name} --help.`;
@@ -121,12 +120,12 @@ function parse(
   }
 }
 
-/** Of Node's messages, which are long, what helps here. */
+/** The useful part of Node's long messages. */
 function inOurWords(error: unknown, known: Options): string {
   const message = error instanceof Error ? error.message : String(error);
   const option = /'(-[^\s',=]+)/.exec(message)?.[1] ?? "";
   if (message.includes("is ambiguous"))
-    return `${option}: needs a value; one that begins with a dash is written ${option}=-….`;
+    return `${option}: needs a value; write a value that begins with a dash as ${option}=-….`;
   if (!(error instanceof Error && "code" in error && error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION"))
     return `${message.split("\n")[0]?.replace(/\.?$/, ".")}`;
   const meant = meantOption(option.replace(/^-+/, ""), known);
@@ -134,9 +133,9 @@ function inOurWords(error: unknown, known: Options): string {
 }
 
 function checkWords(name: string, { usage, words: [least, most] }: Command, words: readonly string[]): void {
-  if (words.length < least) throw new UsageError(`something is missing: pinakes ${name} ${usage}`);
+  if (words.length < least) throw new UsageError(`arguments are missing: pinakes ${name} ${usage}`);
   if (words.length > most)
-    throw new UsageError(`"${words.slice(most).join(" ")}" is too much: pinakes ${name} ${usage}`.trimEnd());
+    throw new UsageError(`"${words.slice(most).join(" ")}" is unexpected: pinakes ${name} ${usage}`.trimEnd());
 }
 
 function commandHelp(name: string, command: Command, terminal: Terminal): string {
@@ -176,7 +175,7 @@ function optionText(option: string, { short, value, type }: Option): string {
 
 type Option = Options[string];
 
-/** What does not fit into the first column gets a line of its own. */
+/** Text that does not fit the first column gets its own line. */
 function aligned(lines: readonly (readonly [string, string])[]): string {
   const width = Math.min(firstColumnMax, Math.max(...lines.map(([first]) => first.length)));
   return lines

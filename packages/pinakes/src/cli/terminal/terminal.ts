@@ -1,19 +1,19 @@
-/** Where a command reads and writes: what the answer goes to, whether somebody looks, and how wide it is. */
+/** Input and output of a command: where results go, whether it is interactive, and how wide it is. */
 import { createInterface } from "node:readline/promises";
 
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** The answer, and nothing else. */
+  /** Results only. */
   readonly out: (text: string) => void;
-  /** Notes, progress and complaints. */
+  /** Notes, progress and errors. */
   readonly err: (text: string) => void;
-  /** Of the answer; absent where it is no terminal, and nothing is cut. */
+  /** Width of the output; absent if it is not a terminal, and nothing is truncated. */
   readonly columns: number | undefined;
   readonly color: boolean;
-  /** How wide the place of progress bars is; absent where nobody looks, and there are plain lines instead. */
+  /** Width for progress bars; absent if not interactive, with plain lines instead. */
   readonly progressColumns: number | undefined;
-  /** Absent where there is nobody to answer. */
+  /** Absent if not interactive. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Ctrl-C. */
   readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
 
-/** 128 and the number of SIGINT, as shells have it. */
+/** 128 plus the number of SIGINT, as in shells. */
 export const interruptedExitCode = 130;
 
 export function processTerminal(signal: AbortSignal): Terminal {
@@ -44,11 +44,11 @@ export function processTerminal(signal: AbortSignal): Terminal {
   };
 }
 
-/** On stderr, so that the question is seen when the answer of the command goes to a file. */
+/** On stderr, so that the question is visible when the output is redirected to a file. */
 async function askOnTerminal(question: string, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const stop = new AbortController();
-  // In raw mode Ctrl-C is a key and no signal.
+  // In raw mode Ctrl-C is a key, not a signal.
   lines.on("SIGINT", () => stop.abort());
   lines.on("close", () => stop.abort());
   try {
@@ -60,7 +60,7 @@ async function askOnTerminal(question: string, signal: AbortSignal): Promise<str
   }
 }
 
-/** Escape sequences of the text of others would be the terminal's commands; reordering marks would make it say something else. */
+/** Escape sequences in stored text would control the terminal; bidirectional marks would reorder what it shows. */
 export function printable(text: string): string {
   return text.replaceAll(unprintable, " ");
 }
@@ -83,14 +83,14 @@ export function styled(terminal: Pick<Terminal, "color">, style: Style, text: st
   return `\u001B[${on}m${text}\u001B[${off}m`;
 }
 
-/** How many columns a text takes: 2 for the wide signs of East Asia and for most emoji, none for marks on other signs. */
+/** Display width of a text: 2 for East Asian wide characters and most emoji, 0 for combining marks. */
 export function columnsOf(text: string): number {
   let columns = 0;
   for (const sign of text) columns += columnsOfSign(sign);
   return columns;
 }
 
-/** The beginning that fits, with a sign that there is more. */
+/** The prefix that fits, with an ellipsis. */
 export function cutToColumns(text: string, columnsMax: number): string {
   if (columnsOf(text) <= columnsMax) return text;
   let kept = "";

@@ -1,4 +1,4 @@
-/** A terminal for tests: keeps what a command writes, and answers its questions. */
+/** A terminal for tests: records output, and answers questions. */
 import { join } from "node:path";
 import { temporaryFolder } from "../../../test/support/temporary-folder.ts";
 import { PinakesError } from "../../domain/errors.ts";
@@ -41,11 +41,11 @@ export interface CliFolder {
   readonly base: string;
   readonly env: { readonly PINAKES_DATA: string };
   readonly call: (group: Group, args: readonly string[], terminal?: Partial<Terminal>) => Promise<Ran>;
-  /** What the command answers with `--json`. */
+  /** The output of `--json`, parsed. */
   readonly json: <T = unknown>(group: Group, ...args: readonly string[]) => Promise<T>;
 }
 
-/** A folder for the tests of a file, in which commands run on stores of their own. It is removed after them. */
+/** A folder for the tests of a file, in which commands run on their own stores. Removed afterwards. */
 export function cliFolder(name: string): CliFolder {
   const base = temporaryFolder(name);
   const env = { PINAKES_DATA: join(base, "data") };

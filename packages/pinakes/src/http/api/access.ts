@@ -1,4 +1,4 @@
-/** Why somebody may or may not do something, over HTTP. */
+/** Explains access decisions over HTTP. */
 import { accessLevels } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
@@ -10,14 +10,14 @@ import { defineRoute, ok, type Route } from "../framework/index.ts";
 const Decision = shape<wire.AccessDecision>()(
   z
     .object({
-      level: z.enum(accessLevels).nullable().describe("null: not visible at all."),
+      level: z.enum(accessLevels).nullable().describe("null: the resource is not visible to the user."),
       reason: z.string().describe("The rule that decided."),
-      groups: z.array(z.string()).describe("The user's groups that opened it."),
+      groups: z.array(z.string()).describe("The user's groups that grant access."),
       document: z
         .object({ document_id: z.string(), status: z.string(), uploaded_by: z.string(), searchable: z.boolean() })
         .optional()
         .describe(
-          "With `document`: it is as visible as its collection; searches show it from when it was indexed first.",
+          "With `document`: a document is as visible as its collection; searches return it once it is indexed.",
         ),
     })
     .meta({ id: "Decision" }),
@@ -29,16 +29,16 @@ export function accessRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: "/v1/access:explain",
       operationId: "explainAccess",
-      summary: "What a user may do with a repository, a collection or a document, and why",
+      summary: "Explain what a user may do with a repository, collection or document",
       description:
-        "About oneself for everybody; about others for admins, who are also told why something is not visible.",
+        "Every user can ask about themselves. Admins can ask about other users, and also see why a resource is not visible.",
       tag: "access",
       auth: "caller",
       readOnlyOk: true,
       body: z.strictObject({
         repository: z.string(),
         collection: z.string().optional(),
-        document: z.string().optional().describe("Its id; needs the collection."),
+        document: z.string().optional().describe("Id of the document; requires the collection."),
         user: z.strictObject({ user_id: z.string(), groups: z.array(z.string()).optional() }).optional(),
       }),
       answers: { 200: { description: "The decision.", schema: Decision } },

@@ -13,9 +13,9 @@ const Alarm = shape<wire.AlarmState>()(
       help: z.string(),
       unit: z.enum(["seconds", "operations"]),
       value: z.number(),
-      threshold: z.number().describe("The alarm fires above it."),
+      threshold: z.number().describe("The alarm fires above this value."),
       firing: z.boolean(),
-      detail: z.string().nullable().describe("What is wrong, and where to look; null while it does not fire."),
+      detail: z.string().nullable().describe("What is wrong and where to look; null unless the alarm fires."),
     })
     .meta({ id: "Alarm" }),
 );
@@ -26,7 +26,7 @@ export function alarmRoutes({ alarms }: Pick<Pinakes, "alarms">): readonly Route
       method: "GET",
       path: "/v1/alarms",
       operationId: "listAlarms",
-      summary: "Every alarm with its value and threshold, and whether it fires; for admins",
+      summary: "List all alarms with value, threshold and state; admins only",
       tag: "operation",
       auth: "caller",
       answers: { 200: { description: "The alarms.", schema: z.object({ items: z.array(Alarm) }) } },

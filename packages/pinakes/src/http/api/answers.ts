@@ -1,4 +1,4 @@
-/** Answers over HTTP: as JSON, or as server-sent events while they are written. */
+/** Answers over HTTP: as JSON, or streamed as server-sent events. */
 import { answerFinishes, answerModes, refusalReasons, searchModes, searchOutcomes } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
@@ -10,21 +10,23 @@ import { Citation, Hit, queryWishes, searchNotes } from "./schemas.ts";
 
 const Sentence = z.object({
   text: z.string(),
-  supported: z.boolean().describe("At least one citation was verified. What is not supported is not in `text`."),
-  citations: z.array(Citation).describe("Each quotes what supports the sentence, found in the kept bytes."),
+  supported: z.boolean().describe("At least one citation was verified. Unsupported sentences are not in `text`."),
+  citations: z
+    .array(Citation)
+    .describe("Each citation quotes the passage that supports the sentence, verified against the stored bytes."),
 });
 
 const Answer = shape<wire.Answer>()(
   z
     .object({
       mode: z.enum(answerModes),
-      model: z.string().nullable().describe("The chat model; null where none was asked."),
-      text: z.string().describe("The supported sentences. Plain text: never render it as Markdown or HTML."),
+      model: z.string().nullable().describe("The chat model; null if none was used."),
+      text: z.string().describe("The supported sentences, as plain text: never render it as Markdown or HTML."),
       sentences: z.array(Sentence),
       refusal: z
         .object({ reason: z.enum(refusalReasons), message: z.string() })
         .optional()
-        .describe("Why there is no text; present exactly where it is empty."),
+        .describe("Why there is no text; present only if `text` is empty."),
       outcome: z.enum(searchOutcomes).describe("Of the search."),
       finish: z.enum(answerFinishes),
       ...searchNotes,
@@ -41,7 +43,9 @@ const body = z.strictObject({
   collections: z
     .array(z.strictObject({ repository: z.string(), collection: z.string().optional() }))
     .optional()
-    .describe("All that the caller may read when absent. An entry without a collection is the whole repository."),
+    .describe(
+      "Collections to search; default: all that the caller may read. An entry without a collection means the whole repository.",
+    ),
   filter: z.record(z.string(), z.json()).optional().describe("As in searches."),
   min_score: z.number().optional().describe("0…1, as in searches."),
   archived: z.boolean().optional(),
@@ -50,27 +54,25 @@ const body = z.strictObject({
     .number()
     .int()
     .optional()
-    .describe(`Chunks to answer from: ${chunksDefault} when absent, at most ${chunksMax}.`),
+    .describe(`Maximum number of chunks to answer from; default ${chunksDefault}, maximum ${chunksMax}.`),
   search_mode: z.enum(searchModes).optional().describe("hybrid when absent."),
   mode: z
     .enum(answerModes)
     .optional()
-    .describe("extractive: quotes. generated: a chat model writes; the default where one is configured."),
-  model: z.string().optional().describe("Id of a chat model; the first when absent."),
+    .describe("extractive: quotes only. generated: a chat model writes the answer; the default if one is configured."),
+  model: z.string().optional().describe("Id of a chat model; default: the first configured one."),
   sentences_max: z
     .number()
     .int()
     .optional()
     .describe(
-      `At most ${sentencesMax}, the default of generated answers; ${extractiveSentencesDefault} of extractive ones.`,
+      `Maximum number of sentences; at most ${sentencesMax}, the default of generated answers; ${extractiveSentencesDefault} for extractive ones.`,
     ),
-  include_hits: z.boolean().optional().describe("Adds what the search found."),
+  include_hits: z.boolean().optional().describe("Includes the hits of the search."),
   stream: z
     .boolean()
     .optional()
-    .describe(
-      "true: server-sent events `started`, `sentence` …, `answer`. Accept: text/event-stream asks for the same.",
-    ),
+    .describe("true: server-sent events `started`, `sentence` …, `answer`. The same as Accept: text/event-stream."),
 });
 
 const types = [
@@ -92,7 +94,7 @@ export function answerRoutes({ answers }: Knowledge): readonly Route[] {
       answers: {
         200: {
           description:
-            "The answer, or why there is none. As events: each sentence after its check, the whole answer last.",
+            "The answer, or why there is none. As events: each sentence after its verification, then the whole answer.",
           schema: Answer,
           alsoTypes: ["text/event-stream"],
         },
@@ -102,7 +104,7 @@ export function answerRoutes({ answers }: Knowledge): readonly Route[] {
         const asked = { ...input, filter: filter as Filter | undefined };
         if (!(stream ?? chooseType(request.header("accept"), types).value))
           return ok(await answers.ask(request.caller, asked, { signal: request.signal }));
-        // Before the first byte: what is wrong with the question has a status of its own.
+        // Validated before the first byte, so an invalid question gets an error status.
         const begun = await answers.begin(request.caller, asked, { signal: request.signal });
         return sse(request, (_, signal) => named(begun.events(signal)));
       },

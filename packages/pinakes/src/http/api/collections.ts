@@ -13,47 +13,49 @@ const fields = {
     .string()
     .nullable()
     .optional()
-    .describe("Letters, digits, spaces, - and _; unique in the repository, ignoring case. null: the id."),
+    .describe("Letters, digits, spaces, - and _; unique in the repository, case-insensitive. null: the id."),
   description: z.string().nullable().optional().describe("null: none."),
   chunking_strategy: chunkingInput.optional(),
   allow_chunking_override: z.boolean().optional(),
   graph: graphInput.optional(),
-  metadata: metadataInput.nullable().optional().describe("Replaces tags and fields as a whole; null: none."),
+  metadata: metadataInput.nullable().optional().describe("Replaces all tags and fields; null removes them."),
   allowed_groups: groupsInput.optional(),
-  private: z.boolean().optional().describe("Only its creator and admins see it."),
+  private: z.boolean().optional().describe("Visible only to its creator and admins."),
 };
 
 const filters = {
-  q: z.string().optional().describe("In the name or the description, ignoring case."),
+  q: z.string().optional().describe("Substring of the name or description, case-insensitive."),
   tag: z.string().optional(),
-  tags: z.array(z.string()).optional().describe("Several: tags=a&tags=b. A tag that nobody uses finds nothing."),
-  tag_match: z.enum(tagMatches).optional().describe("Whether one of the tags is enough; all when absent."),
+  tags: z
+    .array(z.string())
+    .optional()
+    .describe("Repeat for several: tags=a&tags=b. A tag without collections matches nothing."),
+  tag_match: z.enum(tagMatches).optional().describe("any: one of the tags is enough; default: all."),
   status: z
     .enum([...collectionStatuses, "live", "all"])
     .optional()
     .describe(
-      "ACTIVE when absent; live: also ARCHIVED. DELETED: the trash, with former lives of an id that is in use again (`displaced`).",
+      "Default ACTIVE. live: also ARCHIVED. DELETED: the trash, including former incarnations of an id that is in use again (`displaced`).",
     ),
   created_by: z.string().optional(),
   sort: z
     .enum(collectionSorts)
     .optional()
-    .describe("created_at when absent. By last use, one that was never used counts as used when it was made."),
+    .describe(
+      "Default created_at. When sorting by last use, a collection that was never used counts as used at its creation.",
+    ),
   order: z.enum(sortOrders).optional(),
-  unused_since: z.string().optional().describe("Those that nobody loaded or asked since this time."),
+  unused_since: z.string().optional().describe("Collections that were neither loaded nor queried since this time."),
   min_size_bytes: queryInteger({ min: 0 }).optional(),
   max_size_bytes: queryInteger({ min: 0 }).optional(),
-  include_total: queryFlag().optional().describe("Adds how many there are on all pages."),
+  include_total: queryFlag().optional().describe("Adds the total number over all pages."),
   ...paging,
 };
 
-const incarnation = z
-  .string()
-  .optional()
-  .describe("Which of the lives that had the id; of the trash. The last one when absent.");
+const incarnation = z.string().optional().describe("Which incarnation of the id, in the trash; default: the last one.");
 const one = "/v1/repositories/{rid}/collections/{cid}";
 const params = z.object({ rid, cid });
-const answer = { 200: { description: "The collection as it is now.", schema: Collection } };
+const answer = { 200: { description: "The collection after the change.", schema: Collection } };
 
 export function collectionRoutes(knowledge: Knowledge): readonly Route[] {
   return [
@@ -92,7 +94,7 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/repositories/{rid}/collections",
       operationId: "listCollections",
-      summary: "The collections of a repository that the caller may see",
+      summary: "List the collections of a repository that the caller may see",
       tag: "collections",
       auth: "caller",
       params: z.object({ rid }),
@@ -111,7 +113,7 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/collections",
       operationId: "listAllCollections",
-      summary: "The collections of all repositories that the caller may see, in one order",
+      summary: "List the collections of all repositories that the caller may see, in one order",
       tag: "collections",
       auth: "caller",
       query: z.object(filters),
@@ -137,7 +139,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "collections",
       auth: "caller",
       params,
-      query: z.object({ deleted: queryFlag().optional().describe("Also when it is deleted."), incarnation }),
+      query: z.object({ deleted: queryFlag().optional().describe("Also returns a deleted collection."), incarnation }),
       answers: { 200: { description: "The collection.", schema: Collection } },
       handler: async ({ caller, params: p, query }) => {
         const collection = await knowledge.collections.get(caller, p.rid, p.cid, {
@@ -153,13 +155,13 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       operationId: "updateCollection",
       summary: "Change a collection",
       description:
-        "Fields that never change (ids, embedding_model, created_by, created_at) may be named with the value they have.",
+        "Immutable fields (ids, embedding_model, created_by, created_at) may be repeated with their current values.",
       tag: "collections",
       auth: "caller",
       conditional: true,
       params,
       body: z.looseObject(fields),
-      answers: { 200: { description: "The collection as it is now, with warnings.", schema: Collection } },
+      answers: { 200: { description: "The collection after the change, with warnings.", schema: Collection } },
       handler: async ({ caller, params: p, body, ifMatch }) => {
         const collection = await knowledge.collections.update(caller, p.rid, p.cid, body, ifMatch);
         return ok(collection, { etag: collection.etag });
@@ -171,7 +173,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       operationId: "deleteCollection",
       summary: "Delete a collection",
       description:
-        "Unreadable at once. Every byte is kept for `trash_days` of GET /v1/info (90), in which it can be restored; with purge=true everything is removed now, which needs the permission `purge`. Where `trash_days` is 0 every delete removes everything now, and needs `confirm`. The job of a purge is also an operation: GET /v1/operations/{id} tells how far each store is.",
+        "The collection becomes unreadable immediately. It can be restored for `trash_days` of GET /v1/info (90). With purge=true everything is removed now, which needs the permission `purge`. If `trash_days` is 0, every delete removes everything now and needs `confirm`. The job of a purge is also an operation: GET /v1/operations/{id} reports the progress of each store.",
       tag: "collections",
       auth: "caller",
       conditional: true,
@@ -180,20 +182,20 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
         confirm: z
           .string()
           .optional()
-          .describe("The id of the collection; needed for a purge, and where there is no trash."),
+          .describe("The id of the collection; required for a purge, and if there is no trash."),
         purge: queryFlag().optional(),
         incarnation,
         allow_partial: queryFlag()
           .optional()
-          .describe("Go on although a store cannot delete; the result says `partial`."),
+          .describe("Continue even if a store cannot delete; the result then says `partial`."),
       }),
       answers: {
-        202: { description: "The job: a soft delete has succeeded already, a purge is under way.", schema: Job },
+        202: { description: "The job: a soft delete has already succeeded, a purge is running.", schema: Job },
       },
       errors: {
         409: {
           description:
-            "A store cannot delete (store_cannot_delete), and nothing has changed; or a migration holds the collection.",
+            "A store cannot delete (store_cannot_delete), and nothing was changed; or a migration holds the collection.",
         },
       },
       handler: async ({ caller, params: p, query, ifMatch }) => {
@@ -222,24 +224,23 @@ function statusRoutes(knowledge: Knowledge): readonly Route[] {
       },
     });
   return [
-    verb("archive", "Archive a collection: readable, and nothing changes in it", (...args) =>
+    verb("archive", "Archive a collection: it stays readable and becomes read-only", (...args) =>
       knowledge.collections.archive(...args),
     ),
-    verb("unarchive", "Take a collection out of the archive", (...args) => knowledge.collections.unarchive(...args)),
+    verb("unarchive", "Unarchive a collection", (...args) => knowledge.collections.unarchive(...args)),
     defineRoute({
       method: "POST",
       path: `${one}:restore`,
       operationId: "restoreCollection",
-      summary: "Restore a deleted collection, exactly as it was",
-      description:
-        "The life that was deleted last, or the one that is named. Where its id or its name is taken meanwhile it is a 409 that says so.",
+      summary: "Restore a deleted collection exactly as it was",
+      description: "Restores the incarnation that was deleted last, or the one given. 409 if its id or name is in use.",
       tag: "collections",
       auth: "caller",
       params,
       query: z.object({ incarnation }),
       body: z.strictObject({ incarnation: z.string().optional() }).optional(),
       answers: answer,
-      errors: { 410: { description: "Its time is over: it is being removed for good, or is gone." } },
+      errors: { 410: { description: "The retention period is over: the collection is being purged, or is purged." } },
       handler: async ({ caller, params: p, query, body }) => {
         const collection = await knowledge.collections.restore(caller, p.rid, p.cid, {
           incarnation: body?.incarnation ?? query.incarnation,
@@ -256,12 +257,14 @@ function contentRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: `${one}:reindex`,
       operationId: "reindexCollection",
-      summary: "Cut and embed all documents anew; the old passages answer until the new ones are ready",
+      summary: "Chunk and embed all documents again; the old chunks answer until the new ones are ready",
       tag: "collections",
       auth: "caller",
       params,
-      body: z.strictObject({ embedding_model: z.string().optional().describe("Another model than now.") }).optional(),
-      answers: { 202: { description: "The job that does it.", schema: Job } },
+      body: z
+        .strictObject({ embedding_model: z.string().optional().describe("A different embedding model.") })
+        .optional(),
+      answers: { 202: { description: "The job.", schema: Job } },
       handler: async ({ caller, params: p, body }) => {
         const job = await knowledge.collections.reindex(caller, p.rid, p.cid, body ?? {});
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
@@ -271,13 +274,13 @@ function contentRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: `${one}/usage`,
       operationId: "getCollectionUsage",
-      summary: "What a collection holds: counted, and counted again",
+      summary: "Usage of a collection: its counters and a recount",
       tag: "collections",
       auth: "caller",
       params,
       answers: {
         200: {
-          description: "Counters, and what a recount gives.",
+          description: "The counters and a recount.",
           schema: z.looseObject({
             document_count: z.number(),
             triples: z.number(),

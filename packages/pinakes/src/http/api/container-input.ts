@@ -1,4 +1,4 @@
-/** What the routes of containers take: partition keys in addresses, and operations line by line. */
+/** Input of the container routes: partition keys in URLs, and operations line by line. */
 import { z } from "zod";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
@@ -10,40 +10,43 @@ export const itemId = z.string().min(1).max(1_023).describe("Id of the item, per
 export const pkValue = z.union([z.string(), z.number(), z.boolean(), z.null(), z.strictObject({})]);
 export const pkInput = z
   .union([pkValue, z.array(pkValue)])
-  .describe("Value of the partition key, or one per path in a list.");
+  .describe("Value of the partition key, or one value per path in a list.");
 export type PkInput = z.output<typeof pkInput>;
 
 export const pkText = z
   .string()
   .describe(
-    "Value of the partition key: a text as it is; a number, true or false in a JSON list, such as [5]; several paths in a JSON list, too.",
+    "Value of the partition key: a string as it is; a number, true or false as a JSON list, such as [5]; several paths as a JSON list.",
   );
 
-/** A text as it is. Only a JSON list can be anything else, so `5` is a text and `[5]` a number. */
+/** A string as it is. Other types need a JSON list, so `5` is a string and `[5]` a number. */
 export function readPk(text: string): PkInput {
   if (!text.startsWith("[")) return text;
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw invalid(`pk: begins with "[" and is not a JSON list. Send a text that begins so inside of one: ["[…"].`, {
-      cause: error,
-    });
+    throw invalid(
+      `pk: begins with "[" but is not a JSON list. Send a string that begins with it inside a list: ["[…"].`,
+      {
+        cause: error,
+      },
+    );
   }
   const checked = z.array(pkValue).min(1).safeParse(value);
   if (checked.success) return checked.data;
-  throw invalid("pk: a list holds texts, numbers, true or false.");
+  throw invalid("pk: a list may hold strings, numbers, true and false only.");
 }
 
 export const bulkTypes: readonly string[] = ["application/x-ndjson", "application/ndjson", "application/jsonl"];
 
 export interface OperationLines {
   readonly operations: readonly object[];
-  /** Where each of them stands, from 1. */
+  /** Line numbers of the operations, from 1. */
   readonly numbers: readonly number[];
 }
 
-/** One operation a line. Nothing is done unless all of them can be read. */
+/** One operation per line. Nothing is executed unless all of them can be parsed. */
 export async function readOperationLines(stream: AsyncIterable<Uint8Array>): Promise<OperationLines> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of stream) chunks.push(chunk);

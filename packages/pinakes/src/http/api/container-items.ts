@@ -15,7 +15,7 @@ const params = z.object({ c: containerName });
 const itemParams = z.object({ c: containerName, id: itemId });
 const common = { tag: "containers", auth: "caller" } as const;
 
-/** A document of 2 MB, with room for the escapes of JSON. */
+/** A document of 2 MB, with room for JSON escapes. */
 const documentBytesMax = 4_194_304;
 const batchBytesMax = 4_194_304;
 const bulkBytesMax = 67_108_864;
@@ -64,7 +64,7 @@ function itemRoutes({ containers }: State): readonly Route[] {
       operationId: "createItem",
       summary: "Add a document",
       description:
-        "409 when there is one with this id in its partition; with upsert=true that one is replaced, on the condition of If-Match where it is sent. If-None-Match: * never replaces.",
+        "409 if the partition has an item with this id; with upsert=true it is replaced, conditionally if If-Match is sent. If-None-Match: * never replaces.",
       idempotent: true,
       conditional: true,
       params,
@@ -79,9 +79,7 @@ function itemRoutes({ containers }: State): readonly Route[] {
         const only = createOnly(ifNoneMatch);
         if (query.upsert !== true || only) {
           if (ifMatch !== undefined || mustExist)
-            throw invalid(
-              "If-Match: a document that is created has no etag yet; send it with upsert=true, or leave it out.",
-            );
+            throw invalid("If-Match: a new document has no etag; send it with upsert=true, or leave it out.");
           const making = containers.create(caller, p.c, body as never);
           return madeAnswer(p.c, await (only ? absentOnly(making) : making));
         }
@@ -99,7 +97,7 @@ function itemRoutes({ containers }: State): readonly Route[] {
       query: z.object({ pk: pkText }),
       answers: {
         200: { description: "The document.", schema: Item },
-        304: { description: "It is the one that If-None-Match names." },
+        304: { description: "The etag matches If-None-Match." },
       },
       handler: async ({ caller, params: p, query }) =>
         answer(await containers.read(caller, p.c, readPk(query.pk), p.id)),
@@ -115,19 +113,19 @@ function changeRoutes({ containers }: State): readonly Route[] {
       path: one,
       operationId: "replaceItem",
       summary: "Replace a document",
-      description: "404 when there is none. With If-None-Match: * it is created, and 409 when there is one.",
+      description: "404 if there is no such item. With If-None-Match: * it is created, and 412 if it exists.",
       conditional: true,
       params: itemParams,
       query: z.object({ pk: pkText.optional() }),
       body: document,
       limits: { bodyBytesMax: documentBytesMax },
       answers: {
-        200: { description: "The document as it is now.", schema: Item },
+        200: { description: "The document after the change.", schema: Item },
         201: { description: "The new document.", schema: Item },
       },
       handler: async ({ caller, params: p, query, body, ifMatch, ifNoneMatch }) => {
         if (body.id !== undefined && body.id !== p.id)
-          throw invalid(`id: the document says "${body.id}", the address "${p.id}"; an id never changes.`);
+          throw invalid(`id: the document has "${body.id}", the URL "${p.id}"; an id cannot change.`);
         const whole = { ...body, id: p.id } as never;
         const pk = query.pk === undefined ? undefined : readPk(query.pk);
         if (createOnly(ifNoneMatch))
@@ -141,8 +139,7 @@ function changeRoutes({ containers }: State): readonly Route[] {
       path: one,
       operationId: "patchItem",
       summary: "Change parts of a document",
-      description:
-        "Up to ten operations: add, set, replace, remove, incr, move; paths are RFC 6901 pointers. All of them happen, or none.",
+      description: "Up to ten operations: add, set, replace, remove, incr, move; paths are RFC 6901 pointers. Atomic.",
       conditional: true,
       params: itemParams,
       query: z.object({ pk: pkText }),
@@ -151,7 +148,7 @@ function changeRoutes({ containers }: State): readonly Route[] {
         condition: z.string().optional().describe('Only if it holds: from c where c.status = "open"'),
       }),
       limits: { bodyBytesMax: documentBytesMax },
-      answers: { 200: { description: "The document as it is now.", schema: Item } },
+      answers: { 200: { description: "The document after the change.", schema: Item } },
       handler: async ({ caller, params: p, query, body: { operations, condition }, ifMatch }) =>
         answer(
           await containers.patch(
@@ -189,13 +186,13 @@ function manyRoutes({ containers }: State): readonly Route[] {
       method: "POST",
       path: `${all}:readMany`,
       operationId: "readManyItems",
-      summary: "Up to 100 documents by their keys",
+      summary: "Read up to 100 documents by key",
       readOnlyOk: true,
       params,
       body: z.strictObject({ keys: z.array(z.strictObject({ pk: pkInput, id: z.string() })) }),
       answers: {
         200: {
-          description: "In the order of the keys; null where there is none.",
+          description: "In the order of the keys; null for a missing document.",
           schema: z.object({ items: z.array(Item.nullable()) }),
         },
       },
@@ -206,14 +203,16 @@ function manyRoutes({ containers }: State): readonly Route[] {
       method: "POST",
       path: "/v1/containers/{c}/batch",
       operationId: "batchItems",
-      summary: "Up to 100 operations on one partition, all or nothing",
+      summary: "Execute up to 100 operations on one partition atomically",
       description:
-        "When one fails nothing was written: the answer is its error, and `batch.statuses` has its status, and 424 for the others.",
+        "If one fails, nothing is written: the response is its error, and `batch.statuses` has its status, and 424 for the others.",
       idempotent: true,
       params,
       body: z.strictObject({ pk: pkInput, operations: z.array(operation) }),
       limits: { bodyBytesMax: batchBytesMax },
-      answers: { 200: { description: "What became of each.", schema: z.object({ results: z.array(Outcome) }) } },
+      answers: {
+        200: { description: "The result of each operation.", schema: z.object({ results: z.array(Outcome) }) },
+      },
       handler: async ({ caller, params: p, body }) =>
         ok(
           await batchOfCaller(
@@ -226,13 +225,13 @@ function manyRoutes({ containers }: State): readonly Route[] {
       method: "POST",
       path: "/v1/containers/{c}/bulk",
       operationId: "bulkItems",
-      summary: "Up to 10,000 operations on any partitions, each by itself",
+      summary: "Execute up to 10,000 operations on any partitions, each independently",
       description:
-        "One operation a line (NDJSON), or a list in JSON. Operations without a document name their partition key: `pk`.",
+        "One operation per line (NDJSON), or a JSON list. Operations without a document specify their partition key as `pk`.",
       params,
       body: { raw: bulkTypes, json: z.strictObject({ operations: z.array(operation) }) },
       limits: { bodyBytesMax: bulkBytesMax },
-      answers: { 200: { description: "How each line ended.", schema: BulkResult } },
+      answers: { 200: { description: "The result of each line.", schema: BulkResult } },
       handler: async ({ caller, params: p, body }) => {
         if (body.kind === "json")
           return ok(await containers.bulk(caller, p.c, body.value.operations as unknown as readonly BulkOperation[]));
@@ -250,15 +249,15 @@ function manyRoutes({ containers }: State): readonly Route[] {
       path: "/v1/containers/{c}/partitions/{pk}",
       operationId: "deletePartition",
       summary: "Delete all documents of a partition",
-      description: "In steps: after an error, send it again.",
+      description: "Works in steps: repeat the request after an error.",
       params: z.object({ c: containerName, pk: pkText }),
-      answers: { 200: { description: "How many there were.", schema: z.object({ deleted: z.number() }) } },
+      answers: { 200: { description: "The number of deleted documents.", schema: z.object({ deleted: z.number() }) } },
       handler: async ({ caller, params: p }) => ok(await containers.deletePartition(caller, p.c, readPk(p.pk))),
     }),
   ];
 }
 
-/** Elsewhere batches are how features write, and their indexes mean nothing to a caller; here they are the caller's operations. */
+/** Elsewhere features write batches, whose indexes mean nothing to a caller; here the operations are the caller's. */
 async function batchOfCaller<Written>(writing: Promise<Written>): Promise<Written> {
   try {
     return await writing;
@@ -269,7 +268,7 @@ async function batchOfCaller<Written>(writing: Promise<Written>): Promise<Writte
   }
 }
 
-/** `If-None-Match: *` is a condition, so its failure is 412 (RFC 9110, 13.1.2); without it an id that is taken is a 409. */
+/** `If-None-Match: *` is a condition, so its failure is 412 (RFC 9110, 13.1.2); without it an existing id is a 409. */
 async function absentOnly<Made>(making: Promise<Made>): Promise<Made> {
   try {
     return await making;
@@ -279,9 +278,9 @@ async function absentOnly<Made>(making: Promise<Made>): Promise<Made> {
   }
 }
 
-/** If-None-Match: * means only if there is nothing; another etag has no meaning with a write. */
+/** If-None-Match: * means create only; another etag has no meaning for a write. */
 export function createOnly(ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === "*") return true;
-  throw invalid('If-None-Match: with a write only * has a meaning: "only if there is none yet".');
+  throw invalid('If-None-Match: with a write only * has a meaning: "only if it does not exist".');
 }

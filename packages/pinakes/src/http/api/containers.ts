@@ -35,7 +35,7 @@ const index = z.object({
   partition: z.array(path),
   sort: z.array(z.union([path, z.object({ path, order: z.enum(sortOrders) })])),
 });
-const policy = z.looseObject({}).describe("In Cosmos DB's form: includedPaths, excludedPaths, compositeIndexes.");
+const policy = z.looseObject({}).describe("In Cosmos DB's format: includedPaths, excludedPaths, compositeIndexes.");
 
 const Spec = z.strictObject({
   partition_key: z
@@ -43,13 +43,17 @@ const Spec = z.strictObject({
     .describe('"/user_id", or up to three paths; never changes.'),
   indexes: z.record(z.string(), index).optional(),
   indexing_policy: policy.nullable().optional(),
-  unique_keys: z.record(z.string(), z.array(path)).optional().describe("Unique within a partition; never change."),
-  default_ttl: z.number().nullable().optional().describe("Seconds; null: off; -1: only documents with their own."),
-  strict: z.boolean().optional().describe("Refuse queries that no index serves."),
+  unique_keys: z.record(z.string(), z.array(path)).optional().describe("Unique within a partition; immutable."),
+  default_ttl: z
+    .number()
+    .nullable()
+    .optional()
+    .describe("Seconds; null: off; -1: only documents with a ttl of their own expire."),
+  strict: z.boolean().optional().describe("Reject queries that no index serves."),
   optional_key: z
     .boolean()
     .optional()
-    .describe("Documents may have null or no value in the partition key, which is then given as {}; never changes."),
+    .describe("Documents may have null or no value in the partition key, addressed as {}; immutable."),
 });
 
 const Container = shape<wire.ContainerInfo>()(
@@ -67,7 +71,7 @@ const Container = shape<wire.ContainerInfo>()(
       optional_key: z.boolean(),
       append_only: z.boolean(),
       etag: z.string(),
-      advice: z.string().optional().describe("What of the policy got no index."),
+      advice: z.string().optional().describe("Parts of the policy for which no index was created."),
     })
     .meta({ id: "Container" }),
 );
@@ -88,9 +92,9 @@ const queryBody = z.strictObject({
   parameters: z.array(z.looseObject({ name: z.string() })).optional(),
   pk: pkInput.optional().describe("Only this partition."),
   strict: z.boolean().optional(),
-  index: z.string().optional().describe("Instead of SQL: an index; absent: the items of one partition by id."),
-  equals: z.looseObject({}).optional().describe("Values of the paths that the index begins with."),
-  range: z.looseObject({}).optional().describe("gt, gte, lt, lte or prefix on the path that follows."),
+  index: z.string().optional().describe("Instead of SQL: an index; default: the items of one partition by id."),
+  equals: z.looseObject({}).optional().describe("Values of the leading paths of the index."),
+  range: z.looseObject({}).optional().describe("gt, gte, lt, lte or prefix on the next path."),
   order: z.enum(sortOrders).optional(),
   filter: z.looseObject({}).optional(),
   limit: z.number().optional(),
@@ -127,7 +131,7 @@ function definitionRoutes({ containers }: State): readonly Route[] {
       method: "GET",
       path: "/v1/containers",
       operationId: "listContainers",
-      summary: "All containers: those of the system, and the workspace's own",
+      summary: "List all containers: the system's and the workspace's",
       answers: { 200: { description: "The containers.", schema: z.object({ items: z.array(Container) }) } },
       handler: async ({ caller }) => ok(await containers.list(caller)),
     }),
@@ -136,9 +140,9 @@ function definitionRoutes({ containers }: State): readonly Route[] {
       method: "PUT",
       path: one,
       operationId: "putContainer",
-      summary: "Make a container, or change its indexes and time to live",
+      summary: "Create a container, or change its indexes and time to live",
       description:
-        "The same declaration again changes nothing. Changing one needs an admin; partition key and unique keys never change. With If-None-Match: * it is only made: 412 where there is one, and nothing changes.",
+        "Repeating the same definition changes nothing. Changing a container needs an admin; partition key and unique keys are immutable. With If-None-Match: * it is only created: 412 if it exists.",
       conditional: true,
       params,
       body: Spec,
@@ -158,7 +162,7 @@ function definitionRoutes({ containers }: State): readonly Route[] {
       params,
       answers: {
         200: { description: "The container.", schema: Container },
-        304: { description: "It has not changed." },
+        304: { description: "Not modified." },
       },
       handler: async ({ caller, params: p }) => {
         const info = await containers.get(caller, p.c);
@@ -170,8 +174,8 @@ function definitionRoutes({ containers }: State): readonly Route[] {
       method: "DELETE",
       path: one,
       operationId: "deleteContainer",
-      summary: "Delete a container of the workspace, with everything in it",
-      description: "Unreadable at once; its items are removed in the background. Needs an admin.",
+      summary: "Delete a container of the workspace and its items",
+      description: "Unreadable immediately; its items are removed in the background. Needs an admin.",
       params,
       answers: { 204: { description: "It is gone." } },
       handler: async ({ caller, params: p }) => {
@@ -184,7 +188,7 @@ function definitionRoutes({ containers }: State): readonly Route[] {
       method: "GET",
       path: `${one}/indexes`,
       operationId: "listContainerIndexes",
-      summary: "The indexes of a container: ready, or how far they are",
+      summary: "The indexes of a container: ready, or the progress of their build",
       params,
       answers: { 200: { description: "The indexes.", schema: z.object({ items: z.array(IndexStatus) }) } },
       handler: async ({ caller, params: p }) => ok(await containers.indexes(caller, p.c)),
@@ -200,7 +204,7 @@ function queryRoutes({ containers }: State): readonly Route[] {
       path: `${one}/query`,
       operationId: "queryContainer",
       summary: "Query a container, in SQL or by an index",
-      description: "X-Index-Advice names an index that would make it faster.",
+      description: "X-Index-Advice suggests an index that would make the query faster.",
       readOnlyOk: true,
       params,
       body: queryBody,
@@ -226,7 +230,7 @@ function queryRoutes({ containers }: State): readonly Route[] {
       method: "POST",
       path: `${one}/query:explain`,
       operationId: "explainContainerQuery",
-      summary: "How a query would be answered",
+      summary: "Explain how a query would be executed",
       readOnlyOk: true,
       params,
       body: queryBody,
@@ -255,7 +259,7 @@ function queryOf(body: z.output<typeof queryBody>): IndexQuery | SqlQuery {
   return given as unknown as IndexQuery | SqlQuery;
 }
 
-/** Headers hold Latin letters only. */
+/** Header values are limited to Latin-1. */
 function adviceHeader(advice: string | undefined): { readonly headers?: Readonly<Record<string, string>> } {
   if (advice === undefined) return {};
   return { headers: { "x-index-advice": advice.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, adviceCharsMax) } };
@@ -267,14 +271,14 @@ function changesRoute({ containers }: State, identity: Identity): Route {
     method: "GET",
     path: `${one}/changes`,
     operationId: "containerChanges",
-    summary: "What changed in a container: a page, or events without end",
+    summary: "Read the change feed of a container: a page, or a stream of events",
     description:
-      "With Accept: text/event-stream the changes come as server-sent events; Last-Event-ID goes on after them, and the last ones may come again. `mode=all` tells deletes, too.",
+      "With Accept: text/event-stream the changes come as server-sent events; Last-Event-ID resumes after that event, and the last events may be repeated. `mode=all` includes deletes.",
     params,
     query: z.object({
       cursor: z.string().optional(),
       limit: queryInteger().optional(),
-      from: z.enum(changesStarts).optional().describe("Where to begin without a cursor; oldest when absent."),
+      from: z.enum(changesStarts).optional().describe("Where to start without a cursor; default: oldest."),
       mode: z.enum(changesModes).optional(),
     }),
     answers: {
@@ -288,7 +292,7 @@ function changesRoute({ containers }: State, identity: Identity): Route {
       const next = (cursor: string | undefined): Promise<ChangesPage> =>
         containers.changes(caller, request.params.c, { ...query, cursor });
       if (header("accept")?.includes("text/event-stream") !== true) return ok(await next(query.cursor));
-      // What is wrong with the request is told before the stream begins.
+      // Validated before the stream begins, so an invalid request gets an error status.
       const first = await next(header("last-event-id") || query.cursor);
       return sse(request, (_lastEventId, signal) =>
         follow(first, next, signal, async () => void (await identity.authenticate(credentialsOf(request)))),
@@ -297,7 +301,7 @@ function changesRoute({ containers }: State, identity: Identity): Route {
   });
 }
 
-/** A stream may outlive the key or session that opened it: what happens after its end is not told. */
+/** A stream may outlive the key or session that opened it: nothing is sent after the credential ends. */
 async function* follow(
   first: ChangesPage,
   next: (cursor: string) => Promise<ChangesPage>,

@@ -1,4 +1,4 @@
-/** The text of a document and what its passages state, over HTTP: what a person sees beside the passages. */
+/** The text of a document and the triples of its chunks, over HTTP: shown beside the chunks. */
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
 import { pageOf, shape } from "../../contract/index.ts";
@@ -16,16 +16,20 @@ const DocumentText = shape<wire.DocumentText>()(
     .object({
       document_id: z.string(),
       version: z.number(),
-      length: z.number().describe("Of the whole text, in UTF-16 code units."),
+      length: z.number().describe("Length of the whole text, in UTF-16 code units."),
       ...place,
-      text: z.string().describe("From start to end: what a citation means begins at its start minus this start."),
-      next_start: z.number().nullable().describe("Where to go on; null at the end of the text."),
+      text: z
+        .string()
+        .describe(
+          "The text from start to end: a citation's offsets are relative to the whole text, so subtract this start.",
+        ),
+      next_start: z.number().nullable().describe("Offset of the next window; null at the end of the text."),
       pages: z
         .array(z.object({ page: z.number(), ...place }))
-        .describe("Those that the window touches; empty for types without pages."),
+        .describe("The pages that the window overlaps; empty for types without pages."),
       sections: z
         .array(z.object({ path: z.array(z.string()), ...place }))
-        .describe("From each heading to the next, with the headings above it."),
+        .describe("From each heading to the next, with its parent headings."),
       warnings: z.array(z.string()),
     })
     .meta({ id: "DocumentText" }),
@@ -37,7 +41,7 @@ const DocumentTriple = shape<wire.DocumentTriple>()(
       ...triple,
       passages: z
         .array(z.object({ chunk_id: z.string(), index: z.number() }))
-        .describe("Of this document, in the order of the text."),
+        .describe("Chunks of this document, in text order."),
     })
     .meta({ id: "DocumentTriple" }),
 );
@@ -48,18 +52,18 @@ export function documentTextRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: `${one}/text`,
       operationId: "getDocumentText",
-      summary: "The text of a document that passages and citations point into",
+      summary: "Read the text of a document that chunks and citations refer to",
       description:
-        "A window of it, in UTF-16 code units: the first 200,000 when nothing is asked for. `length` is that of the whole text.",
+        "A window of the text, in UTF-16 code units; default: the first 200,000. `length` is the length of the whole text.",
       tag: "documents",
       auth: "caller",
       params,
       query: z.object({
-        version: queryInteger().optional().describe("The one that searches show when absent."),
+        version: queryInteger().optional().describe("Default: the version that searches show."),
         start: queryInteger().optional().describe("0 when absent."),
         end: queryInteger()
           .optional()
-          .describe(`At most ${textWindowCharsMax} after start; what is beyond the text does not matter.`),
+          .describe(`At most ${textWindowCharsMax} after start; clipped at the end of the text.`),
       }),
       answers: { 200: { description: "The window.", schema: DocumentText } },
       handler: async ({ caller, params: p, query }) =>
@@ -69,9 +73,9 @@ export function documentTextRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: `${one}/triples`,
       operationId: "listDocumentTriples",
-      summary: "What the passages of a document state in the graph, each triple with its passages",
+      summary: "List the triples that the chunks of a document state, each with its chunks",
       description:
-        "From the index of triples by source; 2,000 are looked at for each answer, with those kept to find names: a page may be short and still have a cursor.",
+        "Reads the index of triples by source, at most 2,000 rows per page, including labels of entities: a page may be short and still have a cursor.",
       tag: "documents",
       auth: "caller",
       params,

@@ -59,15 +59,15 @@ export function documentRoutes(knowledge: Knowledge): readonly Route[] {
   ];
 }
 
-/** Each file stands for itself: what was wrong with one is told beside those that were taken. A single file that was refused is an error of the request. */
+/** Each file succeeds or fails independently: errors are listed beside the accepted files. A single refused file is an error of the request. */
 function uploadRoute(knowledge: Knowledge): Route {
   return defineRoute({
     method: "POST",
     path: all,
     operationId: "uploadDocuments",
-    summary: "Add documents: files in a form, or one text as JSON",
+    summary: "Upload documents: files in a form, or one text as JSON",
     description:
-      "Fields of the form before a file apply to the files after it: `metadata` and `chunking_strategy` (JSON), `replace` (true); `path` to the next file only. A file with the name of a document that is there is refused unless replace is true; then it takes its place in one step.",
+      "Fields of the form apply to the files after them: `metadata` and `chunking_strategy` (JSON), `replace` (true); `path` to the next file only. A file whose name is in use is refused unless replace is true, which replaces the document atomically.",
     tag: "documents",
     auth: "caller",
     params: z.object({ rid, cid }),
@@ -75,17 +75,17 @@ function uploadRoute(knowledge: Knowledge): Route {
       multipart: true,
       json: TextDocument,
       fields: {
-        file: { description: "A file; there may be several, each up to 50 MB.", file: true, required: true },
-        metadata: { description: "JSON; can be filtered by in searches." },
-        chunking_strategy: { description: "JSON; where the collection allows another than its own." },
-        replace: { description: "true: take the place of a document with the same name." },
+        file: { description: "A file; repeat for several, each up to 50 MB.", file: true, required: true },
+        metadata: { description: "JSON; searches can filter by it." },
+        chunking_strategy: { description: "JSON; if the collection allows an override." },
+        replace: { description: "true: replace the document with the same name." },
         path: {
           description:
-            "a/x.md: the path inside the folder of the one file after it. Files of one name with different paths are different documents.",
+            "a/x.md: the path in the folder of the next file. Files with the same name and different paths are different documents.",
         },
       },
     },
-    answers: { 202: { description: "The documents, on their way to be indexed.", schema: UploadAnswer } },
+    answers: { 202: { description: "The accepted documents, pending ingestion.", schema: UploadAnswer } },
     handler: async ({ caller, params: { rid: repository, cid: collection }, body }) => {
       const { job_id, result } = await knowledge.documents.uploadMany(caller, repository, collection, async (take) => {
         if (body.kind !== "json") return uploadForm(body.parts(), take);
@@ -132,15 +132,15 @@ async function uploadForm(
       }
     }
     if (unused !== undefined && documents.length + errors.length > 0)
-      throw invalid(`${unused}: no file follows it. Fields apply to the files after them, so send them first.`);
+      throw invalid(`${unused}: no file follows it. Fields apply to the files after them, so send fields first.`);
   } catch (error) {
-    // The form itself is wrong from here on. Files that were taken before are here to stay, so the answer must name them.
+    // From here on the form itself is invalid. Files accepted before stay, so the response must name them.
     if (documents.length === 0) throw error;
     refuse("form", error);
   }
   if (documents.length === 0 && errors.length === 0)
-    throw invalid("The form has no file. Send at least one, as a part with a filename.");
-  // One file that was refused is the answer itself.
+    throw invalid("The form has no file. Send at least one part with a filename.");
+  // A single refused file is the error of the response.
   if (documents.length === 0 && errors.length === 1 && failure !== undefined) throw failure;
   return { documents, errors };
 }
@@ -149,7 +149,7 @@ interface FormSettings {
   metadata?: unknown;
   chunking_strategy?: unknown;
   replace?: boolean;
-  /** Of the next file only: it says which document that is. */
+  /** Applies to the next file only: it determines which document that is. */
   path?: string;
 }
 
@@ -166,7 +166,7 @@ function readField(settings: FormSettings, name: string, value: string): void {
   } else if (name === "path") settings.path = value;
   else
     throw invalid(
-      `${name}: is not a field of this form; there are metadata, chunking_strategy, replace and path, each before the files it applies to.`,
+      `${name}: is not a field of this form; known fields are metadata, chunking_strategy, replace and path, each before the files it applies to.`,
     );
 }
 
@@ -184,7 +184,7 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: all,
       operationId: "listDocuments",
-      summary: "The documents of a collection, newest first",
+      summary: "List the documents of a collection, newest first",
       tag: "documents",
       auth: "caller",
       params: z.object({ rid, cid }),
@@ -192,7 +192,7 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
         status: z.enum(documentStatuses).optional(),
         q: z.string().optional().describe("In the name."),
         order: z.enum(sortOrders).optional(),
-        include_total: queryFlag().optional().describe("Adds how many there are on all pages."),
+        include_total: queryFlag().optional().describe("Adds the total number over all pages."),
         ...paging,
       }),
       answers: { 200: { description: "A page.", schema: pageOf(Document) } },
@@ -213,7 +213,7 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       params: z.object({ rid, cid }),
       query: z.object({ confirm: z.string().optional().describe("The id of the collection.") }),
-      answers: { 202: { description: "The job that does it.", schema: Job } },
+      answers: { 202: { description: "The job.", schema: Job } },
       handler: async ({ caller, params: p, query }) => {
         const job = await knowledge.documents.deleteAll(caller, p.rid, p.cid, query.confirm);
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
@@ -237,7 +237,7 @@ function readRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: `${one}/content`,
       operationId: "getDocumentContent",
-      summary: "The bytes of a document as they were sent",
+      summary: "Download the bytes of a document",
       tag: "documents",
       auth: "caller",
       params,
@@ -255,7 +255,7 @@ function partRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: `${one}/chunks`,
       operationId: "listPassages",
-      summary: "The passages of a document that searches show, in the order of the text",
+      summary: "List the chunks of a document that searches show, in text order",
       tag: "documents",
       auth: "caller",
       params,
@@ -268,7 +268,7 @@ function partRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: `${one}/versions`,
       operationId: "listVersions",
-      summary: "The versions of a document whose bytes are kept, newest first",
+      summary: "List the versions of a document whose bytes are stored, newest first",
       tag: "documents",
       auth: "caller",
       params,
@@ -285,12 +285,12 @@ function changeRoutes(knowledge: Knowledge): readonly Route[] {
       method: "DELETE",
       path: one,
       operationId: "deleteDocument",
-      summary: "Delete a document with its passages and bytes",
+      summary: "Delete a document with its chunks and bytes",
       tag: "documents",
       auth: "caller",
       conditional: true,
       params,
-      answers: { 204: { description: "No search shows it any more." } },
+      answers: { 204: { description: "Searches no longer show it." } },
       handler: async ({ caller, params: p, ifMatch }) => {
         await knowledge.documents.delete(caller, p.rid, p.cid, p.did, ifMatch);
         return noContent();
@@ -300,11 +300,11 @@ function changeRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: `${one}:reindex`,
       operationId: "reindexDocument",
-      summary: "Try a failed document again, or cut and embed an indexed one anew",
+      summary: "Retry a failed document, or chunk and embed an indexed one again",
       tag: "documents",
       auth: "caller",
       params,
-      answers: { 202: { description: "The document, on its way.", schema: Document } },
+      answers: { 202: { description: "The document, pending ingestion.", schema: Document } },
       handler: async ({ caller, params: p }) =>
         accepted(await knowledge.documents.reindex(caller, p.rid, p.cid, p.did)),
     }),
@@ -312,7 +312,7 @@ function changeRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: "/v1/chunking:preview",
       operationId: "previewChunking",
-      summary: "How a text would be cut into passages; nothing is stored",
+      summary: "Preview how a text would be chunked; nothing is stored",
       tag: "documents",
       auth: "caller",
       readOnlyOk: true,
@@ -336,14 +336,14 @@ function changeRoutes(knowledge: Knowledge): readonly Route[] {
   ];
 }
 
-/** To be saved, never to be shown: what people upload may be a page with scripts. */
+/** Served as a download, never rendered: uploads may be HTML pages with scripts. */
 export function fileAnswer({
   document,
   version,
   body,
 }: Awaited<ReturnType<Knowledge["documents"]["content"]>>): Answer<never> {
   const plain = document.name.replaceAll(/[^\w .()-]/g, "_");
-  // RFC 8187 leaves fewer characters as they are than encodeURIComponent does.
+  // RFC 8187 allows fewer unescaped characters than encodeURIComponent leaves.
   const encoded = encodeURIComponent(document.name).replaceAll(
     /['()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,

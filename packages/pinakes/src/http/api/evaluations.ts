@@ -1,4 +1,4 @@
-/** Evaluations over HTTP: questions with their right documents, and how well searches find them. */
+/** Evaluations over HTTP: questions with relevant documents, and metrics of searches for them. */
 import { fusions, searchModes } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { id, Job, paging } from "./schemas.ts";
 
 const eid = id.describe("Id of the evaluation.");
 const question = {
-  number: z.number().describe("From 1, in the order in which they were given."),
+  number: z.number().describe("From 1, in the order of the evaluation."),
   query: z.string(),
   relevant: z.array(z.object({ document_id: z.string(), grade: z.number() })),
 };
@@ -20,15 +20,15 @@ const RunQuestion = shape<wire.RunQuestion>()(
       ...question,
       ndcg: z.number(),
       recall: z.number(),
-      mrr: z.number().describe("One divided by the rank of the first right document; 0 when none was found."),
+      mrr: z.number().describe("Reciprocal rank of the first relevant document; 0 if none was found."),
       search_ms: z.number(),
       found: z
         .array(z.object({ document_id: z.string(), rank: z.number() }))
-        .describe("The right documents among the first k."),
+        .describe("Share of the relevant documents among the first k."),
       ranked: z
         .array(z.string())
         .nullable()
-        .describe("The first ten documents; null unless the caller made the run or is an admin."),
+        .describe("The first ten documents; null unless the caller started the run or is an admin."),
     })
     .meta({ id: "EvaluationRunQuestion" }),
 );
@@ -47,7 +47,7 @@ function questionRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/evaluations/{eid}/questions",
       operationId: "listEvaluationQuestions",
-      summary: "The questions of an evaluation, with the documents that answer them",
+      summary: "List the questions of an evaluation with their relevant documents",
       tag: "quality",
       auth: "caller",
       params: z.object({ eid }),
@@ -59,7 +59,7 @@ function questionRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/evaluations/{eid}/runs/{run}/questions",
       operationId: "listEvaluationRunQuestions",
-      summary: "What each question came to in one of the last 20 runs",
+      summary: "The result of each question in one of the last 20 runs",
       tag: "quality",
       auth: "caller",
       params: z.object({ eid, run: id.describe("Its job_id.") }),
@@ -91,7 +91,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: "/v1/evaluations",
       operationId: "createEvaluation",
-      summary: "Keep questions with the documents that answer them",
+      summary: "Create an evaluation: questions with their relevant documents",
       tag: "quality",
       auth: "caller",
       idempotent: true,
@@ -104,7 +104,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
             relevant: z.array(z.strictObject({ document_id: z.string(), grade: z.number().optional() })),
           }),
         ),
-        k: z.number().int().optional().describe("Metrics look at the first k documents; 10 when absent."),
+        k: z.number().int().optional().describe("Metrics are computed over the first k documents; default 10."),
       }),
       answers: { 201: { description: "The evaluation.", schema: Evaluation } },
       handler: async ({ caller, body }) => created(await knowledge.evaluations.create(caller, body)),
@@ -113,7 +113,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/evaluations",
       operationId: "listEvaluations",
-      summary: "The caller's evaluations; all of them for admins",
+      summary: "List the caller's evaluations; admins see all",
       tag: "quality",
       auth: "caller",
       query: z.object(paging),
@@ -124,7 +124,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/evaluations/{eid}",
       operationId: "getEvaluation",
-      summary: "An evaluation with its last runs",
+      summary: "Get an evaluation with its last runs",
       tag: "quality",
       auth: "caller",
       params: z.object({ eid }),
@@ -135,7 +135,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: "/v1/evaluations/{eid}:run",
       operationId: "runEvaluation",
-      summary: "Ask all questions and measure: nDCG, recall, MRR",
+      summary: "Run an evaluation: nDCG, recall, MRR",
       tag: "quality",
       auth: "caller",
       params: z.object({ eid }),

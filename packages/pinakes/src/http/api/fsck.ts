@@ -1,4 +1,4 @@
-/** Audits over HTTP: what every store holds beside what the records say. */
+/** Consistency checks over HTTP: compares every store with the records. */
 import { findingKinds } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
@@ -29,31 +29,28 @@ export function fsckRoutes({ audit }: Knowledge): readonly Route[] {
       method: "POST",
       path: "/v1/fsck",
       operationId: "fsck",
-      summary: "Compare all stores with the records, and repair what is wrong",
+      summary: "Compare all stores with the records, and optionally repair differences",
       description:
-        "For admins. Others may write meanwhile. The result of the job is the report, with the first 100 findings.",
+        "Admins only. Writes continue during the check. The result of the job is the report, with the first 100 findings.",
       tag: "operation",
       auth: "caller",
       body: z
         .strictObject({
-          repository: z.string().optional().describe("Only this one; everything of the workspace when absent."),
-          collection: z.string().optional().describe("Only this one, of the repository."),
+          repository: z.string().optional().describe("Only this repository; default: the whole workspace."),
+          collection: z.string().optional().describe("Only this collection of the repository."),
           repair: z
             .boolean()
             .optional()
             .describe(
-              "Repair what is found; false when absent. Documents whose bytes are missing are marked and keep everything else.",
+              "Repair findings; default false. Documents whose bytes are missing are marked and otherwise unchanged.",
             ),
           force_missing: z
             .boolean()
             .optional()
             .describe(
-              "Repair also where more than half of a collection seems to be missing or unknown, which is refused otherwise; false when absent.",
+              "Repair even if more than half of a collection seems missing or unknown, which is refused otherwise; default false.",
             ),
-          deep: z
-            .boolean()
-            .optional()
-            .describe("Look at every passage and read every byte of the vectors; false when absent."),
+          deep: z.boolean().optional().describe("Check every chunk and read every byte of the vectors; default false."),
         })
         .optional(),
       answers: { 202: { description: "The job.", schema: Job } },
@@ -66,7 +63,7 @@ export function fsckRoutes({ audit }: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/fsck/{jid}/findings",
       operationId: "listFsckFindings",
-      summary: "All findings of an audit, as far as they are listed",
+      summary: "List all recorded findings of a check",
       tag: "operation",
       auth: "caller",
       params: z.object({ jid: id.describe("Id of the job.") }),

@@ -1,5 +1,5 @@
 /**
- * Graphs of a collection by the SPARQL 1.1 Graph Store Protocol: named by `?graph=` and `?default`, or directly, where the address of the
+ * Graphs of a collection by the SPARQL 1.1 Graph Store Protocol: identified by `?graph=` or `?default`, or directly, where the URL of the
  * request is the name of the graph.
  */
 import { z } from "zod";
@@ -18,22 +18,26 @@ const params = z.object({ rid, cid });
 const directParams = z.object({ rid, cid, graph: z.string().describe("The rest of the graph's IRI.") });
 const form = "multipart/form-data";
 const rdfTypes = (Object.keys(rdfFormats) as RdfFormat[]).flatMap((format) => rdfFormats[format].mediaTypes);
-/** As much as one transaction takes, with room for long IRIs. */
+/** The size of one transaction, with room for long IRIs. */
 const bodyBytesMax = 64 * 1_048_576;
 const named = {
   graph: z.string().optional().describe("The IRI of the graph."),
-  default: z.string().optional().describe("The graph without a name; it stands without a value."),
+  default: z.string().optional().describe("The default graph; a flag without a value."),
 };
 type Named = { readonly graph?: string | undefined; readonly default?: string | undefined };
 
 const answers = {
-  200: { description: "The graph, by Accept.", contentType: "text/turtle", alsoTypes: rdfAnswerTypes.slice(1) },
+  200: {
+    description: "The graph, in the format of Accept.",
+    contentType: "text/turtle",
+    alsoTypes: rdfAnswerTypes.slice(1),
+  },
 } as const;
 const written = {
-  201: { description: "The graph is new; its IRI is in Location." },
-  204: { description: "The graph was there, and is now as was asked." },
+  201: { description: "The graph was created; its IRI is in Location." },
+  204: { description: "The existing graph was changed." },
 } as const;
-const removed = { 204: { description: "There is no such graph any more." } } as const;
+const removed = { 204: { description: "The graph does not exist any more." } } as const;
 
 interface Place {
   readonly rid: string;
@@ -53,7 +57,7 @@ function indirect(knowledge: Knowledge): readonly Route[] {
       ...shared,
       method: "GET",
       operationId: "getGraph",
-      summary: "A graph of a collection (Graph Store Protocol)",
+      summary: "Read a graph of a collection (Graph Store Protocol)",
       description: "A named graph exists while it has triples; the default graph always does.",
       query: z.object(named),
       answers,
@@ -64,7 +68,7 @@ function indirect(knowledge: Knowledge): readonly Route[] {
       ...shared,
       method: "PUT",
       operationId: "putGraph",
-      summary: "Replace a graph, in one transaction",
+      summary: "Replace a graph in one transaction",
       query: z.object(named),
       limits: { bodyBytesMax },
       body: { raw: rdfTypes },
@@ -76,7 +80,7 @@ function indirect(knowledge: Knowledge): readonly Route[] {
       ...shared,
       method: "POST",
       operationId: "postGraph",
-      summary: "Add to a graph; to a new one where none is named",
+      summary: "Add triples to a graph; to a new one if none is given",
       query: z.object(named),
       limits: { bodyBytesMax },
       body: { raw: [...rdfTypes, form] },
@@ -111,7 +115,7 @@ function direct(knowledge: Knowledge): readonly Route[] {
       ...shared,
       method: "GET",
       operationId: "getGraphHere",
-      summary: "The graph whose IRI is the address of the request",
+      summary: "Read the graph whose IRI is the request URL",
       answers,
       handler: async ({ caller, params: p, header, signal, raw }) =>
         read(knowledge, caller, place(p, raw), { accept: header("accept"), signal }),
@@ -120,7 +124,7 @@ function direct(knowledge: Knowledge): readonly Route[] {
       ...shared,
       method: "PUT",
       operationId: "putGraphHere",
-      summary: "Replace the graph whose IRI is the address of the request",
+      summary: "Replace the graph whose IRI is the request URL",
       limits: { bodyBytesMax },
       body: { raw: rdfTypes },
       answers: written,
@@ -131,7 +135,7 @@ function direct(knowledge: Knowledge): readonly Route[] {
       ...shared,
       method: "POST",
       operationId: "postGraphHere",
-      summary: "Add to the graph whose IRI is the address of the request",
+      summary: "Add triples to the graph whose IRI is the request URL",
       limits: { bodyBytesMax },
       body: { raw: [...rdfTypes, form] },
       answers: written,
@@ -142,7 +146,7 @@ function direct(knowledge: Knowledge): readonly Route[] {
       ...shared,
       method: "DELETE",
       operationId: "deleteGraphHere",
-      summary: "Remove the graph whose IRI is the address of the request",
+      summary: "Remove the graph whose IRI is the request URL",
       answers: removed,
       handler: async ({ caller, params: p, raw }) => remove(knowledge, caller, place(p, raw)),
     }),
@@ -200,11 +204,11 @@ async function requireGraph(
 
 function nameIn({ graph, default: unnamed }: Named): string | undefined {
   if ((graph === undefined) === (unnamed === undefined))
-    throw invalid("Name the graph with ?graph=<IRI> or ?default, one of them.");
+    throw invalid("Identify the graph with either ?graph=<IRI> or ?default.");
   return graph;
 }
 
-/** Without what stands behind the path; the name of a graph has no more. */
+/** Without the query string, which is not part of the graph's name. */
 function addressOf({ url }: Request): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
@@ -214,10 +218,10 @@ async function* oneBody({ contentType, stream }: Written["body"]) {
   yield { format: formatOfContentType(contentType) as RdfFormat, body: stream };
 }
 
-/** Each file by its own type. */
+/** Each file in its own format. */
 async function* formBodies(raw: Request) {
   for await (const part of parts(raw, { bodyBytesMax })) {
-    if (part.kind !== "file") throw invalid(`${part.name}: a form for a graph has files only.`);
+    if (part.kind !== "file") throw invalid(`${part.name}: a form for a graph may contain files only.`);
     const format = formatOfContentType(part.contentType ?? "");
     if (format === undefined) throw unsupportedType(part.contentType, rdfTypes);
     yield { format, body: part.stream };

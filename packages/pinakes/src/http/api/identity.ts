@@ -1,4 +1,4 @@
-/** Keys, sessions and who is calling, over HTTP. */
+/** Keys, sessions and the caller's identity, over HTTP. */
 import { keyScopes, permissions, roles } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
@@ -8,7 +8,7 @@ import { created, defineRoute, noContent, ok, type Route } from "../framework/in
 import { sessionCookieNameDefault } from "../framework/credentials.ts";
 import { id, Key, paging } from "./schemas.ts";
 
-/** A command on this machine makes sure that the server is the one that wrote its address file. */
+/** A command on this machine verifies that this server wrote its address file. */
 export const challengeHeader = "x-pinakes-challenge";
 export const proofHeader = "x-pinakes-proof";
 
@@ -35,8 +35,9 @@ function keyRoutes(identity: Identity): readonly Route[] {
       method: "POST",
       path: "/v1/keys",
       operationId: "createKey",
-      summary: "Make an API key; it is shown this once",
-      description: "An admin makes keys for the own workspace; the root token for any, which is made when it is new.",
+      summary: "Create an API key; its secret is shown once",
+      description:
+        "Admins create keys for their own workspace; the root token for any workspace, which is created if new.",
       tag: "identity",
       auth: "caller",
       body: z.strictObject({
@@ -73,10 +74,13 @@ function keyRoutes(identity: Identity): readonly Route[] {
       method: "GET",
       path: "/v1/keys",
       operationId: "listKeys",
-      summary: "The keys of a workspace, without their secrets",
+      summary: "List the keys of a workspace, without secrets",
       tag: "identity",
       auth: "caller",
-      query: z.object({ ...paging, workspace_id: z.string().optional().describe("With the root token: whose keys.") }),
+      query: z.object({
+        ...paging,
+        workspace_id: z.string().optional().describe("With the root token: the workspace of the keys."),
+      }),
       answers: { 200: { description: "A page.", schema: pageOf(Key) } },
       handler: async ({ auth, query }) => {
         const { items, cursor } = await identity.keys.list(auth, query);
@@ -87,12 +91,12 @@ function keyRoutes(identity: Identity): readonly Route[] {
       method: "DELETE",
       path: "/v1/keys/{kid}",
       operationId: "revokeKey",
-      summary: "Revoke a key, at once",
+      summary: "Revoke a key immediately",
       tag: "identity",
       auth: "caller",
       params: z.object({ kid: id.describe("Id of the key.") }),
-      query: z.object({ workspace_id: z.string().optional().describe("Only if it is a key of this workspace.") }),
-      answers: { 204: { description: "It opens nothing any more." } },
+      query: z.object({ workspace_id: z.string().optional().describe("Only if the key belongs to this workspace.") }),
+      answers: { 204: { description: "The key is revoked." } },
       handler: async ({ auth, params, query }) => {
         await identity.keys.revoke(auth, params.kid, query);
         return noContent();
@@ -107,14 +111,14 @@ function sessionRoutes(identity: Identity): readonly Route[] {
       method: "POST",
       path: "/v1/sessions",
       operationId: "createSession",
-      summary: "Sign in from a browser: the token that the server printed, or an API key",
+      summary: "Sign in from a browser with the printed root token or an API key",
       tag: "identity",
       auth: "public",
       audit: "sign_in",
       body: z.strictObject({ token: z.string() }),
       answers: {
         201: {
-          description: "A cookie, and the token that changes must carry as X-CSRF-Token.",
+          description: "A cookie, and the token that write requests must send as X-CSRF-Token.",
           schema: z.looseObject({ csrf_token: z.string() }),
         },
       },
@@ -136,7 +140,7 @@ function sessionRoutes(identity: Identity): readonly Route[] {
       auth: "caller",
       readOnlyOk: true,
       audit: "sign_out",
-      answers: { 204: { description: "The session is over." } },
+      answers: { 204: { description: "The session has ended." } },
       handler: async ({ header }) => {
         const cookie = cookieValue(header("cookie"));
         if (cookie !== undefined) await identity.sessions.end(cookie);
@@ -160,7 +164,7 @@ function sessionRoutes(identity: Identity): readonly Route[] {
   ];
 }
 
-/** Not `Secure`: the server itself speaks plain HTTP, on the own machine; a proxy with TLS adds it. */
+/** Not `Secure`: the server itself speaks plain HTTP, on the local machine; a proxy with TLS adds it. */
 function sessionCookie(value: string, expires: Date): string {
   return `${sessionCookieNameDefault}=${value}; Path=/; HttpOnly; SameSite=Strict; Expires=${expires.toUTCString()}`;
 }

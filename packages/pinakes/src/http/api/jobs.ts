@@ -17,7 +17,7 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
       method: "GET",
       path: "/v1/jobs",
       operationId: "listJobs",
-      summary: "Jobs of collections the caller may see, newest first",
+      summary: "List jobs of collections the caller may see, newest first",
       tag: "jobs",
       auth: "caller",
       query: z.object(paging),
@@ -28,7 +28,7 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
       method: "GET",
       path: "/v1/jobs/{jid}",
       operationId: "getJob",
-      summary: "A job: how far it is, and why it failed",
+      summary: "Get a job: its progress, and why it failed",
       tag: "jobs",
       auth: "caller",
       params,
@@ -39,7 +39,7 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
       method: "POST",
       path: "/v1/jobs/{jid}:retry",
       operationId: "retryJob",
-      summary: "Try a failed or cancelled job again",
+      summary: "Retry a failed or cancelled job",
       tag: "jobs",
       auth: "caller",
       params,
@@ -61,16 +61,16 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
       method: "GET",
       path: "/v1/events",
       operationId: "followEvents",
-      summary: "What happens in collections the caller may see, as server-sent events",
+      summary: "Stream events of collections the caller may see, as server-sent events",
       description:
-        "`document.status`, `collection.status`, `job.progress`, `job.done`. With Last-Event-ID it goes on after that event; without, from now.",
+        "`document.status`, `collection.status`, `job.progress`, `job.done`. Last-Event-ID resumes after that event; without it the stream starts now.",
       tag: "jobs",
       auth: "caller",
       answers: { 200: { description: "Events without end.", contentType: "text/event-stream" } },
       handler: (request) =>
         sse(request, async function* (lastEventId, signal) {
           for await (const event of knowledge.events(request.caller, { after: lastEventId, signal })) {
-            // A stream may outlive the key or session that opened it: what happens after its end is not told.
+            // A stream may outlive the key or session that opened it: nothing is sent after the credential ends.
             await identity.authenticate(credentialsOf(request));
             yield { id: event.id, event: event.type, data: event };
           }
@@ -79,7 +79,7 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
   ];
 }
 
-/** What the request came with; it was good when the stream began. */
+/** The credentials of the request, which were valid when the stream began. */
 export function credentialsOf({ header }: Pick<RouteRequest, "header">): Credentials {
   const bearer = (header("authorization") ?? "").trim().replace(/^Bearer +/i, "");
   const sessionCookie = cookieValue(header("cookie"));

@@ -38,20 +38,20 @@ function messageRoutes({ memories }: State): readonly Route[] {
       operationId: "appendMemories",
       summary: "Append a message, or several with { messages: […] }",
       description:
-        "Several are stored in their order, all or nothing, at most 20. What is left out is filled in; a parent must be there unless allow_dangling=true.",
+        "Several messages are stored in order and atomically, at most 20. Missing fields get defaults; a parent must exist unless allow_dangling=true.",
       tag: "memories",
       auth: "caller",
       idempotent: true,
       params: z.object({ aid }),
       query: z.object({
-        allow_dangling: queryFlag().optional().describe("Take a message whose parent is not there."),
+        allow_dangling: queryFlag().optional().describe("Accept a message whose parent does not exist."),
         ttl_unit: z.enum(ttlUnits).optional().describe("The same as in the messages."),
       }),
       body: z.looseObject({ ...newMessage, messages: several, items: several }),
       limits: { bodyBytesMax },
       answers: {
         201: {
-          description: "The message, or { items } where several were sent.",
+          description: "The message, or { items } if several were sent.",
           schema: z.union([Memory, z.object({ items: z.array(Memory) })]),
         },
       },
@@ -67,7 +67,7 @@ function messageRoutes({ memories }: State): readonly Route[] {
         if (body.content === undefined && messages !== undefined)
           return created({ items: await memories.appendMany(caller, p.aid, messages as never, options) });
         const [memory] = await memories.appendMany(caller, p.aid, [body as never], options);
-        invariant(memory !== undefined, "INTERNAL", "One message was appended, and none came back.");
+        invariant(memory !== undefined, "INTERNAL", "One message was appended, but none was returned.");
         return created(memory, {
           etag: memory._etag,
           location: `/v1/agents/${encodeURIComponent(p.aid)}/memories/${encodeURIComponent(memory.id)}`,
@@ -78,7 +78,7 @@ function messageRoutes({ memories }: State): readonly Route[] {
       method: "GET",
       path: "/v1/agents/{aid}/memories",
       operationId: "listMemories",
-      summary: "Messages of an agent",
+      summary: "List the messages of an agent",
       tag: "memories",
       auth: "caller",
       params: z.object({ aid }),
@@ -114,7 +114,7 @@ function oneRoutes({ memories }: State): readonly Route[] {
       operationId: "changeMemory",
       summary: "Change a message",
       description:
-        "Only what is named changes; metadata is changed property by property. With new content and no token_count the tokens are estimated anew.",
+        "Only the given properties change; metadata is merged property by property. New content without token_count is counted again.",
       conditional: true,
       body: z.strictObject({
         content: z.string().optional(),
@@ -124,7 +124,7 @@ function oneRoutes({ memories }: State): readonly Route[] {
         metadata: z.looseObject({}).optional(),
       }),
       limits: { bodyBytesMax },
-      answers: { 200: { description: "The message as it is now.", schema: Memory } },
+      answers: { 200: { description: "The message after the change.", schema: Memory } },
       handler: async ({ caller, params: p, body, ifMatch }) => {
         const memory = await memories.patch(caller, p.aid, p.id, body as never, { ifMatch });
         return ok(memory, { etag: memory._etag });
@@ -148,10 +148,10 @@ function oneRoutes({ memories }: State): readonly Route[] {
       method: "GET",
       path: `${path}/thread`,
       operationId: "getMemoryThread",
-      summary: "A message with what it answers and what answers it",
+      summary: "Get a message with its ancestors and replies",
       answers: {
         200: {
-          description: "Ancestors from the first one on, and children.",
+          description: "Ancestors from the root, and children.",
           schema: z.object({ ancestors: z.array(Memory), message: Memory, children: z.array(Memory) }),
         },
       },
@@ -165,14 +165,14 @@ function agentRoute({ memories }: State): Route {
     method: "GET",
     path: "/v1/agents",
     operationId: "listAgents",
-    summary: "The agents that have memories, in the order of their ids",
+    summary: "List the agents that have memories, ordered by id",
     description:
-      "What has ended, and nobody sees any more, is passed over, so much of it for each answer: a page may be short and still have a cursor.",
+      "Expired agents are skipped, a bounded number per request: a page may be short and still have a cursor.",
     tag: "memories",
     auth: "caller",
     query: z.object({
       ...paging,
-      limit: queryInteger().optional().describe("Agents on a page; 20 when absent, at most 100."),
+      limit: queryInteger().optional().describe("Agents per page; default 20, maximum 100."),
     }),
     answers: { 200: { description: "A page.", schema: pageOf(Agent) } },
     handler: async ({ caller, query, header }) => ok(await memories.agents(caller, { ...query, ...shown(header) })),
@@ -187,13 +187,13 @@ function sessionRoutes({ memories }: State): readonly Route[] {
       method: "GET",
       path: "/v1/agents/{aid}/sessions",
       operationId: "listSessions",
-      summary: "The sessions of an agent, in the order of their ids",
+      summary: "List the sessions of an agent, ordered by id",
       tag: "memories",
       auth: "caller",
       params: z.object({ aid }),
       query: z.object({
         ...paging,
-        limit: queryInteger().optional().describe("Sessions on a page; 20 when absent, at most 100."),
+        limit: queryInteger().optional().describe("Sessions per page; default 20, maximum 100."),
       }),
       answers: { 200: { description: "A page.", schema: pageOf(Session) } },
       handler: async ({ caller, params: p, query, header }) =>
@@ -203,7 +203,7 @@ function sessionRoutes({ memories }: State): readonly Route[] {
       method: "GET",
       path,
       operationId: "getSession",
-      summary: "A session, with the sum of its tokens",
+      summary: "Get a session with its total token count",
       tag: "memories",
       auth: "caller",
       params,
@@ -219,7 +219,10 @@ function sessionRoutes({ memories }: State): readonly Route[] {
       auth: "caller",
       params,
       answers: {
-        200: { description: "How many there were; 0 when it is repeated.", schema: z.object({ deleted: z.number() }) },
+        200: {
+          description: "The number of deleted messages; 0 if repeated.",
+          schema: z.object({ deleted: z.number() }),
+        },
       },
       handler: async ({ caller, params: p }) => ok(await memories.deleteSession(caller, p.aid, p.sid)),
     }),
@@ -227,7 +230,7 @@ function sessionRoutes({ memories }: State): readonly Route[] {
       method: "GET",
       path: `${path}/messages`,
       operationId: "listSessionMessages",
-      summary: "The messages of a session in order",
+      summary: "List the messages of a session in order",
       tag: "memories",
       auth: "caller",
       params,
@@ -240,15 +243,15 @@ function sessionRoutes({ memories }: State): readonly Route[] {
       method: "POST",
       path: `${path}:fork`,
       operationId: "forkSession",
-      summary: "Copy a session, up to one of its messages, into a new one",
-      description: "Repeating it completes a fork that was interrupted, and changes nothing where it is complete.",
+      summary: "Copy a session, up to a given message, into a new one",
+      description: "Repeating the request completes an interrupted fork, and changes nothing if it is complete.",
       tag: "memories",
       auth: "caller",
       idempotent: true,
       params,
       body: z.strictObject({
         session_id: sid,
-        up_to: mid.optional().describe("The last message that is copied; all when absent."),
+        up_to: mid.optional().describe("The last message to copy; default: all."),
       }),
       answers: { 201: { description: "The new session.", schema: Session } },
       handler: async ({ caller, params: p, body }) =>
@@ -265,9 +268,9 @@ function recallRoutes({ memories }: State): readonly Route[] {
       method: "GET",
       path: "/v1/agents/{aid}/sessions/{sid}/context",
       operationId: "getContext",
-      summary: "The messages of a session that fit into a number of tokens",
+      summary: "Get the messages of a session that fit a token budget",
       description:
-        "The system messages that open the session stay; then the newest without a gap, or the most relevant. A tool call and its results are all in or all out. In the order in which things were said.",
+        "System messages at the start of the session are kept; then the newest without a gap, or the most relevant. A tool call and its results are included or omitted together. In chronological order.",
       tag: "memories",
       auth: "caller",
       params: z.object({ aid, sid }),
@@ -296,7 +299,7 @@ function recallRoutes({ memories }: State): readonly Route[] {
       method: "POST",
       path: "/v1/memories:search",
       operationId: "searchMemories",
-      summary: "Search messages by words, by meaning, or both",
+      summary: "Search messages by keyword, vector, or both",
       tag: "memories",
       auth: "caller",
       readOnlyOk: true,
@@ -307,12 +310,12 @@ function recallRoutes({ memories }: State): readonly Route[] {
         mode: z
           .enum(memorySearchModes)
           .optional()
-          .describe("`hybrid` when absent; `keyword` where no embedding model is configured."),
-        limit: z.number().int().optional().describe("Hits; 10 when absent, at most 100."),
+          .describe("Default `hybrid`; `keyword` if no embedding model is configured."),
+        limit: z.number().int().optional().describe("Maximum number of hits; default 10, maximum 100."),
       }),
       answers: {
         200: {
-          description: "The best first; `incomplete` when not all messages are in the index yet.",
+          description: "Best first; `incomplete` if some messages are not indexed yet.",
           schema: z.object({
             hits: z.array(z.object({ memory: Memory, score: z.number() })),
             mode_used: z.enum(memorySearchModes),

@@ -27,7 +27,7 @@ export const Memory = shape<wire.Stored<wire.Memory>>()(
       metadata: z.looseObject({}),
       created_at: z.string(),
       ttl: z.number().optional(),
-      ttl_unit: z.literal("session").optional().describe("Of a session that ends as a unit."),
+      ttl_unit: z.literal("session").optional().describe("Of a session that expires as a whole."),
       _etag: z.string(),
       _ts: z.number(),
     })
@@ -48,12 +48,12 @@ export const Session = shape<wire.Session>()(
       first_message_at: z.string().nullable(),
       last_message_at: z.string().nullable(),
       forked_from: z.string().optional(),
-      ttl_unit: z.enum(ttlUnits).describe("`session`: the whole session ends at once, so long after its last message."),
+      ttl_unit: z.enum(ttlUnits).describe("`session`: the whole session expires this long after its last message."),
     })
     .meta({ id: "Session" }),
 );
 
-/** In the order of the source document: an answer then has what was sent in the order in which it was sent. What is wrong the feature tells. */
+/** In the property order of the request: responses return properties in the order in which they were sent. The feature validates. */
 export const newMessage = {
   id: z.json().optional(),
   agent_id: z.json().optional(),
@@ -66,15 +66,15 @@ export const newMessage = {
     .describe(`One of ${messageTypes.join(", ")}.`),
   timestamp: z.json().optional().describe("Now when absent."),
   relevance_score: z.json().optional().describe("0–1; 0.5 when absent."),
-  token_count: z.json().optional().describe("Estimated from the content when absent."),
-  parent_message_id: z.json().optional().describe("The message it answers."),
+  token_count: z.json().optional().describe("Default: estimated from the content."),
+  parent_message_id: z.json().optional().describe("The message it replies to."),
   metadata: z.json().optional(),
   created_at: z.json().optional(),
-  ttl: z.json().optional().describe("Seconds; -1: never. 90 days when absent."),
+  ttl: z.json().optional().describe("Seconds; -1: never. Default 90 days."),
   ttl_unit: z
     .enum(ttlUnits)
     .optional()
-    .describe("With the first message of a session; `session`: all its messages end together."),
+    .describe("With the first message of a session; `session`: all its messages expire together."),
 };
 
 export const several = z
@@ -83,18 +83,18 @@ export const several = z
   .describe("Several messages, under either name, instead of one.");
 
 export const paging = {
-  limit: queryInteger().optional().describe("Messages on a page; 100 when absent, at most 1,000."),
-  cursor: z.string().optional().describe("`next_cursor` of the page before."),
+  limit: queryInteger().optional().describe("Messages per page; default 100, maximum 1,000."),
+  cursor: z.string().optional().describe("`next_cursor` of the previous page."),
 };
 
 export const inSession = {
   message_type: z.enum(messageTypes).optional(),
-  sort: z.enum(memorySorts).optional().describe("`timestamp` when absent; `relevance`: the best first."),
+  sort: z.enum(memorySorts).optional().describe("Default `timestamp`; `relevance`: best first."),
   order: z.enum(sortOrders).optional(),
   ...paging,
 };
 
-/** What a list must show, from the client's own writes. */
+/** Read-your-writes: the lists include the client's own writes. */
 export const shown = (header: (name: string) => string | undefined) => ({
   session: sessionsOf(header(sessionTokenHeader), "agent-memories"),
 });

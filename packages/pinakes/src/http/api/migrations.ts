@@ -1,4 +1,4 @@
-/** Migrations over HTTP: planned, copied, proved, switched to; for admins, and for who moves a collection of their own. Each step is work that the record tells the state of. */
+/** Migrations over HTTP: plan, copy, verify, switch. For admins, and for users who move a collection of their own. Each step runs in the background; the record has its state. */
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
 import { pageOf, shape } from "../../contract/index.ts";
@@ -42,13 +42,13 @@ const Migration = shape<
       retain_until: z
         .string()
         .nullable()
-        .describe("Until when the old form is kept after the switch; null before it, and after a rollback."),
+        .describe("How long the old form is kept after the switch; null before it, and after a rollback."),
       trash_until: z
         .string()
         .nullable()
         .optional()
         .describe(
-          "After a rollback, of one that is asked for by its id: until when what it made is in the trash; its units say which collections.",
+          "After a rollback, in a single GET: when the latest of its collections in the trash is purged; its units say which collections.",
         ),
     })
     .meta({ id: "Migration" }),
@@ -66,32 +66,32 @@ const Unit = shape<
       hash: z.string(),
       held_count: z.number().nullable(),
       held_hash: z.string().nullable(),
-      copied: z.number().describe("Rows that are known to be here."),
+      copied: z.number().describe("Number of rows known to be copied."),
       repository_id: z.string().nullable(),
       incarnation: z
         .string()
         .nullable()
-        .describe("Which life the collection is: the trash may have several of one id."),
+        .describe("The incarnation of the collection: the trash may hold several of one id."),
       trash_until: z
         .string()
         .nullable()
         .describe(
-          "After a rollback: until when the collection that it made is in the trash; null when it is not there.",
+          "After a rollback: when the collection that it created is purged from the trash; null if it is not there.",
         ),
     })
     .meta({ id: "MigrationUnit" }),
 );
 
 const steps = [
-  ["plan", "planMigration", "Look at the source again, after its problems were mended"],
-  ["copy", "copyMigration", "Register the collections, hold them, and copy what is missing"],
+  ["plan", "planMigration", "Plan again, after problems in the source were fixed"],
+  ["copy", "copyMigration", "Register the collections, hold them, and copy missing rows"],
   ["validate", "validateMigration", "Compare counts and content hashes of both sides"],
-  ["cutover", "cutOverMigration", "Compare once more, and open the collections for writers"],
+  ["cutover", "cutOverMigration", "Compare once more, and open the collections for writes"],
 ] as const;
 
 const begun = (migration: MigrationView) =>
   accepted(migration, { location: `/v1/migrations/${migration.migration_id}` });
-const answers = { 202: { description: "The migration; its state says how far it is.", schema: Migration } };
+const answers = { 202: { description: "The migration and its state.", schema: Migration } };
 
 export function migrationRoutes(migrations: Migrations): readonly Route[] {
   return [...recordRoutes(migrations), ...stepRoutes(migrations)];
@@ -103,9 +103,9 @@ function recordRoutes(migrations: Migrations): readonly Route[] {
       method: "POST",
       path: "/v1/migrations",
       operationId: "createMigration",
-      summary: "Plan a migration: what is there, counted and hashed; nothing is changed",
+      summary: "Plan a migration: inventory, counts and hashes; nothing is changed",
       description:
-        "For admins; a collection goes to another id or repository (`kind` collection) also for whoever may manage it and may make collections there. That migration is then theirs to see and to carry on.",
+        "Admins only; moving a collection to another id or repository (`kind` collection) is also open to users who may manage it and create collections there. Such a migration is visible to its creator, who can continue it.",
       tag,
       auth: "caller",
       idempotent: true,
@@ -113,16 +113,19 @@ function recordRoutes(migrations: Migrations): readonly Route[] {
         source: z
           .record(z.string(), z.json())
           .describe(
-            "`kind` is triples, rows, chroma, qdrant, milvus, unregistered, collection or lisa; the rest is in docs/migrations.md.",
+            "`kind` is triples, rows, chroma, qdrant, milvus, unregistered, collection or lisa; the other fields are in docs/migrations.md.",
           ),
         retain_days: z
           .number()
           .int()
           .optional()
           .describe(
-            "How long the old form is kept after the switch; 30 when absent. Not of a collection, which is kept in the trash.",
+            "How long the old form is kept after the switch; default 30. Not for a collection, which is kept in the trash.",
           ),
-        auto: z.boolean().optional().describe("Copy, compare and switch by itself, as long as all is well."),
+        auto: z
+          .boolean()
+          .optional()
+          .describe("Copy, compare and switch automatically, as long as there are no problems."),
       }),
       answers,
       handler: async ({ caller, body }) => begun(await migrations.create(caller, body)),
@@ -131,7 +134,7 @@ function recordRoutes(migrations: Migrations): readonly Route[] {
       method: "GET",
       path: "/v1/migrations",
       operationId: "listMigrations",
-      summary: "Migrations of the workspace, newest first",
+      summary: "List the migrations of the workspace, newest first",
       tag,
       auth: "caller",
       query: z.object(paging),
@@ -142,7 +145,7 @@ function recordRoutes(migrations: Migrations): readonly Route[] {
       method: "GET",
       path: "/v1/migrations/{mid}",
       operationId: "getMigration",
-      summary: "A migration: its state, its problems, how far it is",
+      summary: "Get a migration: state, problems, progress",
       tag,
       auth: "caller",
       params,
@@ -153,7 +156,7 @@ function recordRoutes(migrations: Migrations): readonly Route[] {
       method: "GET",
       path: "/v1/migrations/{mid}/units",
       operationId: "listMigrationUnits",
-      summary: "What becomes a collection each, with counts and hashes of both sides",
+      summary: "List the units of a migration, one per future collection, with counts and hashes of both sides",
       tag,
       auth: "caller",
       params,
@@ -183,7 +186,7 @@ function stepRoutes(migrations: Migrations): readonly Route[] {
       method: "POST",
       path: "/v1/migrations/{mid}:finish",
       operationId: "finishMigration",
-      summary: "End a migration; the old form is removed only when that is asked for",
+      summary: "Finish a migration; the old form is removed only on request",
       tag,
       auth: "caller",
       params,
@@ -200,13 +203,16 @@ function stepRoutes(migrations: Migrations): readonly Route[] {
       method: "POST",
       path: "/v1/migrations/{mid}:rollback",
       operationId: "rollBackMigration",
-      summary: "Make the old form whole again, and take the new one away",
+      summary: "Roll back: restore the old form and remove the new one",
       tag,
       auth: "caller",
       params,
       body: z
         .strictObject({
-          force: z.boolean().optional().describe("Also where something was written since; it goes to the trash."),
+          force: z
+            .boolean()
+            .optional()
+            .describe("Also if the new form was written since; those writes go to the trash."),
         })
         .optional(),
       answers,

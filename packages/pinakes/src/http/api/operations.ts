@@ -6,7 +6,7 @@ import type { Knowledge } from "../../knowledge/index.ts";
 import { accepted, defineRoute, ok, type Route } from "../framework/index.ts";
 import { id, Operation, paging } from "./schemas.ts";
 
-const params = z.object({ oid: id.describe("Id of the operation, which is that of its job.") });
+const params = z.object({ oid: id.describe("Id of the operation, which is also the id of its job.") });
 
 export function operationRoutes(knowledge: Knowledge): readonly Route[] {
   return [
@@ -14,14 +14,14 @@ export function operationRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/operations",
       operationId: "listOperations",
-      summary: "What is done to collections in all stores, newest first",
+      summary: "List operations on collections in all stores, newest first",
       description:
-        "Those of collections the caller may see, and the caller's own. A finished one can be looked at for 90 days.",
+        "Operations of collections the caller may see, and the caller's own. A finished one can be read for 90 days.",
       tag: "jobs",
       auth: "caller",
       query: z.object({
         status: z.enum(operationStatuses).optional(),
-        collection: z.string().optional().describe("On any life of the collection with this id."),
+        collection: z.string().optional().describe("On any incarnation of the collection with this id."),
         repository: z.string().optional().describe("`me` is the caller's own."),
         ...paging,
       }),
@@ -32,8 +32,7 @@ export function operationRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/operations/{oid}",
       operationId: "getOperation",
-      summary:
-        "An operation: what each store deleted, what remains, how long it took, how often it was tried, and why it failed",
+      summary: "Get an operation: per store what was deleted, what remains, duration, attempts and errors",
       tag: "jobs",
       auth: "caller",
       params,
@@ -44,12 +43,12 @@ export function operationRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: "/v1/operations/{oid}:retry",
       operationId: "retryOperation",
-      summary: "Try what failed again, at once",
-      description: "For admins, and for who started it.",
+      summary: "Retry failed stores immediately",
+      description: "For admins, and the user who started it.",
       tag: "jobs",
       auth: "caller",
       params,
-      answers: { 202: { description: "The operation, under way again.", schema: Operation } },
+      answers: { 202: { description: "The operation, running again.", schema: Operation } },
       handler: async ({ caller, params: p }) => accepted(await knowledge.operations.retry(caller, p.oid)),
     }),
   ];

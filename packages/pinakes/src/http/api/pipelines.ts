@@ -32,15 +32,15 @@ const Plan = shape<wire.PipelinePlan, "add" | "replace" | "remove" | "keep" | "s
 );
 
 export const newPipeline = z.strictObject({
-  trigger: z.enum(pipelineTriggers).describe("When a file changes, or at certain times."),
+  trigger: z.enum(pipelineTriggers).describe("When a file changes, or on a schedule."),
   source: z.string().describe("`file:/folder` or `s3://bucket/prefix`."),
-  schedule: z.string().nullable().optional().describe("Cron in UTC, or daily, hourly, weekly; daily when absent."),
-  auto_remove: z.boolean().optional().describe("Whether a document goes when its file is gone; false when absent."),
+  schedule: z.string().nullable().optional().describe("Cron in UTC, or daily, hourly, weekly; default daily."),
+  auto_remove: z.boolean().optional().describe("Whether a document is deleted when its file is gone; default false."),
   chunking_strategy: chunkingInput.optional(),
   max_removal_share: z
     .number()
     .optional()
-    .describe("A run that would remove more than this share stops instead; 0.5 when absent."),
+    .describe("A run that would remove more than this share stops instead; default 0.5."),
 });
 
 export function pipelineRoutes(knowledge: Knowledge): readonly Route[] {
@@ -53,9 +53,9 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: all,
       operationId: "createPipeline",
-      summary: "Keep a collection in step with a folder or a prefix of a bucket",
+      summary: "Create a pipeline that keeps a collection in sync with a folder or bucket prefix",
       description:
-        "Sources are those that the operator of the server opened. A pipeline is never changed: delete it and make another.",
+        "Sources must be allowed by the operator of the server. Pipelines are immutable: delete and create a new one to change it.",
       tag: "pipelines",
       auth: "caller",
       idempotent: true,
@@ -69,7 +69,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: all,
       operationId: "listPipelines",
-      summary: "The pipelines of a collection",
+      summary: "List the pipelines of a collection",
       tag: "pipelines",
       auth: "caller",
       params: z.object({ rid, cid }),
@@ -84,7 +84,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "pipelines",
       auth: "caller",
       params,
-      answers: { 200: { description: "The pipeline as it was.", schema: Pipeline } },
+      answers: { 200: { description: "The deleted pipeline.", schema: Pipeline } },
       handler: async ({ caller, params: p }) => ok(await knowledge.pipelines.delete(caller, p.rid, p.cid, p.pid)),
     }),
   ];
@@ -96,7 +96,7 @@ function runRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: `${one}:plan`,
       operationId: "planPipeline",
-      summary: "What a run would do; nothing is changed",
+      summary: "Preview a run; nothing is changed",
       tag: "pipelines",
       auth: "caller",
       params,
@@ -113,10 +113,10 @@ function runRoutes(knowledge: Knowledge): readonly Route[] {
       params,
       body: z
         .strictObject({
-          force: z.boolean().optional().describe("Also when more would be removed than the guard allows."),
+          force: z.boolean().optional().describe("Run even if the guard against mass removal would stop it."),
         })
         .optional(),
-      answers: { 202: { description: "The job that does it.", schema: Job } },
+      answers: { 202: { description: "The job.", schema: Job } },
       handler: async ({ caller, params: p, body }) => {
         const job = await knowledge.pipelines.run(caller, p.rid, p.cid, p.pid, body ?? {});
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });
@@ -126,14 +126,14 @@ function runRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: `${one}:notify`,
       operationId: "notifyPipeline",
-      summary: "Tell a pipeline of changed files, as S3 and EventBridge write it",
+      summary: "Notify a pipeline of changed files, in the format of S3 or EventBridge",
       tag: "pipelines",
       auth: "caller",
       params,
       body: z.json(),
       answers: {
         202: {
-          description: "How many files are its own, and the job.",
+          description: "The number of files that belong to the pipeline, and the job.",
           schema: z.looseObject({ accepted: z.number(), ignored: z.number() }),
         },
       },

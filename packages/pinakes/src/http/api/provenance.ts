@@ -1,4 +1,4 @@
-/** Where a triple comes from, over HTTP. */
+/** The provenance of a triple, over HTTP. */
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
 import { jsonObject, shape } from "../../contract/index.ts";
@@ -10,7 +10,7 @@ const Provenance = shape<wire.Provenance>()(
   z
     .looseObject({
       triple: z.looseObject({}),
-      asserted: z.boolean().describe("Somebody stated it without a document."),
+      asserted: z.boolean().describe("The triple was asserted directly, without a document."),
       sources: z.array(
         z.looseObject({
           document_id: z.string(),
@@ -34,7 +34,7 @@ export function provenanceRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/repositories/{rid}/collections/{cid}/triples/provenance",
       operationId: "tripleProvenance",
-      summary: "Which passages of which documents state a triple",
+      summary: "List the chunks and documents that state a triple",
       tag: "graph",
       auth: "caller",
       params: z.object({ rid, cid }),
@@ -42,10 +42,10 @@ export function provenanceRoutes(knowledge: Knowledge): readonly Route[] {
         s: z.string().describe("`<iri>` or `_:label`"),
         p: z.string().describe("`<iri>`"),
         o: z.string().describe('`<iri>`, `"words"`, `"words"@en`, `"1"^^xsd:integer` or `_:label`'),
-        g: z.string().optional().describe("The graph: `<iri>`; the one without a name when absent."),
+        g: z.string().optional().describe("The graph: `<iri>`; default: the default graph."),
       }),
       answers: {
-        200: { description: "Its passages, each with its place in the text of a version.", schema: Provenance },
+        200: { description: "Its chunks, each with its position in the text of a version.", schema: Provenance },
       },
       handler: async ({ caller, params, query }) =>
         ok(await knowledge.search.provenance(caller, params.rid, params.cid, query)),

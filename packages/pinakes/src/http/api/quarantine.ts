@@ -1,4 +1,4 @@
-/** The quarantine over HTTP: what repairs took away, and the way back. */
+/** The quarantine over HTTP: data that repairs removed, and its restore. */
 import { quarantineKinds } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
@@ -13,15 +13,15 @@ const QuarantineEntry = shape<wire.QuarantineEntry>()(
       entry_id: z.string(),
       kind: z.enum(quarantineKinds),
       store: z.string(),
-      repository_id: z.string().describe("Empty where no record names the collection."),
+      repository_id: z.string().describe("Empty if no record names the collection."),
       collection_id: z.string(),
       incarnation: z.string(),
       document_id: z.string().nullable(),
       target: z.string().describe("The key of the file, the name of the vectors, or the source of the triples."),
       detail: z.string(),
-      count: z.number().describe("Files, passages, triples or rows."),
-      bytes: z.number().describe("Of the copy; 0 where the data stays in its place."),
-      job_id: z.string().nullable().describe("The repair that took it away."),
+      count: z.number().describe("Files, chunks, triples or rows."),
+      bytes: z.number().describe("Size of the copy; 0 if the data stays in place."),
+      job_id: z.string().nullable().describe("The repair that removed it."),
       quarantined_at: z.string(),
       expires_at: z.string(),
       restored_at: z.string().nullable(),
@@ -37,14 +37,14 @@ export function quarantineRoutes({ quarantine }: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/quarantine",
       operationId: "listQuarantine",
-      summary: "What repairs took away",
-      description: "For admins. Entries expire after 30 days, or what PINAKES_QUARANTINE_DAYS says.",
+      summary: "List data that repairs removed",
+      description: "Admins only. Entries expire after 30 days (PINAKES_QUARANTINE_DAYS).",
       tag: "operation",
       auth: "caller",
       query: z.strictObject({
         ...paging,
         repository: z.string().optional().describe("With `collection`."),
-        collection: z.string().optional().describe("Only what was taken from this collection."),
+        collection: z.string().optional().describe("Only entries of this collection."),
       }),
       answers: {
         200: {
@@ -58,7 +58,7 @@ export function quarantineRoutes({ quarantine }: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/quarantine/{qid}",
       operationId: "getQuarantineEntry",
-      summary: "One entry of the quarantine",
+      summary: "Get an entry of the quarantine",
       tag: "operation",
       auth: "caller",
       params,
@@ -69,9 +69,8 @@ export function quarantineRoutes({ quarantine }: Knowledge): readonly Route[] {
       method: "POST",
       path: "/v1/quarantine/{qid}:restore",
       operationId: "restoreQuarantineEntry",
-      summary: "Write it back where it was",
-      description:
-        "For admins. Can be repeated. 409 where something else stands in its place now, or its collection does not take it.",
+      summary: "Restore an entry to its original location",
+      description: "Admins only. Idempotent. 409 if the location is in use, or its collection does not accept it.",
       tag: "operation",
       auth: "caller",
       params,
@@ -82,7 +81,7 @@ export function quarantineRoutes({ quarantine }: Knowledge): readonly Route[] {
       method: "DELETE",
       path: "/v1/quarantine/{qid}",
       operationId: "dropQuarantineEntry",
-      summary: "Remove it for good, before it expires",
+      summary: "Permanently remove an entry before it expires",
       tag: "operation",
       auth: "caller",
       params,

@@ -1,4 +1,4 @@
-/** Queues and figures, for those who look after a workspace. */
+/** Queues and usage, for operators of a workspace. */
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
 import { jsonValue, shape } from "../../contract/index.ts";
@@ -13,8 +13,8 @@ const Dead = shape<wire.DeadLetter, "dead_at" | "failures">()(
   z
     .looseObject({
       dead_id: z.string(),
-      document_id: z.string().optional().describe("Of the queue of documents."),
-      message: jsonValue().optional().describe("Of a queue of the lifecycle or of the drop box: what was sent."),
+      document_id: z.string().optional().describe("In the queue of documents."),
+      message: jsonValue().optional().describe("The message, in a queue of the lifecycle or the drop box."),
       cause: z.string(),
       reason: z.string().nullable(),
     })
@@ -27,13 +27,13 @@ const Queue = shape<wire.Queue>()(
       waiting: z.number(),
       in_progress: z.number(),
       failed: z.number(),
-      dead: z.number().nullable().describe("Null where it cannot be known which dead letters are the workspace's own."),
+      dead: z.number().nullable().describe("Null if the dead letters of the workspace cannot be counted."),
       dead_unknown: z.string().optional().describe("Why `dead` is null."),
       oldest_age_seconds: z
         .number()
         .nullable()
         .describe(
-          "Age of the oldest of what waits or is in progress; a document's since its upload, or since it was touched last where it is cut anew.",
+          "Age of the oldest waiting or running entry; for a document since its upload, or since its last heartbeat if it is being chunked again.",
         ),
     })
     .meta({ id: "Queue" }),
@@ -42,9 +42,9 @@ const DeletionLag = shape<wire.DeletionLag>()(
   z
     .object({
       unfinished: z.number().describe("Deletes that some store has not confirmed yet."),
-      failed: z.number().describe("Those of them that some store has failed at again and again."),
-      lag_seconds: z.number().describe("Age of the oldest; 0 where there is none."),
-      limit_seconds: z.number().describe("The age at which it is warned of."),
+      failed: z.number().describe("Deletes that some store failed repeatedly."),
+      lag_seconds: z.number().describe("Age of the oldest one; 0 if there is none."),
+      limit_seconds: z.number().describe("The age at which the alarm fires."),
       oldest: z
         .object({
           operation_id: z.string(),
@@ -53,7 +53,7 @@ const DeletionLag = shape<wire.DeletionLag>()(
           created_at: z.string(),
         })
         .nullable(),
-      warning: z.string().nullable().describe("null: all is well."),
+      warning: z.string().nullable().describe("null: no alarm fires."),
     })
     .meta({ id: "DeletionLag" }),
 );
@@ -67,7 +67,7 @@ function lagRoute({ knowledge, deletionLagSecondsMax }: Pick<Pinakes, "knowledge
     method: "GET",
     path: "/v1/operations:lag",
     operationId: "getDeletionLag",
-    summary: "How far the workspace's deletes are behind, and whether that is too long",
+    summary: "The deletion lag of the workspace, and whether its alarm fires",
     tag: "operation",
     auth: "caller",
     answers: { 200: { description: "The lag.", schema: DeletionLag } },
@@ -81,18 +81,17 @@ function queueRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/queues",
       operationId: "listQueues",
-      summary:
-        "Queues, as far as the workspace is in them: that of documents, one for each store that takes part in deletes, and that of its drop box",
+      summary: "List the queues of the workspace: documents, one per participant store, and the drop box",
       tag: "operation",
       auth: "caller",
-      answers: { 200: { description: "Each queue with its numbers.", schema: z.object({ items: z.array(Queue) }) } },
+      answers: { 200: { description: "Each queue with its counters.", schema: z.object({ items: z.array(Queue) }) } },
       handler: async ({ caller }) => ok({ items: await knowledge.queues(caller) }),
     }),
     defineRoute({
       method: "GET",
       path: "/v1/queues/{q}/dead",
       operationId: "listDeadLetters",
-      summary: "What was given up, and why",
+      summary: "List dead letters with their reasons",
       tag: "operation",
       auth: "caller",
       params: z.object({ q }),
@@ -107,7 +106,9 @@ function queueRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "operation",
       auth: "caller",
       params,
-      answers: { 202: { description: "It is back in the queue.", schema: z.object({ status: z.literal("queued") }) } },
+      answers: {
+        202: { description: "The message is queued again.", schema: z.object({ status: z.literal("queued") }) },
+      },
       handler: async ({ caller, params: p }) => {
         await knowledge.queue.redrive(caller, p.q, p.dead);
         return accepted({ status: "queued" });
@@ -121,7 +122,7 @@ function queueRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "operation",
       auth: "caller",
       params,
-      answers: { 204: { description: "It is gone; what it was about stays as it is." } },
+      answers: { 204: { description: "The dead letter is removed; the resource it names is unchanged." } },
       handler: async ({ caller, params: p }) => {
         await knowledge.queue.discard(caller, p.q, p.dead);
         return noContent();
@@ -136,13 +137,13 @@ function figureRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/stats",
       operationId: "getStats",
-      summary: "What the workspace did over time",
+      summary: "Activity of the workspace over time",
       tag: "operation",
       auth: "caller",
       query: z.object({
-        from: z.string().optional().describe("An hour before `to` when absent."),
+        from: z.string().optional().describe("Default: an hour before `to`."),
         to: z.string().optional().describe("Now when absent."),
-        step: queryInteger().optional().describe("Seconds, a multiple of 60; 60 when absent."),
+        step: queryInteger().optional().describe("Seconds, a multiple of 60; default 60."),
       }),
       answers: {
         200: {

@@ -12,15 +12,15 @@ const fields = {
   allow_user_collections: z
     .boolean()
     .optional()
-    .describe("Whether who is no admin may make collections; true when absent."),
+    .describe("Whether users who are not admins may create collections; default true."),
   auto_create: z
     .boolean()
     .optional()
-    .describe("Whether a document for a collection that is not there makes it; false when absent."),
+    .describe("Whether a document for a missing collection creates it; default false."),
   create_on_query: z
     .boolean()
     .optional()
-    .describe("Whether a query for a collection that is not there makes it; false when absent."),
+    .describe("Whether a query for a missing collection creates it; default false."),
   chunking_strategy: chunkingInput.optional(),
   graph: graphInput.optional(),
   metadata: metadataInput.optional(),
@@ -41,7 +41,7 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       idempotent: true,
       body: z.strictObject({ repository_id: z.string().optional(), embedding_model: z.string().optional(), ...fields }),
-      answers: { 201: { description: "The repository, with its default collection made.", schema: Repository } },
+      answers: { 201: { description: "The repository, with its default collection.", schema: Repository } },
       handler: async ({ caller, body }) => {
         const repository = await knowledge.repositories.create(caller, body);
         return created(repository, { etag: repository.etag, location: `/v1/repositories/${repository.repository_id}` });
@@ -51,11 +51,11 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/repositories",
       operationId: "listRepositories",
-      summary: "The repositories the caller may see, newest first",
+      summary: "List the repositories the caller may see, newest first",
       tag: "repositories",
       auth: "caller",
       query: z.object({
-        include_total: queryFlag().optional().describe("Adds how many there are on all pages."),
+        include_total: queryFlag().optional().describe("Adds the total number over all pages."),
         ...paging,
       }),
       answers: { 200: { description: "A page.", schema: pageOf(Repository) } },
@@ -90,7 +90,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       conditional: true,
       params: z.object({ rid }),
       body: z.looseObject(fields),
-      answers: { 200: { description: "The repository as it is now.", schema: Repository } },
+      answers: { 200: { description: "The repository after the change.", schema: Repository } },
       handler: async ({ caller, params, body, ifMatch }) => {
         const repository = await knowledge.repositories.update(caller, params.rid, body, ifMatch);
         return ok(repository, { etag: repository.etag });
@@ -100,13 +100,13 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       method: "DELETE",
       path: "/v1/repositories/{rid}",
       operationId: "deleteRepository",
-      summary: "Delete a repository with all its collections, for good",
+      summary: "Permanently delete a repository with all its collections",
       tag: "repositories",
       auth: "caller",
       conditional: true,
       params: z.object({ rid }),
       query: z.object({ confirm: z.string().optional().describe("The id of the repository.") }),
-      answers: { 202: { description: "The job that does it.", schema: Job } },
+      answers: { 202: { description: "The job.", schema: Job } },
       handler: async ({ caller, params, query, ifMatch }) => {
         const job = await knowledge.repositories.delete(caller, params.rid, query.confirm, ifMatch);
         return accepted(job, { location: `/v1/jobs/${job.job_id}` });

@@ -1,4 +1,4 @@
-/** The shapes of `/v1` for the reference and for validation. Those of repositories, collections and documents stand beside their views. */
+/** The shapes of `/v1` for OpenAPI and validation. Those of repositories, collections and documents are beside their views. */
 import { z } from "zod";
 import type * as wire from "@pinakes/client";
 import {
@@ -26,42 +26,42 @@ export const cid = id.describe("Id of the collection.");
 export const did = id.describe("Id of the document.");
 
 export const paging = {
-  limit: queryInteger().optional().describe("Items on a page; 20 when absent, at most 100."),
-  cursor: z.string().optional().describe("`next_cursor` of the page before."),
+  limit: queryInteger().optional().describe("Items per page; default 20, maximum 100."),
+  cursor: z.string().optional().describe("`next_cursor` of the previous page."),
 };
 
 const json = jsonObject();
 
-/** Checked by the feature, which takes three spellings of it. */
+/** Validated by the feature, which accepts three spellings. */
 export const chunkingInput = z
   .json()
   .describe(
-    "`{ type, unit, chunk_size, chunk_overlap, separators }`; also as LISA writes it. null: as the parent has it.",
+    "`{ type, unit, chunk_size, chunk_overlap, separators }`; LISA's spelling is accepted, too. null: inherited.",
   );
 
-/** Checked by the feature. */
+/** Validated by the feature. */
 export const graphInput = z
   .json()
   .describe(
-    "What of documents goes into the graph: `{ extract: off | structured | cooccurrence | llm, key, model, entity_types }`. null: as the parent has it.",
+    "What documents contribute to the graph: `{ extract: off | structured | cooccurrence | llm, key, model, entity_types }`. null: inherited.",
   );
 
 export const metadataInput = z.strictObject({ tags: z.array(z.string()).optional(), custom_fields: json.optional() });
 export const groupsInput = z
   .array(z.string())
   .nullable()
-  .describe("Groups that may use it; null or []: as the parent, or everybody in the workspace.");
+  .describe("Groups with access; null or []: inherited, or everyone in the workspace.");
 
 export const Citation = shape<wire.Citation>()(
   z
     .object({
       repository_id: z.string(),
       collection_id: z.string(),
-      document_id: z.string().describe("Empty for a row that a caller embedded itself."),
+      document_id: z.string().describe("Empty for raw vectors."),
       row_id: z
         .string()
         .optional()
-        .describe("Of a row that a caller embedded itself: it is of no document, and its quote is its own text."),
+        .describe("For raw vectors: the row belongs to no document, and the quote is its own text."),
       filename: z.string(),
       version: z.number(),
       page: z.number().optional(),
@@ -84,7 +84,7 @@ export const Hit = shape<wire.Hit, "more" | "explain">()(
       score: z
         .number()
         .describe(
-          "0…1, with one meaning for all questions and collections: how likely the passage answers the question.",
+          "Calibrated score, 0…1, comparable across questions and collections: the probability that the chunk answers the question.",
         ),
       scores: z
         .object({
@@ -93,44 +93,37 @@ export const Hit = shape<wire.Hit, "more" | "explain">()(
           graph: z.number().optional(),
           fused: z.number().optional(),
         })
-        .describe(
-          "What the ranking was made of: cosine, BM25, the graph's share, and `fused`, by which hybrid searches order their hits.",
-        ),
+        .describe("Parts of the ranking: cosine, BM25, the share of the graph, and `fused`, which orders hybrid hits."),
       metadata: json,
-      source: z
-        .string()
-        .optional()
-        .describe("Where the document came from; absent for a row that a caller embedded itself."),
+      source: z.string().optional().describe("Where the document came from; absent for raw vectors."),
       citation: Citation,
     })
     .meta({ id: "Hit" }),
 );
 
-/** What a query of several collections may ask for beside what it finds … */
+/** Extra fields that a query of several collections may request … */
 export const queryWishes = {
   include_metadata: z.boolean().optional().describe("Adds the records of the collections."),
   unknown_collections: z
     .enum(["error", "empty"])
     .optional()
-    .describe(
-      "empty: a collection that is not there answers nothing, and `collection_exists` is false. error when absent: 404.",
-    ),
+    .describe("empty: a missing collection returns nothing, and `collection_exists` is false. Default error: 404."),
 };
 
-/** … and how it is answered. */
+/** … and how they are returned. */
 export const queryMore = {
   collections: z.array(CollectionSchema).optional().describe("With include_metadata."),
   collection_exists: z
     .boolean()
     .optional()
-    .describe("With unknown_collections=empty: whether all that were named are there."),
+    .describe("With unknown_collections=empty: whether all given collections exist."),
   missing: z
     .array(z.object({ repository: z.string(), collection: z.string().optional() }))
     .optional()
-    .describe("Those that are not."),
+    .describe("The missing ones."),
 };
 
-/** What a search could not do, or did otherwise than asked. */
+/** Parts of a search that failed or were adjusted. */
 export const searchNotes = {
   skipped: z
     .array(z.object({ repository_id: z.string(), collection_id: z.string(), code: z.string(), reason: z.string() }))
@@ -138,14 +131,8 @@ export const searchNotes = {
     .describe(
       "Collections that could not be searched, such as those whose embedding model is not configured. All others were.",
     ),
-  unknown_fields: z
-    .array(z.string())
-    .optional()
-    .describe("Fields of the filter that no passage of any collection has."),
-  warnings: z
-    .array(z.string())
-    .optional()
-    .describe("What was done otherwise than asked, such as a limit that was reduced."),
+  unknown_fields: z.array(z.string()).optional().describe("Fields of the filter that no chunk of any collection has."),
+  warnings: z.array(z.string()).optional().describe("Adjustments of the request, such as a reduced limit."),
 };
 
 export const SearchAnswer = shape<wire.SearchAnswer & wire.QueryMore, "explain">()(
@@ -155,7 +142,7 @@ export const SearchAnswer = shape<wire.SearchAnswer & wire.QueryMore, "explain">
       outcome: z
         .enum(searchOutcomes)
         .describe(
-          "Why there are no hits: nothing to search, documents still on their way, or nothing that answers the question.",
+          "Why there are no hits: nothing to search, documents still being indexed, or nothing that matches the question.",
         ),
       ...searchNotes,
       graph: z
@@ -174,7 +161,7 @@ export const SearchAnswer = shape<wire.SearchAnswer & wire.QueryMore, "explain">
         })
         .optional()
         .describe(
-          "What the graph went over: entities that the question names, and triples with the passages that state them.",
+          "What the graph search used: entities that the question names, and triples with the chunks that state them.",
         ),
       mode_used: z.enum(searchModes),
       timings: z.object({ embed_ms: z.number(), search_ms: z.number(), total_ms: z.number() }),
@@ -207,8 +194,8 @@ export const Operation = shape<wire.Operation>()(
     .object({
       operation_id: z.string(),
       action: z.enum(operationActions),
-      status: z.enum(operationStatuses).describe("failed: it is tried on all the same, every five minutes."),
-      partial: z.boolean().describe("Some store was left out: it cannot do this, or is not registered any more."),
+      status: z.enum(operationStatuses).describe("failed: retried every five minutes."),
+      partial: z.boolean().describe("A store was skipped: it cannot do this, or is no longer registered."),
       repository_id: z.string(),
       collection_id: z.string(),
       incarnation: z.string(),
@@ -221,13 +208,13 @@ export const Operation = shape<wire.Operation>()(
           remaining: z
             .number()
             .nullable()
-            .describe("What the store counted last; null: it did not count yet, so what is left is unknown."),
+            .describe("The last count of the store; null: not counted yet, so the remainder is unknown."),
           unit: z
             .string()
-            .describe("What `deleted` and `remaining` count: records, files, …; docs/operations.md has what they are."),
+            .describe("The unit of `deleted` and `remaining`: records, files, …; see docs/operations.md."),
           duration_ms: z.number(),
           error: z.object({ type: z.string(), message: z.string() }).nullable(),
-          next_at: z.string().nullable().describe("When it is tried again."),
+          next_at: z.string().nullable().describe("Time of the next attempt."),
         }),
       ),
       created_by: z.string(),

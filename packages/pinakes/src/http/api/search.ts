@@ -16,24 +16,24 @@ const fields = {
     .int()
     .optional()
     .describe(
-      "10 when absent, at most 1,000. Of catalogs (repository `me`): 5 when absent; more than 20 are reduced to 20, with a warning.",
+      "Default 10, maximum 1,000. For catalogs (repository `me`): default 5; more than 20 is reduced to 20, with a warning.",
     ),
   filter: z
     .record(z.string(), z.json())
     .optional()
-    .describe("On the documents' metadata and `filename`, `file_type`, `page`, …; evaluated before ranking."),
+    .describe("On document metadata and `filename`, `file_type`, `page`, …; evaluated before ranking."),
   min_score: z
     .number()
     .optional()
     .describe(
-      "0…1, on the scale of the hits' `score`. When absent an answer whose best hit is too weak is empty (`no_match`); 0 asks for all candidates.",
+      "0…1, on the scale of `score`. By default a search whose best hit is too weak returns nothing (`no_match`); 0 returns all candidates.",
     ),
   explain: z.boolean().optional(),
   as_of: z.string().optional().describe("A time in the past, within the retention of the vectors."),
   group_by: z.literal("document").optional(),
-  diversity: z.number().optional().describe("0…1: prefer passages that say something else than those before them."),
+  diversity: z.number().optional().describe("0…1: prefer chunks that differ from those ranked before them."),
   fusion: z.enum(fusions).optional(),
-  vector_weight: z.number().optional().describe("0…1: the share of the vectors in the mix."),
+  vector_weight: z.number().optional().describe("0…1: weight of the vectors in the fusion."),
   archived: z.boolean().optional(),
   ...queryWishes,
   graph: z
@@ -42,14 +42,12 @@ const fields = {
         .number()
         .int()
         .optional()
-        .describe("0…3, 1 when absent: how far from the entities that the question names; 0 leaves the graph out."),
-      limit: z.number().int().optional().describe("Edges that the answer shows; 20 when absent, at most 100."),
-      weight: z.number().optional().describe("0…1: how much the graph can add to a score; 0.5 when absent."),
+        .describe("0…3, default 1: maximum distance from the entities that the question names; 0 disables the graph."),
+      limit: z.number().int().optional().describe("Maximum number of edges in the response; default 20, maximum 100."),
+      weight: z.number().optional().describe("0…1: how much the graph can add to a score; default 0.5."),
     })
     .optional()
-    .describe(
-      "How the graph takes part, in the modes hybrid and graph. Collections without triples are searched as before.",
-    ),
+    .describe("Use of the graph, in the modes hybrid and graph. Collections without triples are unaffected."),
 };
 
 const DocumentCitation = z.looseObject({
@@ -65,7 +63,7 @@ const DocumentCitation = z.looseObject({
 const RowCitation = z.looseObject({
   repository_id: z.string(),
   collection_id: z.string(),
-  row_id: z.string().describe("Of a row that a caller embedded itself."),
+  row_id: z.string().describe("Of raw vectors."),
   quote: z.string(),
 });
 
@@ -85,7 +83,7 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: "/v1/search",
       operationId: "search",
-      summary: "Search any number of collections, with one ranking",
+      summary: "Search any number of collections with one ranking",
       tag: "search",
       auth: "caller",
       readOnlyOk: true,
@@ -94,13 +92,15 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
         collections: z
           .array(z.strictObject({ repository: z.string(), collection: z.string().optional() }))
           .optional()
-          .describe("All that the caller may read when absent. An entry without a collection is the whole repository."),
+          .describe(
+            "Collections to search; default: all that the caller may read. An entry without a collection means the whole repository.",
+          ),
         as_user: z
           .strictObject({ user_id: z.string(), groups: z.array(z.string()).optional() })
           .optional()
-          .describe("Admins only: what this user would find."),
+          .describe("Admins only: search as this user."),
       }),
-      answers: { 200: { description: "The passages, the best first.", schema: SearchAnswer } },
+      answers: { 200: { description: "The hits, best first.", schema: SearchAnswer } },
       handler: async ({ caller, body, signal }) => {
         const { as_user, filter, ...input } = body;
         const who = as_user === undefined ? caller : knowledge.access.actAs(caller, as_user);
@@ -117,7 +117,7 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       readOnlyOk: true,
       params: z.object({ rid, cid }),
       body: z.strictObject(fields),
-      answers: { 200: { description: "The passages, the best first.", schema: SearchAnswer } },
+      answers: { 200: { description: "The hits, best first.", schema: SearchAnswer } },
       handler: async ({ caller, params: p, body: { filter, ...input }, signal }) =>
         ok(
           await knowledge.search.run(
@@ -137,7 +137,7 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       readOnlyOk: true,
       params: z.object({ rid }),
       body: z.strictObject(fields),
-      answers: { 200: { description: "The passages, the best first.", schema: SearchAnswer } },
+      answers: { 200: { description: "The hits, best first.", schema: SearchAnswer } },
       handler: async ({ caller, params: p, body: { filter, ...input }, signal }) =>
         ok(
           await knowledge.search.run(
@@ -151,14 +151,14 @@ export function searchRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: "/v1/citations:verify",
       operationId: "verifyCitations",
-      summary: "Whether quotes stand where citations say, in the version they name",
+      summary: "Verify that quotes are in the cited version, at the cited position",
       tag: "search",
       auth: "caller",
       readOnlyOk: true,
       body: z.strictObject({ citations: z.array(CitationToVerify).min(1).max(knowledgeLimits.citationsMax) }),
       answers: {
         200: {
-          description: "One check for each citation, in their order.",
+          description: "One result per citation, in order.",
           schema: z.object({ checks: z.array(CitationCheck) }),
         },
       },

@@ -1,4 +1,4 @@
-/** What the routes of metrics and of the tool log have in common. */
+/** Schemas shared by the routes of metrics and of the tool log. */
 import { aggregates, sortOrders, type IngestOptions, type IngestResult } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
@@ -17,8 +17,8 @@ const ingestBody = {
   json: z.union([rows, z.strictObject({ items: rows })]),
 } as const;
 const ingestQuery = z.object({
-  all_or_nothing: queryFlag().optional().describe("Store nothing unless every line is good."),
-  report: z.enum(["failed", "all"]).optional().describe("Tell of every line, not only of those that failed."),
+  all_or_nothing: queryFlag().optional().describe("Store nothing unless every line is valid."),
+  report: z.enum(["failed", "all"]).optional().describe("Report every line, not only the failed ones."),
 });
 
 async function linesOf(body: RawBody | JsonBody<unknown[] | { items: unknown[] }>): Promise<readonly IncomingLine[]> {
@@ -52,7 +52,7 @@ const IngestAnswer = shape<wire.IngestResult>()(
     .meta({ id: "IngestResult" }),
 );
 
-/** Both are taken line by line, in the same two forms. */
+/** Both are ingested line by line, in the same two formats. */
 export function ingestRoute(
   named: Pick<Route, "operationId" | "summary" | "tag"> & { readonly path: string; readonly description: string },
   ingest: (caller: Caller, lines: readonly IncomingLine[], options: IngestOptions) => Promise<IngestResult>,
@@ -65,7 +65,7 @@ export function ingestRoute(
     body: ingestBody,
     limits: { bodyBytesMax: ingestBytesMax },
     idempotent: true,
-    answers: { 200: { description: "What became of the lines.", schema: IngestAnswer } },
+    answers: { 200: { description: "The result of the lines.", schema: IngestAnswer } },
     handler: async ({ caller, query, body }) => ok(await ingest(caller, await linesOf(body), optionsOf(query))),
   });
 }
@@ -73,20 +73,20 @@ export function ingestRoute(
 export const timeRange = {
   from: z.string().optional().describe("Included; ISO 8601, UTC."),
   to: z.string().optional().describe("Not included."),
-  limit: queryInteger().optional().describe("Items on a page, at most 1,000."),
-  cursor: z.string().optional().describe("`next_cursor` of the page before."),
+  limit: queryInteger().optional().describe("Items per page, at most 1,000."),
+  cursor: z.string().optional().describe("`next_cursor` of the previous page."),
 };
 export const timeList = {
   ...timeRange,
-  order: z.enum(sortOrders).optional().describe("desc when absent: newest first."),
+  order: z.enum(sortOrders).optional().describe("Default desc: newest first."),
 };
 
 /** `group`: the name of a dimension. */
 export function aggregateBody<Group extends z.ZodType<string, string>>(group: Group) {
   return z.strictObject({
-    from: z.string().optional().describe("Included; 24 hours before `to` when absent."),
-    to: z.string().optional().describe("Not included; now when absent."),
-    bucket: z.string().optional().describe("minute, hour, day, or e.g. 5m, 6h, 2d; absent: one row per group."),
+    from: z.string().optional().describe("Inclusive; default: 24 hours before `to`."),
+    to: z.string().optional().describe("Exclusive; default: now."),
+    bucket: z.string().optional().describe("minute, hour, day, or e.g. 5m, 6h, 2d; default: one row per group."),
     aggregates: z.array(z.enum(aggregates)).min(1),
     group_by: z.array(group).optional(),
     filter: z.partialRecord(group, z.string().nullable()).optional(),
@@ -104,7 +104,7 @@ export const AggregateAnswer = shape<wire.AggregateResult>()(
         }),
       ),
       rows_aggregated: z.number(),
-      from: z.string().describe("What was looked at, included."),
+      from: z.string().describe("The time range, inclusive."),
       to: z.string().describe("Not included."),
     })
     .meta({ id: "AggregateResult" }),

@@ -1,4 +1,4 @@
-/** The body of a SPARQL request: a text, or the fields of a form, as the SPARQL 1.1 Protocol names them. */
+/** The body of a SPARQL request: a text, or the form fields of the SPARQL 1.1 Protocol. */
 import { invalid } from "../../domain/errors.ts";
 import type { SparqlInput } from "../../knowledge/index.ts";
 
@@ -27,13 +27,15 @@ export async function readText(stream: AsyncIterable<Uint8Array>): Promise<strin
   }
 }
 
-/** What the address says holds where the form says nothing. */
+/** URL parameters apply where the form has none. */
 export function readSparqlForm(text: string, inAddress: SparqlGraphs & SentSettings): SparqlInput {
   const fields = new URLSearchParams(text);
   for (const name of new Set(fields.keys())) {
     const known = (single as readonly string[]).includes(name) || (many as readonly string[]).includes(name);
     if (!known)
-      throw invalid(`${name}: is not a field of a SPARQL request; there are ${[...single, ...many].join(", ")}.`);
+      throw invalid(
+        `${name}: is not a field of a SPARQL request; known fields are ${[...single, ...many].join(", ")}.`,
+      );
     if (!(many as readonly string[]).includes(name) && fields.getAll(name).length > 1)
       throw invalid(`${name}: is given more than once.`);
   }
@@ -61,7 +63,7 @@ function flagOf(fields: URLSearchParams, name: string): boolean | undefined {
   return text === "true";
 }
 
-/** What is no number is refused by the feature, in its words. */
+/** The feature rejects invalid numbers with its own message. */
 function numberOf(fields: URLSearchParams, name: string): number | undefined {
   const text = fields.get(name);
   if (text === null) return undefined;

@@ -36,7 +36,7 @@ import { noteChange } from "../../runtime/call-notes.ts";
 const one = "/v1/repositories/{rid}/collections/{cid}/sparql";
 const tag = "graph";
 const params = z.object({ rid, cid });
-/** An update of the largest size, each of its characters percent-encoded in a form. */
+/** An update of the maximum size, each character percent-encoded in a form. */
 const bodyBytesMax = 16 * 1_048_576;
 const types = {
   query: "application/sparql-query",
@@ -49,19 +49,15 @@ const settings = {
   default_graph: z
     .enum(["unnamed", "union"])
     .optional()
-    .describe("What a pattern outside GRAPH sees: triples in no named graph (default), or those of all graphs."),
+    .describe("What a pattern outside GRAPH matches: triples of the default graph (default), or of all graphs."),
   timeout_ms: queryInteger()
     .optional()
-    .describe(`${graphLimits.sparqlTimeoutMsDefault} when absent, at most ${graphLimits.sparqlTimeoutMsMax}.`),
-  limit: queryInteger()
-    .optional()
-    .describe(`More rows than this are an error; ${graphLimits.sparqlRowsMax} when absent.`),
+    .describe(`Default ${graphLimits.sparqlTimeoutMsDefault}, maximum ${graphLimits.sparqlTimeoutMsMax}.`),
+  limit: queryInteger().optional().describe(`More rows than this are an error; default ${graphLimits.sparqlRowsMax}.`),
   base_iri: z
     .string()
     .optional()
-    .describe(
-      "What relative IRIs are relative to, unless the text has a BASE; the address of the request when absent.",
-    ),
+    .describe("Base for relative IRIs, unless the query has a BASE; default: the request URL."),
   include_metadata: queryFlag()
     .optional()
     .describe(
@@ -76,19 +72,19 @@ const offers: readonly Offer<SparqlResultFormat>[] = sparqlResultFormats.map((ty
   value: type,
 }));
 const booleanOffers = offers.filter(({ value }) => !value.startsWith("text/"));
-/** The only format with room for what comes beside the results. */
+/** The only format with room for extra fields. */
 const [json] = sparqlResultFormats;
 const Updated = shape<wire.SparqlUpdated>()(z.object({ inserted: z.number(), removed: z.number() }));
 const answerTypes = [...sparqlResultFormats, ...rdfAnswerTypes];
 const resultAnswers = {
   200: {
-    description: "Rows or a yes or no, by Accept; triples of CONSTRUCT and DESCRIBE as RDF.",
+    description: "Rows or a boolean, in the format of Accept; triples of CONSTRUCT and DESCRIBE as RDF.",
     contentType: sparqlResultFormats[0],
     alsoTypes: answerTypes,
   },
 };
 
-/** What programs ask for that know no better. */
+/** Media types that generic clients ask for. */
 function aliasesOf(type: SparqlResultFormat): readonly string[] {
   if (type.endsWith("+json")) return ["application/json"];
   return type.endsWith("+xml") ? ["application/xml", "text/xml"] : [];
@@ -103,9 +99,9 @@ function queryRoute({ graph }: Knowledge): Route {
     method: "GET",
     path: one,
     operationId: "sparqlQuery",
-    summary: "Ask a collection in SPARQL 1.1",
+    summary: "Query a collection with SPARQL 1.1",
     description:
-      "The query sees the triples of this collection and nothing else, whatever graphs it names. SERVICE is refused. What takes too long or has too many rows is an error, never a shorter answer.",
+      "The query reads the triples of this collection only, whatever graphs it names. SERVICE is rejected. Exceeding the time or row limit is an error; results are never truncated.",
     tag,
     auth: "caller",
     params,
@@ -125,11 +121,11 @@ function postRoute({ graph }: Knowledge): Route {
     method: "POST",
     path: one,
     operationId: "sparql",
-    summary: "Ask or change a collection in SPARQL 1.1",
-    description: `The text as ${types.query} or ${types.update}, or a form with \`query\` or \`update\`. An update needs WRITE; LOAD is refused. Each operation of an update is stored as a whole or, where the engine has no transactions for triples, in one go.`,
+    summary: "Query or update a collection with SPARQL 1.1",
+    description: `The text as ${types.query} or ${types.update}, or a form with \`query\` or \`update\`. An update needs WRITE; LOAD is rejected. Each operation of an update is atomic if the engine has transactions for triples, else it is written in one pass.`,
     tag,
     auth: "caller",
-    // A query only reads; an update asks for more below.
+    // A query only reads; an update is authorized below.
     readOnlyOk: true,
     limits: { bodyBytesMax },
     params,
@@ -137,7 +133,7 @@ function postRoute({ graph }: Knowledge): Route {
     body: { raw: Object.values(types) },
     answers: {
       200: {
-        description: "What a query found, by Accept; or what an update changed.",
+        description: "The result of the query, in the format of Accept; or the counts of an update.",
         schema: Updated,
         alsoTypes: answerTypes,
       },
@@ -167,9 +163,9 @@ function acrossRoute({ graph }: Knowledge): Route {
     method: "POST",
     path: "/v1/sparql",
     operationId: "sparqlAcross",
-    summary: "Ask several collections in SPARQL 1.1 as if they were one",
+    summary: "Query several collections with SPARQL 1.1 as if they were one",
     description:
-      "Queries only. One collection that is not there refuses the whole request, unless it says `unknown_collections: empty`; one that is forbidden always does. What was asked for beside the results (`collections`, `collection_exists`, `missing`) stands beside `head` in JSON results; else in the headers Link and X-Missing-Collections. Blank nodes of different collections are different ones.",
+      "Queries only. A missing collection fails the request unless `unknown_collections: empty` is set; a forbidden one always does. Requested extras (`collections`, `collection_exists`, `missing`) are beside `head` in JSON results; else in the headers Link and X-Missing-Collections. Blank nodes of different collections are distinct.",
     tag,
     auth: "caller",
     readOnlyOk: true,
@@ -188,7 +184,7 @@ function acrossRoute({ graph }: Knowledge): Route {
     handler: async ({ caller, body, header, signal, raw }) => {
       const accept = header("accept");
       const checkMore = (more: LinkedMore) => {
-        // Where not even ASK is answered in JSON nothing is: what headers cannot tell is refused before anything is looked for.
+        // If not even ASK can be answered in JSON, extras that headers cannot carry are rejected before the query runs.
         if (bestType(accept, booleanOffers)?.value !== json) checkLinked(more);
       };
       return answering(signal, () => graph.sparqlAcross(caller, { ...based(body, raw), checkMore, signal }), accept);
@@ -203,7 +199,7 @@ function settingsOf(sent: SparqlGraphs & SentSettings): SparqlInput {
   return { default_graph, timeout_ms, limit, base_iri, include_metadata, default_graphs: first, named_graphs: named };
 }
 
-/** The service decides what a text without a BASE is relative to (SPARQL 1.1 Protocol, 2.1.6): its own address, as it was asked. */
+/** The service defines the base of a query without BASE (SPARQL 1.1 Protocol, 2.1.6): the request URL. */
 function based<T extends { readonly base_iri?: string | undefined }>(sent: T, { url }: Request): T {
   const { origin, pathname } = new URL(url);
   return { ...sent, base_iri: sent.base_iri ?? `${origin}${pathname}` };
@@ -213,7 +209,7 @@ function textOf(contentType: string, text: string): Pick<SparqlInput, "query" | 
   return contentType === types.update ? { update: text } : { query: text };
 }
 
-/** Who goes away ends the work, and that is no error of ours. */
+/** A client that disconnects ends the query; that is not an error of the server. */
 async function answering(
   signal: AbortSignal,
   ask: () => Promise<SparqlAnswer>,
@@ -223,7 +219,7 @@ async function answering(
     return await resultAnswer(await ask(), accept);
   } catch (error) {
     if (PinakesError.isInstance(error) || !signal.aborted) throw error;
-    throw new PinakesError("INVALID", "The client went away before the answer was found; send the request again.", {
+    throw new PinakesError("INVALID", "The client disconnected before the result was ready; send the request again.", {
       cause: error,
       retryable: true,
     });

@@ -1,4 +1,4 @@
-/** What the server is and how it is: open to everybody, and told without secrets. */
+/** What the server is and its health: public, without secrets. */
 import { z } from "zod";
 import type { Pinakes } from "../../open.ts";
 import { HttpError } from "../framework/http-error.ts";
@@ -13,7 +13,7 @@ export function systemRoutes(pinakes: Pinakes): readonly Route[] {
       method: "GET",
       path: "/healthz",
       operationId: "health",
-      summary: "Whether the process answers",
+      summary: "Liveness: whether the process responds",
       tag: "system",
       auth: "public",
       answers: { 200: { description: "It does.", schema: z.object({ status: z.literal("ok") }) } },
@@ -23,7 +23,7 @@ export function systemRoutes(pinakes: Pinakes): readonly Route[] {
       method: "GET",
       path: "/readyz",
       operationId: "ready",
-      summary: "Whether the stores answer",
+      summary: "Readiness: whether the stores respond",
       tag: "system",
       auth: "public",
       answers: { 200: { description: "They do.", schema: z.looseObject({ status: z.literal("ready") }) } },
@@ -38,10 +38,10 @@ export function systemRoutes(pinakes: Pinakes): readonly Route[] {
       method: "GET",
       path: "/metrics",
       operationId: "metrics",
-      summary: "Figures of this process, for Prometheus",
+      summary: "Metrics of this process, for Prometheus",
       tag: "system",
       auth: "public",
-      answers: { 200: { description: "Text in Prometheus' format.", contentType: "text/plain" } },
+      answers: { 200: { description: "Prometheus text format.", contentType: "text/plain" } },
       handler: () => ({
         status: 200,
         body: metricsText(pinakes, Date.now()),
@@ -52,12 +52,12 @@ export function systemRoutes(pinakes: Pinakes): readonly Route[] {
       method: "GET",
       path: "/v1/info",
       operationId: "info",
-      summary: "What this server is and what it runs on",
+      summary: "Name, version, engines and models of the server",
       tag: "system",
       auth: "public",
       answers: {
         200: {
-          description: "Name, version, engines, models, and how long a deleted collection can be had back.",
+          description: "Name, version, engines, models, and how long a deleted collection can be restored.",
           schema: z.looseObject({ name: z.string(), version: z.string() }),
         },
       },

@@ -11,14 +11,14 @@ const signals = [
   [
     "traces",
     "exportTraces",
-    "Spans: execute_tool becomes a tool invocation; chat, text_completion, generate_content and invoke_agent become metrics",
+    "Ingest spans: execute_tool becomes a tool invocation; chat, text_completion, generate_content and invoke_agent become metrics",
   ],
   [
     "metrics",
     "exportMetrics",
-    "Metrics in delta temporality: tokens, durations and costs of GenAI clients; other names become custom types, their attributes custom dimensions",
+    "Ingest metrics in delta temporality: tokens, durations and costs of GenAI clients; other names become custom types, their attributes custom dimensions",
   ],
-  ["logs", "exportLogs", "Logs: the tokens of inferences"],
+  ["logs", "exportLogs", "Ingest logs: token counts of inferences"],
 ] as const;
 
 export function telemetryRoutes({ telemetry }: State): readonly Route[] {
@@ -29,12 +29,12 @@ export function telemetryRoutes({ telemetry }: State): readonly Route[] {
       operationId,
       summary,
       description:
-        "OTLP/HTTP as JSON or protobuf, gzipped or not. What has no place here is counted in `partialSuccess`. Sending it again adds nothing.",
+        "OTLP/HTTP as JSON or protobuf, gzipped or not. Data without a mapping is counted in `partialSuccess`. Idempotent.",
       tag: "telemetry",
       auth: "caller",
       body: { raw: ["application/json", "application/x-protobuf"], gzip: true },
       limits: { bodyBytesMax: otlpBytesMax },
-      answers: { 200: { description: "Taken, in the form of the request.", schema: ExportAnswer } },
+      answers: { 200: { description: "Accepted, in the format of the request.", schema: ExportAnswer } },
       handler: async ({ caller, body, header }) => {
         const chunks = await Array.fromAsync(body.stream);
         const encoding = header("content-encoding")?.trim().toLowerCase();

@@ -1,4 +1,4 @@
-/** Threads and entities over HTTP: documents of any shape. */
+/** Threads and entities over HTTP: documents of any schema. */
 import { sortOrders } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
@@ -59,13 +59,13 @@ function listRoutes(threads: Threads, base: string, { name, what }: Names): read
       operationId: `append${name}Messages`,
       summary: `Append a message to ${what}, or several with { messages: […] }`,
       description:
-        "A message is any JSON object. Several are added in their order, all or nothing, at most 20; a body whose only property is a list `messages` (or `items`) means several. A message whose id is there with the same content is not added again.",
+        "A message is any JSON object. Several are appended in order and atomically, at most 20; a body whose only property is a list `messages` (or `items`) means several. A message that repeats an id with the same content is not appended again.",
       idempotent: true,
       body: z.looseObject({}),
       limits: { bodyBytesMax },
       answers: {
         201: {
-          description: "The message, or { items } where several were sent.",
+          description: "The message, or { items } if several were sent.",
           schema: z.union([ThreadMessage, z.object({ items: z.array(ThreadMessage) })]),
         },
       },
@@ -84,11 +84,11 @@ function listRoutes(threads: Threads, base: string, { name, what }: Names): read
       ...common,
       method: "GET",
       operationId: `list${name}Messages`,
-      summary: `The messages of ${what} in order`,
+      summary: `List the messages of ${what} in order`,
       query: z.object({
         order: z.enum(sortOrders).optional(),
-        limit: queryInteger().optional().describe("Messages on a page; 100 when absent, at most 1,000."),
-        cursor: z.string().optional().describe("`next_cursor` of the page before."),
+        limit: queryInteger().optional().describe("Messages per page; default 100, maximum 1,000."),
+        cursor: z.string().optional().describe("`next_cursor` of the previous page."),
       }),
       answers: { 200: { description: "A page.", schema: pageOf(ThreadMessage) } },
       handler: async ({ caller, params: p, query }) => ok(await threads.list(caller, p.threadId, query)),
@@ -99,7 +99,10 @@ function listRoutes(threads: Threads, base: string, { name, what }: Names): read
       operationId: `clear${name}`,
       summary: `Delete all messages of ${what}`,
       answers: {
-        200: { description: "How many there were; 0 when it is repeated.", schema: z.object({ deleted: z.number() }) },
+        200: {
+          description: "The number of deleted messages; 0 if repeated.",
+          schema: z.object({ deleted: z.number() }),
+        },
       },
       handler: async ({ caller, params: p }) => ok(await threads.clear(caller, p.threadId)),
     }),
@@ -152,7 +155,7 @@ function entityRoutes(entities: State["entities"]): readonly Route[] {
       ...common,
       method: "GET",
       operationId: "getAgentEntity",
-      summary: "What is known of an agent",
+      summary: "Get the entity of an agent",
       answers: { 200: { description: "The entity.", schema: AgentEntity } },
       handler: async ({ caller, params: p }) => {
         const entity = await entities.get(caller, p.agentId);
@@ -163,13 +166,12 @@ function entityRoutes(entities: State["entities"]): readonly Route[] {
       ...common,
       method: "PUT",
       operationId: "putAgentEntity",
-      summary: "Write what is known of an agent, in any shape",
-      description:
-        "Takes the place of what was there. If-None-Match: * writes only where there is none yet, If-Match only over that version.",
+      summary: "Replace the entity of an agent, with any schema",
+      description: "Replaces the stored entity. If-None-Match: * only creates, If-Match only replaces that version.",
       conditional: true,
       body: z.looseObject({}),
       limits: { bodyBytesMax },
-      answers: { 200: { description: "The entity as it is now.", schema: AgentEntity } },
+      answers: { 200: { description: "The entity after the change.", schema: AgentEntity } },
       handler: async ({ caller, params: p, body, ifMatch, ifNoneMatch, mustExist }) => {
         const must = ifNoneMatch === "*" ? "absent" : mustExist ? "present" : undefined;
         const entity = await entities.put(caller, p.agentId, body as never, { ifMatch, must });
@@ -180,7 +182,7 @@ function entityRoutes(entities: State["entities"]): readonly Route[] {
       ...common,
       method: "DELETE",
       operationId: "deleteAgentEntity",
-      summary: "Forget what is known of an agent",
+      summary: "Delete the entity of an agent",
       conditional: true,
       answers: { 204: { description: "It is gone." } },
       handler: async ({ caller, params: p, ifMatch }) => {

@@ -1,4 +1,4 @@
-/** Triples over HTTP: loading by Content-Type, asking by pattern, a page as JSON or all of it as RDF. */
+/** Triples over HTTP: loaded by Content-Type, queried by pattern, returned as a JSON page or completely as RDF. */
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
 import { shape } from "../../contract/index.ts";
@@ -29,9 +29,9 @@ import { cid, Collection, queryMore, queryWishes, rid } from "./schemas.ts";
 const all = "/v1/repositories/{rid}/collections/{cid}/triples";
 const tag = "graph";
 const params = z.object({ rid, cid });
-/** Of headers: clients take about 16 KiB of them. */
+/** Limit of the response headers: clients accept about 16 KiB. */
 const linkedCollectionsMax = 20;
-const limit = `Triples on a page; ${graphLimits.pageTriplesDefault} when absent, at most ${graphLimits.pageTriplesMax}.`;
+const limit = `Triples per page; default ${graphLimits.pageTriplesDefault}, maximum ${graphLimits.pageTriplesMax}.`;
 
 const Term = shape<wire.Term>()(
   z
@@ -43,12 +43,12 @@ const Term = shape<wire.Term>()(
     })
     .meta({ id: "Term" }),
 );
-/** A triple as answers show it. */
-export const triple = { s: Term, p: Term, o: Term, g: Term.nullable().describe("null: the graph without a name.") };
+/** A triple in responses. */
+export const triple = { s: Term, p: Term, o: Term, g: Term.nullable().describe("null: the default graph.") };
 const Triple = shape<wire.Triple>()(z.object(triple).meta({ id: "Triple" }));
 const pageFields = {
   next_cursor: z.string().nullable(),
-  truncated: z.boolean().describe("There is more: go on with next_cursor."),
+  truncated: z.boolean().describe("There are more: continue with next_cursor."),
 };
 const TriplePage = z.object({ items: z.array(Triple), ...pageFields, collection: Collection.optional() });
 const TaggedPage = z.object({
@@ -60,18 +60,18 @@ const LoadAnswer = shape<wire.LoadedTriples>()(
   z
     .object({
       read: z.number().describe("Triples in the body."),
-      inserted: z.number().describe("Those that were not there already."),
-      atomic: z.boolean().optional().describe("With all_or_nothing: whether one transaction stored all of it."),
+      inserted: z.number().describe("Triples that were new."),
+      atomic: z.boolean().optional().describe("With all_or_nothing: whether everything was stored in one transaction."),
     })
     .meta({ id: "LoadAnswer" }),
 );
 
 const inQuery = (what: string) => z.string().optional().describe(what);
 const pattern = {
-  s: inQuery("`<iri>` or `_:label`; anything when absent."),
+  s: inQuery("`<iri>` or `_:label`; default: any."),
   p: inQuery("`<iri>`"),
   o: inQuery('`<iri>`, `"words"`, `"words"@en`, `"1"^^xsd:integer` or `_:label`'),
-  g: inQuery("The graph: `<iri>`, or `default` for the one without a name; all when absent."),
+  g: inQuery("The graph: `<iri>`, or `default` for the default graph; default: all."),
 };
 const termInput = z.union([z.string(), Term]);
 const inBody = {
@@ -88,11 +88,11 @@ export const collectionList = z
 
 const formats = Object.keys(rdfFormats) as RdfFormat[];
 const rdfTypes = formats.flatMap((format) => rdfFormats[format].mediaTypes);
-/** With the name of its charset where it is text: some clients would guess another one. */
+/** With its charset for text formats: some clients would guess another one. */
 export function withCharset(type: string): string {
   return type.startsWith("text/") ? `${type}; charset=utf-8` : type;
 }
-/** What answers can be written as, Turtle first. */
+/** Response formats, Turtle first. */
 export const rdfOffers: readonly Offer<RdfWriteFormat>[] = formats.flatMap((format) =>
   format === "json" ? [] : [{ types: rdfFormats[format].mediaTypes as [string, ...string[]], value: format }],
 );
@@ -110,17 +110,17 @@ function loadRoute({ graph }: Knowledge): Route {
     operationId: "loadTriples",
     summary: "Load RDF: Turtle, TriG, N-Triples, N-Quads, JSON-LD, RDF/XML, or JSON",
     description:
-      "By Content-Type; as a stream of any length. JSON is a list of `{ s, p, o, g }`, or an object whose `triples` is one. At a mistake the answer is 400 with the line; what stands before it is stored, and `inserted` says how many that are. With `all_or_nothing` a mistake stores nothing; what is small enough is then stored in one transaction (`atomic`), what is larger in several, which only a failing store can interrupt. The same body sent again changes nothing; blank nodes of a body of more than 8 MiB are new ones each time, unless it is sent with `all_or_nothing`.",
+      "By Content-Type; a stream of any length. JSON is a list of `{ s, p, o, g }`, or an object with the list `triples`. A syntax error is a 400 with its line; triples before it are stored, and `inserted` counts them. With `all_or_nothing` an error stores nothing; a small body is then stored in one transaction (`atomic`), a large one in several, which only a failing store can interrupt. Idempotent, except that blank nodes of a body over 8 MiB are new each time, unless it is sent with `all_or_nothing`.",
     tag,
     auth: "caller",
     params,
     query: z.object({
       all_or_nothing: queryFlag().optional(),
-      base_iri: z.string().optional().describe("What relative IRIs are relative to."),
-      graph: z.string().optional().describe("The IRI of the graph for triples that the body puts in none."),
+      base_iri: z.string().optional().describe("Base for relative IRIs."),
+      graph: z.string().optional().describe("The IRI of the graph for triples without a graph in the body."),
     }),
     body: { raw: rdfTypes },
-    answers: { 200: { description: "All of it is stored.", schema: LoadAnswer } },
+    answers: { 200: { description: "Everything is stored.", schema: LoadAnswer } },
     handler: async ({ caller, params: p, query, body }) => {
       const format = formatOfContentType(body.contentType) as RdfFormat;
       return ok(whole(await graph.loadTriples(caller, p.rid, p.cid, { format, body: body.stream, ...query })));
@@ -128,7 +128,7 @@ function loadRoute({ graph }: Knowledge): Route {
   });
 }
 
-/** A load that stopped is an error of the request, which says what it stored all the same. */
+/** A load that stopped is an error of the request, which reports what was stored. */
 function whole(result: LoadResult): LoadResult {
   const stopped = stoppedLoad(result);
   if (stopped === undefined) return result;
@@ -142,24 +142,26 @@ function readRoute({ graph }: Knowledge): Route {
     method: "GET",
     path: all,
     operationId: "matchTriples",
-    summary: "The triples that match a pattern: a page as JSON, or all of them as RDF",
-    description: "By Accept: application/json is a page; an RDF type is everything that matches, as a stream.",
+    summary: "Get the triples that match a pattern: a page as JSON, or all of them as RDF",
+    description: "By Accept: application/json is a page; an RDF type streams all matches.",
     tag,
     auth: "caller",
     params,
     query: z.object({
       ...pattern,
       limit: queryInteger().optional().describe(limit),
-      cursor: z.string().optional().describe("`next_cursor` of the page before."),
-      include_metadata: queryFlag().optional().describe("Adds the collection to the page; as RDF a Link to it."),
+      cursor: z.string().optional().describe("`next_cursor` of the previous page."),
+      include_metadata: queryFlag()
+        .optional()
+        .describe("Adds the record of the collection to the page; as RDF a Link to it."),
     }),
-    answers: { 200: { description: "A page, or all as RDF.", schema: TriplePage, alsoTypes: rdfAnswerTypes } },
+    answers: { 200: { description: "A page, or all matches as RDF.", schema: TriplePage, alsoTypes: rdfAnswerTypes } },
     handler: async ({ caller, params: p, query, header, signal }) => {
       const { value } = chooseType<RdfWriteFormat | "page">(header("accept"), [page, ...rdfOffers]);
       if (value === "page") return ok(await graph.matchTriples(caller, p.rid, p.cid, query));
       const { limit: most, cursor, include_metadata = false, ...wanted } = query;
       if (most !== undefined || cursor !== undefined)
-        throw invalid("limit and cursor are for pages as application/json; as RDF everything that matches is sent.");
+        throw invalid("limit and cursor are for pages as application/json; as RDF all matches are sent.");
       const answer = await rdfAnswer(
         await graph.exportTriples(caller, p.rid, p.cid, { ...wanted, format: value, signal }),
         value,
@@ -179,7 +181,7 @@ export async function rdfAnswer(texts: AsyncIterable<string>, format: RdfWriteFo
   };
 }
 
-/** What else a query asked for, where the body is in a format that has no room for it. */
+/** Extras of a query, for formats without room for them. */
 export function linked(more: LinkedMore): Readonly<Record<string, string>> {
   checkLinked(more);
   const { collections = [], missing = [] } = more;
@@ -199,7 +201,7 @@ export function linked(more: LinkedMore): Readonly<Record<string, string>> {
 export function checkLinked({ collections = [], missing = [] }: LinkedMore): void {
   if (collections.length + missing.length > linkedCollectionsMax)
     throw invalid(
-      `include_metadata and unknown_collections: of more than ${linkedCollectionsMax} collections only JSON tells; ask for it with Accept.`,
+      `include_metadata and unknown_collections: for more than ${linkedCollectionsMax} collections only JSON can carry them; request it with Accept.`,
     );
 }
 
@@ -213,9 +215,9 @@ function acrossRoute({ graph }: Knowledge): Route {
     method: "POST",
     path: "/v1/triples:query",
     operationId: "matchTriplesAcross",
-    summary: "The triples of several collections that match a pattern, each with the collection it is in",
+    summary: "Get the triples of several collections that match a pattern, each with its collection",
     description:
-      "One collection that is not there refuses the whole request, unless it says `unknown_collections: empty`; one that is forbidden always does.",
+      "A missing collection fails the request unless `unknown_collections: empty` is set; a forbidden one always does.",
     tag,
     auth: "caller",
     readOnlyOk: true,
@@ -232,7 +234,7 @@ function acrossRoute({ graph }: Knowledge): Route {
 }
 
 function removeRoutes({ graph }: Knowledge): readonly Route[] {
-  const answers = { 200: { description: "Gone from every query.", schema: z.object({ removed: z.number() }) } };
+  const answers = { 200: { description: "Removed from all queries.", schema: z.object({ removed: z.number() }) } };
   return [
     defineRoute({
       method: "DELETE",
@@ -244,7 +246,7 @@ function removeRoutes({ graph }: Knowledge): readonly Route[] {
       params,
       query: z.object({
         ...pattern,
-        confirm: z.string().optional().describe("The id of the collection; needed where s, p, o and g are all absent."),
+        confirm: z.string().optional().describe("The id of the collection; required if s, p, o and g are all absent."),
       }),
       answers,
       handler: async ({ caller, params: p, query }) => ok(await graph.removeTriples(caller, p.rid, p.cid, query)),
@@ -253,8 +255,8 @@ function removeRoutes({ graph }: Knowledge): readonly Route[] {
       method: "POST",
       path: `${all}:remove`,
       operationId: "removeTriples",
-      summary: "Remove the triples that are given",
-      description: "Labels of blank nodes are those that answers show.",
+      summary: "Remove the given triples",
+      description: "Labels of blank nodes are those of responses.",
       tag,
       auth: "caller",
       limits: { bodyBytesMax: 16 * 1_048_576 },

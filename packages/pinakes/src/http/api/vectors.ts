@@ -1,4 +1,4 @@
-/** Vectors over HTTP, for callers that embed themselves. */
+/** Raw vectors over HTTP, for callers that embed themselves. */
 import { vectorQueryModes } from "@pinakes/client";
 import { z } from "zod";
 import type { Knowledge } from "../../knowledge/index.ts";
@@ -21,14 +21,14 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: `${one}/vectors:upsert`,
       operationId: "upsertVectors",
-      summary: "Add or replace rows with vectors of the caller's own",
-      description: "They lie beside the passages of documents, under ids of their own, and are found by vectors:query.",
+      summary: "Add or replace rows with the caller's own vectors",
+      description: "They are stored beside the chunks of documents, under their own ids, and found by vectors:query.",
       tag: "vectors",
       auth: "caller",
       limits: { bodyBytesMax },
       params,
       body: z.strictObject({
-        delta_id: z.string().optional().describe("Makes a repetition harmless."),
+        delta_id: z.string().optional().describe("Makes retries idempotent."),
         items: z
           .array(
             z.strictObject({
@@ -43,7 +43,7 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
       }),
       answers: {
         200: {
-          description: "Durable, and seen by every query from now on.",
+          description: "Durable, and visible to every query from now on.",
           schema: z.looseObject({ delta_id: z.string(), session: z.string() }),
         },
       },
@@ -60,7 +60,7 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.strictObject({ delta_id: z.string().optional(), ids: z.array(z.string()).min(1).max(itemsMax) }),
       answers: {
         200: {
-          description: "Gone for every query from now on.",
+          description: "Invisible to every query from now on.",
           schema: z.looseObject({ delta_id: z.string(), session: z.string() }),
         },
       },
@@ -70,7 +70,7 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: `${one}/vectors:query`,
       operationId: "queryVectors",
-      summary: "The rows nearest to a vector, or best for a text",
+      summary: "Query the rows nearest to a vector, or best for a text",
       tag: "vectors",
       auth: "caller",
       readOnlyOk: true,
@@ -83,12 +83,12 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
         filter: json.optional(),
         recall: z.number().optional(),
         min_score: z.number().optional(),
-        include_vectors: z.boolean().optional().describe("Adds the vector of each row."),
+        include_vectors: z.boolean().optional().describe("Includes the vector of each row."),
         include_metadata: z.boolean().optional().describe("Adds the record of the collection."),
       }),
       answers: {
         200: {
-          description: "The rows, the best first.",
+          description: "The rows, best first.",
           schema: z.object({
             hits: z.array(z.looseObject({ id: z.string(), score: z.number() })),
             mode_used: z.enum(vectorQueryModes),
@@ -108,7 +108,7 @@ function careRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: `${one}/manifest`,
       operationId: "getManifest",
-      summary: "What the vectors of a collection are made of, and their versions",
+      summary: "Get the settings and versions of the vectors of a collection",
       tag: "vectors",
       auth: "caller",
       params,
@@ -124,7 +124,7 @@ function careRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: `${one}:compact`,
       operationId: "compactCollection",
-      summary: "Fold and merge the vectors of a collection now",
+      summary: "Compact the vectors of a collection now",
       tag: "vectors",
       auth: "caller",
       params,

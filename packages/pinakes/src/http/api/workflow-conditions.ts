@@ -17,7 +17,7 @@ type Conditional = Pick<
   "ifMatch" | "header" | "query"
 >;
 
-/** The etag of a workflow with added checkpoints has their version behind a dot, which is no matter of its document. */
+/** The etag of a workflow with added checkpoints has their version behind a dot, which does not matter to its document. */
 export function conditionsOf(request: Conditional): { ifMatch: string | undefined; fencingToken: number | undefined } {
   return { ifMatch: request.ifMatch?.split(".")[0], fencingToken: tokenOf(request) };
 }

@@ -11,11 +11,11 @@ export function leaseRoutes(workflows: Workflows): readonly Route[] {
       ...shared,
       method: "GET",
       operationId: "getLease",
-      summary: "Who holds the lease, and until when",
+      summary: "Get the owner and the expiry of the lease",
       answers: {
         200: {
           description:
-            "Without the fencing token, which only the holder has. When nobody holds it, owner and expires_at are null.",
+            "Without the fencing token, which only the owner has. owner and expires_at are null if nobody holds the lease.",
           schema: LeaseHolder,
         },
       },
@@ -25,7 +25,7 @@ export function leaseRoutes(workflows: Workflows): readonly Route[] {
       ...shared,
       method: "POST",
       operationId: "acquireLease",
-      summary: "Take the lease: while it is held, only writes with its fencing token are accepted",
+      summary: "Acquire the lease: while it is held, only writes with its fencing token are accepted",
       body: z.strictObject({ owner: z.string(), lease_seconds: leaseSeconds }),
       answers: { 200: { description: "The lease.", schema: Lease } },
       handler: async ({ caller, params: p, body }) =>
@@ -35,7 +35,7 @@ export function leaseRoutes(workflows: Workflows): readonly Route[] {
       ...shared,
       method: "PUT",
       operationId: "renewLease",
-      summary: "Keep the lease for longer",
+      summary: "Renew the lease",
       query: z.object(fencing),
       body: z.strictObject({ fencing_token: z.number().int().optional(), lease_seconds: leaseSeconds }).optional(),
       answers: { 200: { description: "The lease.", schema: Lease } },
@@ -53,7 +53,7 @@ export function leaseRoutes(workflows: Workflows): readonly Route[] {
       ...shared,
       method: "DELETE",
       operationId: "releaseLease",
-      summary: "Give the lease back",
+      summary: "Release the lease",
       query: z.object(fencing),
       answers: { 204: { description: "Nobody holds it." } },
       handler: async (request) => {

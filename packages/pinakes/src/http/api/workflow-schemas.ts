@@ -1,4 +1,4 @@
-/** The shapes of workflows for the reference and for validation. What is accepted is checked where it is meant: state/workflows. */
+/** The shapes of workflows for OpenAPI and validation. Input is validated by the feature: state/workflows. */
 import { workflowStatuses, workflowTypes } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
@@ -17,18 +17,18 @@ export const Workflow = shape<wire.Stored<wire.Workflow>, "started_at" | "ttl">(
       status: z.enum(workflowStatuses),
       current_step: z
         .number()
-        .describe(
-          "The larger of what was written here and the step of the latest checkpoint; lists show what was written.",
-        ),
+        .describe("The larger of the stored value and the step of the latest checkpoint; lists show the stored value."),
       total_steps: z.number(),
       agents: z.array(z.looseObject({ agent_id: z.string(), agent_name: z.string(), status: z.string() })),
       checkpoints: z
         .array(z.looseObject({ step: z.number(), timestamp: z.string() }))
-        .describe("The latest, as many as fit a megabyte."),
+        .describe("The latest checkpoints, up to one megabyte."),
       checkpoints_omitted: z
         .number()
         .optional()
-        .describe("How many there are besides; read them at /checkpoints. Only GET shows added ones in `checkpoints`."),
+        .describe(
+          "The number of earlier checkpoints; read them at /checkpoints. Only GET includes added ones in `checkpoints`.",
+        ),
       metadata: z.looseObject({
         created_by: z.string(),
         priority: z.number(),
@@ -93,7 +93,7 @@ export const Stats = shape<wire.WorkflowStats>()(
     .meta({ id: "WorkflowStats" }),
 );
 
-/** Passed on as it is sent, key by key, because documents come back as they were sent; the feature checks it. Described by `fields`. */
+/** Passed on unparsed, because documents come back as they were sent; the feature validates it. Described by `fields`. */
 export function asSent(fields: z.ZodRawShape, required: readonly string[] = []): z.ZodType<Record<string, unknown>> {
   const { properties = {} } = z.toJSONSchema(z.object(fields), { io: "input", unrepresentable: "any" });
   return z.looseObject({}).meta({ properties, required: [...required] });
@@ -116,7 +116,7 @@ export const documentFields = {
 };
 export const NewWorkflow = asSent(
   {
-    workflow_id: z.string().describe("A UUID when absent."),
+    workflow_id: z.string().describe("Default: a UUID."),
     id: z.string(),
     ...documentFields,
     checkpoints: z.array(z.looseObject({ step: z.number() })),
@@ -136,5 +136,5 @@ export const leaseSeconds = z.number().int().optional().describe("1–3600; 30 w
 export const fencing = {
   fencing_token: queryInteger()
     .optional()
-    .describe("The token of the lease, needed while somebody holds one; also as the header X-Fencing-Token."),
+    .describe("The fencing token, required while the lease is held; also as the header X-Fencing-Token."),
 };

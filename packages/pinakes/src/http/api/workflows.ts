@@ -27,7 +27,7 @@ import { leaseRoutes } from "./workflow-leases.ts";
 const checkpointBodyBytesMax = 32 * 1_048_576;
 const workflowBodyBytesMax = 4 * 1_048_576;
 
-const answer = { 200: { description: "The workflow as it is now.", schema: Workflow } };
+const answer = { 200: { description: "The workflow after the change.", schema: Workflow } };
 
 export function workflowRoutes({ workflows }: State, identity: Identity): readonly Route[] {
   return [
@@ -46,7 +46,7 @@ function documentRoutes(workflows: Workflows): readonly Route[] {
       method: "POST",
       path: all,
       operationId: "createWorkflow",
-      summary: "Make a workflow; type, name and total_steps are needed",
+      summary: "Create a workflow; type, name and total_steps are required",
       tag: "workflows",
       auth: "caller",
       idempotent: true,
@@ -65,7 +65,7 @@ function documentRoutes(workflows: Workflows): readonly Route[] {
       method: "GET",
       path: all,
       operationId: "listWorkflows",
-      summary: "Workflows without their checkpoints, newest first; of one type, last changed first",
+      summary: "List workflows without their checkpoints, newest first; of one type, last changed first",
       tag: "workflows",
       auth: "caller",
       query: z.object({
@@ -87,7 +87,7 @@ function documentRoutes(workflows: Workflows): readonly Route[] {
       method: "GET",
       path: `${all}:stats`,
       operationId: "countWorkflows",
-      summary: "How many workflows there are, by status and by type",
+      summary: "Count workflows by status and type",
       tag: "workflows",
       auth: "caller",
       answers: { 200: { description: "The counts.", schema: Stats } },
@@ -97,7 +97,7 @@ function documentRoutes(workflows: Workflows): readonly Route[] {
       method: "GET",
       path: one,
       operationId: "getWorkflow",
-      summary: "A workflow with its latest checkpoints",
+      summary: "Get a workflow with its latest checkpoints",
       tag: "workflows",
       auth: "caller",
       params,
@@ -154,7 +154,7 @@ function changeRoutes(workflows: Workflows): readonly Route[] {
       method: "PUT",
       path: `${one}/agents/{aid}`,
       operationId: "setWorkflowAgent",
-      summary: "Add an agent, or change its progress; times follow from the status",
+      summary: "Add an agent, or update its progress; times follow from the status",
       tag: "workflows",
       auth: "caller",
       conditional: true,
@@ -201,15 +201,15 @@ function verbRoutes(workflows: Workflows): readonly Route[] {
   return [
     verb("start", "Start a pending workflow"),
     verb("pause", "Pause a workflow in progress"),
-    verb("cancel", "Cancel a workflow that is not over"),
+    verb("cancel", "Cancel a workflow that has not ended"),
     verb("complete", "Complete a workflow in progress"),
-    verb("retry", "Try a failed workflow again from its failed step, at most max_retries times"),
-    verb("skip", "Go on with a failed workflow after its failed step"),
+    verb("retry", "Retry a failed workflow from its failed step, at most max_retries times"),
+    verb("skip", "Continue a failed workflow after its failed step"),
     defineRoute({
       ...shared,
       path: `${one}:fail`,
       operationId: "failWorkflow",
-      summary: "Say that a workflow failed, and what can be done",
+      summary: "Report that a workflow failed, with possible recovery actions",
       body: asSent({
         error_type: z.string(),
         error_message: z.string(),
@@ -232,10 +232,10 @@ function verbRoutes(workflows: Workflows): readonly Route[] {
       ...shared,
       path: `${one}:resume`,
       operationId: "resumeWorkflow",
-      summary: "Go on: in progress, from the latest checkpoint, with the lease when an owner is named",
+      summary: "Resume: in progress, from the latest checkpoint, acquiring the lease if an owner is given",
       body: z
         .strictObject({
-          owner: z.string().optional().describe("The worker that takes the lease."),
+          owner: z.string().optional().describe("The worker that acquires the lease."),
           lease_seconds: leaseSeconds,
         })
         .optional(),
@@ -259,7 +259,7 @@ function checkpointRoutes(workflows: Workflows): readonly Route[] {
       method: "POST",
       path: `${one}/checkpoints`,
       operationId: "addCheckpoint",
-      summary: "Add a checkpoint; the earlier ones stay as they are",
+      summary: "Add a checkpoint; earlier ones are immutable",
       tag: "workflows",
       auth: "caller",
       idempotent: true,
@@ -278,14 +278,14 @@ function checkpointRoutes(workflows: Workflows): readonly Route[] {
       method: "GET",
       path: `${one}/checkpoints`,
       operationId: "listCheckpoints",
-      summary: "All checkpoints by step, then by time",
+      summary: "List all checkpoints by step, then by time",
       tag: "workflows",
       auth: "caller",
       params,
       query: z.object({ order: z.enum(sortOrders).optional(), ...paging }),
       answers: {
         200: {
-          description: "A page; it may be shorter than asked for when checkpoints are large.",
+          description: "A page; it may be shorter than requested if checkpoints are large.",
           schema: pageOf(Checkpoint),
         },
       },
@@ -295,7 +295,7 @@ function checkpointRoutes(workflows: Workflows): readonly Route[] {
       method: "GET",
       path: `${one}/checkpoints/{step}`,
       operationId: "getCheckpoint",
-      summary: "The last checkpoint of a step, or of all",
+      summary: "Get the last checkpoint of a step, or of all steps",
       tag: "workflows",
       auth: "caller",
       params: z.object({ wid, step: z.string().describe("A number, or `latest`.") }),
@@ -310,21 +310,21 @@ function eventRoute(workflows: Workflows, identity: Identity): Route {
     method: "GET",
     path: `${one}/events`,
     operationId: "followWorkflow",
-    summary: "What happens to a workflow, as server-sent events",
+    summary: "Stream the events of a workflow, as server-sent events",
     description:
-      "`workflow.changed`, `workflow.deleted`, `checkpoint.added`, `lease.changed`. With Last-Event-ID it goes on after that event; without, from now.",
+      "`workflow.changed`, `workflow.deleted`, `checkpoint.added`, `lease.changed`. Last-Event-ID resumes after that event; without it the stream starts now.",
     tag: "workflows",
     auth: "caller",
     params,
     answers: { 200: { description: "Events without end.", contentType: "text/event-stream" } },
     handler: async (request) => {
       const { caller, params: p, header, signal } = request;
-      // Both refuse before the stream begins: an id that is none of its events, and a workflow that is not there.
+      // Both are checked before the stream begins: an unknown event id, and a missing workflow.
       workflows.events(caller, p.wid, { after: header("last-event-id") || undefined, signal });
       if (!header("last-event-id")) await workflows.get(caller, p.wid, { checkpoints: "none" });
       return sse(request, async function* (after, until) {
         for await (const event of workflows.events(caller, p.wid, { after, signal: until })) {
-          // A stream may outlive the key or session that opened it: what happens after its end is not told.
+          // A stream may outlive the key or session that opened it: nothing is sent after the credential ends.
           await identity.authenticate(credentialsOf(request));
           yield { id: event.id, event: event.type, data: event };
         }

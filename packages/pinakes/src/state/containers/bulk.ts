@@ -1,6 +1,6 @@
 /**
- * Many operations on any partitions, each by itself. Those of one partition go in batches, in their order, for speed; when a batch
- * fails nothing of it was written, and its operations are done one by one, so that each meets its own end.
+ * Many operations on any partitions, each independent. Operations of one partition are batched in order, for speed; if a batch
+ * fails, nothing of it was written, and its operations are executed one by one, so that each gets its own result.
  */
 import type { LineResult } from "@pinakes/client";
 import { PinakesError, invalid } from "../../domain/errors.ts";
@@ -12,7 +12,7 @@ import { partitionOf } from "./target.ts";
 import { parseWrite, pkOf, type Write } from "./writes.ts";
 
 export const bulkOperationsMax = 10_000;
-/** Within what every engine takes, with room for companions. */
+/** Within the limits of every engine, with room for companions. */
 const batchOperations = 24;
 const batchBytesMax = 1_048_576;
 const partitionsAtOnce = 8;
@@ -37,7 +37,7 @@ export async function commitBulk(
   if (operations.length > bulkOperationsMax)
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `${operations.length} operations; at most ${bulkOperationsMax} are taken at once. Send the rest in further calls.`,
+      `${operations.length} operations; at most ${bulkOperationsMax} are accepted per call. Send the rest in further calls.`,
     );
   const results: LineResult[] = [];
   const lines = operations.flatMap((operation: unknown, i): Line[] => {
@@ -63,7 +63,7 @@ function parseLine(incoming: Incoming, operation: unknown, line: number): Line {
   const { target } = incoming;
   const write = parseWrite(target, operation, incoming.now);
   if (write.op === "read" || write.op === "check")
-    throw invalid(`op: "${write.op}" has no place in a bulk load; use readMany, or a batch.`);
+    throw invalid(`op: "${write.op}" is not supported in a bulk load; use readMany, or a batch.`);
   const pk = pkOf(operation);
   if (pk !== undefined) return { line, write, partition: partitionOf(target, pk) };
   if (!("document" in write)) throw invalid(`pk: the partition key of the item to ${write.op} is missing.`);
@@ -104,7 +104,7 @@ async function commitLines(bulk: Omit<Commit, "partition">, lines: readonly Line
       ...(id === undefined ? {} : { id }),
     }));
   } catch (error) {
-    // Whether anything was written is not known: doing it again could tell a lie about what became of it.
+    // Whether anything was written is unknown: a retry could report a wrong result.
     if (!PinakesError.isInstance(error) || error.retryable) return lines.map(({ line }) => failedLine(line, error));
   }
   const results: LineResult[] = [];
@@ -119,7 +119,7 @@ async function commitLines(bulk: Omit<Commit, "partition">, lines: readonly Line
   return results;
 }
 
-/** Anything but an error of ours is a bug, which ends the whole call. */
+/** Anything but a PinakesError is a bug, which ends the whole call. */
 function failedLine(line: number, error: unknown): LineResult {
   if (!PinakesError.isInstance(error)) throw error;
   return { line, status: error.status, error: { code: error.code, detail: error.detail } };

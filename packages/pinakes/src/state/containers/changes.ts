@@ -1,4 +1,4 @@
-/** The change feed of a container as callers see it: without items of the system, with the fields of the system in every document. */
+/** The change feed of a container as callers see it: without system items, with system fields in every document. */
 import type { ChangesPage, ChangesQuery, ContainerChange } from "@pinakes/client";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -34,7 +34,7 @@ export async function readChanges(
   };
 }
 
-/** A put without its document was replaced by a later change, which follows: `latest` waits for that one. */
+/** A put without its document was replaced by a later change, which follows: `latest` reports that one. */
 function isShown({ system }: Target, { id, document }: Change, mode: "latest" | "all"): boolean {
   if (system !== undefined && id.startsWith(reservedIdPrefix)) return false;
   return document !== undefined || mode === "all";

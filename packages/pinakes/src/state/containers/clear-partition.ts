@@ -1,4 +1,4 @@
-/** Removes all documents of a partition, in steps. Interrupted, it is simply called again. */
+/** Removes all documents of a partition, in steps. Idempotent: an interrupted call is repeated. */
 import { succeeds } from "../../runtime/expected-errors.ts";
 import type { Item } from "../../ports/item-store.ts";
 import { companionField } from "../system-container.ts";
@@ -24,7 +24,7 @@ async function clearOwn({ items, caller, target, partition }: Commit): Promise<n
   }
 }
 
-/** Document by document, so that the companions hear of each: what they keep must outlive the documents. */
+/** Document by document, so that companions are notified of each: their data must outlive the documents. */
 async function clearSystem(commit: Commit): Promise<number> {
   const { items, caller, target, partition } = commit;
   const equals = Object.fromEntries(target.definition.partitionKey.map((path, i) => [path, partition[i] as string]));
@@ -34,12 +34,12 @@ async function clearSystem(commit: Commit): Promise<number> {
       equals,
       cursor,
       limit: batchOperations,
-      // Checkpoints go, too: they are nobody's without their workflow.
+      // Checkpoints are removed, too: they are useless without their workflow.
       filter: { [companionField]: { exists: false } },
     });
     const deleted = page.items.length === 0 || (await deleteAll(commit, page.items));
     if (deleted) total += page.items.length;
-    // Somebody else deleted one of them meanwhile: the rest is looked for again.
+    // One of them was deleted concurrently: read the remaining ones again.
     cursor = deleted ? page.cursor : undefined;
     if (deleted && cursor === undefined) return total;
   }

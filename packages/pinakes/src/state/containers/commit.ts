@@ -1,4 +1,4 @@
-/** Commits a caller's operations on one partition, all or nothing, together with what the container's feature adds to them. */
+/** Commits a caller's operations on one partition atomically, together with the operations that the container's feature adds. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BatchOutcome } from "@pinakes/client";
 import { PinakesError, inBatch } from "../../domain/errors.ts";
@@ -12,7 +12,7 @@ import { idOfWrite, type Write } from "./writes.ts";
 const attemptsMax = 50;
 const pauseMsMax = 100;
 
-/** Somebody else wrote between our read and our write. */
+/** Another writer committed between our read and our write. */
 class Outrun extends Error {}
 
 export interface Commit extends Incoming {
@@ -20,7 +20,7 @@ export interface Commit extends Incoming {
   readonly partition: Partition;
 }
 
-/** An error names the operation that is to blame (`context.batch`). */
+/** An error names the failed operation (`context.batch`). */
 export async function commitBatch(commit: Commit, writes: readonly Write[]): Promise<readonly BatchOutcome[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -33,7 +33,7 @@ export async function commitBatch(commit: Commit, writes: readonly Write[]): Pro
   }
 }
 
-/** One operation; its error is its own. */
+/** A single operation; its error is not wrapped as a batch error. */
 export async function commitOne(commit: Commit, write: Write): Promise<BatchOutcome> {
   try {
     const [outcome] = await commitBatch(commit, [write]);
@@ -86,7 +86,7 @@ function requireRoom({ capabilities }: ItemStore, operations: number, companions
   );
 }
 
-/** The error with the caller's operations only; an Outrun where a condition of ours failed. */
+/** The error in terms of the caller's operations; an Outrun if one of our conditions failed. */
 function asFailure(error: unknown, planned: readonly PlannedWrite[], refusedAt: (index: number) => string): unknown {
   if (!PinakesError.isInstance(error) || error.context.batch === undefined) return error;
   const { index } = error.context.batch;
@@ -111,7 +111,7 @@ function outcomeOf(
 ): BatchOutcome {
   const { id, status, item } = plan;
   if (item !== undefined) return { status, id, etag: item.etag, document: storedView(target, item) };
-  // A read of what this batch wrote has the etag that the item got.
+  // A read of what this batch wrote returns the item's new etag.
   const written =
     result.etag === undefined ? all.findLast((other) => other.id === id && other.etag !== undefined) : result;
   const document = result.document ?? plan.document;

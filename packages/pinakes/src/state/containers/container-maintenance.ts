@@ -1,7 +1,7 @@
 /**
- * Background care of own containers. A living one is opened, so that its expired items go also when nobody has used it since this
- * process began. A deleted one is emptied, partition by partition; its entry stays until its change feed has run out too, because a
- * late index or a late writer may still bring something to light.
+ * Background maintenance of user containers. A live one is opened, so that its expired items are purged even if it was not used since this
+ * process started. A deleted one is emptied, partition by partition; its entry stays until its change feed has expired too, because a
+ * late index or a late writer may still add items.
  */
 import type { RegisteredWork } from "../../containers/index.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -18,9 +18,9 @@ import type { OwnContainers } from "./user-containers.ts";
 import { definitionsTopic, type OwnContainer } from "./user-container-record.ts";
 import { allIndex, allIndexName } from "./policy-indexes.ts";
 
-/** After this time without a find, nothing of a deleted container is left anywhere. */
+/** After this time without finding an item, a deleted container is empty everywhere. */
 const settledMs = limits.feedRetentionMs + 86_400_000;
-/** Of one run, so that one container does not keep all other work waiting. */
+/** Limit of one run, so that one container does not block all other work. */
 const pagesPerRunMax = 50;
 const purgeStepsPerRunMax = 10;
 
@@ -38,7 +38,7 @@ export class ContainerCare {
     const data = entry.data as unknown as CareData;
     const scope = system.forTenant(entry.tenant);
     const record = await this.#own.read(scope, data.name);
-    // Without any definition there was never a living one, or its last trace is gone.
+    // Without any definition the container never existed, or its last trace is gone.
     if (record === undefined) await work.remove(entry as RegisteredWork<"container">);
     else if (record.incarnation === data.incarnation && !record.deleted) await this.#tend(scope, record, entry);
     else await this.#clear(scope, record, entry, data);
@@ -53,7 +53,7 @@ export class ContainerCare {
   async #clear(scope: Scope, record: OwnContainer, entry: RegisteredWork, data: CareData): Promise<void> {
     const { clock, work, items } = this.#deps;
     const now = clock.now();
-    // Nothing expires in here any more: what the index shows is everything.
+    // Nothing expires here: the index shows every item.
     await items.openContainer({
       name: entry.key,
       partitionKey: data.partition_key,
@@ -73,7 +73,7 @@ export class ContainerCare {
     await work.remove(entry as RegisteredWork<"container">);
   }
 
-  /** Whether there was anything, and whether there may be more. */
+  /** Whether items were found, and whether there may be more. */
   async #empty(
     scope: Scope,
     container: string,
@@ -108,7 +108,7 @@ export class ContainerCare {
   }
 
   async #forget(scope: Scope, { name, etag }: OwnContainer): Promise<void> {
-    // Somebody gave the name a new life meanwhile.
+    // The name was reused concurrently.
     await tolerate(
       this.#deps.items.write(scope, settingsContainer.name, [definitionsTopic], {
         op: "delete",

@@ -1,4 +1,4 @@
-/** What an own container is declared as: checked, and made into the item store's container behind it. */
+/** Validates the definition of a user container, and converts it to that of the item store. */
 import type { ContainerSpec, IndexSpec } from "@pinakes/client";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, utf8Bytes, type JsonObject } from "../../domain/json.ts";
@@ -12,16 +12,16 @@ import { canonicalPath } from "./policy-path.ts";
 export const specBytesMax = 65_536;
 
 export interface CompiledSpec {
-  /** As it was given. */
+  /** As it was sent. */
   readonly given: ContainerSpec;
-  /** Of the item store's container, but for its name. */
+  /** For the item store's container, without its name. */
   readonly definition: Omit<ContainerDefinition, "name">;
   readonly own: Readonly<Record<string, IndexSpec>>;
   readonly policy: CompiledPolicy | null;
   readonly strict: boolean;
-  /** What the limits left out. */
+  /** Indexes omitted because of the limits. */
   readonly advice: string | null;
-  /** Equal for specifications that mean the same. */
+  /** Equal for equivalent definitions. */
   readonly text: string;
 }
 
@@ -36,10 +36,10 @@ const fields: ReadonlySet<string> = new Set([
 ]);
 
 export function compileSpec(given: unknown): CompiledSpec {
-  if (!isJsonObject(given)) throw invalid("A container is declared by an object with partition_key.");
+  if (!isJsonObject(given)) throw invalid("A container definition must be an object with partition_key.");
   const size = utf8Bytes(JSON.stringify(given));
   if (size > specBytesMax)
-    throw new PinakesError("LIMIT_EXCEEDED", `The declaration has ${size} bytes; at most ${specBytesMax} are allowed.`);
+    throw new PinakesError("LIMIT_EXCEEDED", `The definition has ${size} bytes; at most ${specBytesMax} are allowed.`);
   const unknown = Object.keys(given).find((name) => !fields.has(name) && given[name] !== undefined);
   if (unknown !== undefined) throw invalid(`${unknown}: is not known here; a container has ${[...fields].join(", ")}.`);
   const partitionKey = partitionPaths(given["partition_key"]);
@@ -84,7 +84,7 @@ function pathList(given: unknown, where: string, max: number): readonly string[]
   if (!Array.isArray(given) || given.length < 1 || given.length > max)
     throw invalid(`${where}: give 1 to ${max} paths, such as "/user_id"; got ${show(given)}.`);
   const paths = given.map((path: unknown) => storedPath(path, where));
-  if (new Set(paths).size < paths.length) throw invalid(`${where}: names a path twice.`);
+  if (new Set(paths).size < paths.length) throw invalid(`${where}: repeats a path.`);
   return paths;
 }
 
@@ -103,7 +103,7 @@ function named(given: unknown, where: string): [string, unknown][] {
   for (const [name] of entries) {
     if (!partName.test(name))
       throw invalid(
-        `${where}: "${name}" is not a name here; use up to 40 letters, digits and "_", beginning with a letter.`,
+        `${where}: "${name}" is not a valid name; use up to 40 letters, digits and "_", beginning with a letter.`,
       );
     if (seen.has(name.toLowerCase())) throw invalid(`${where}: two names differ only in case: "${name}"; rename one.`);
     seen.add(name.toLowerCase());
@@ -123,7 +123,7 @@ function ownIndexes(given: unknown): Readonly<Record<string, IndexSpec>> {
 function ownIndex(name: string, spec: unknown): IndexSpec {
   const where = `indexes.${name}`;
   if (name.toLowerCase() === allIndexName)
-    throw invalid(`${where}: the name "${allIndexName}" is taken by the index that holds every item; use another one.`);
+    throw invalid(`${where}: the name "${allIndexName}" is reserved for the index of all items; use another one.`);
   if (!isJsonObject(spec) || !Array.isArray(spec["partition"]) || !Array.isArray(spec["sort"]))
     throw invalid(`${where}: must be { "partition": [paths], "sort": [paths] }.`);
   const partition = spec["partition"].map((path: unknown) => storedPath(path, `${where}.partition`));
@@ -150,7 +150,7 @@ function uniquePaths(given: unknown): Readonly<Record<string, readonly string[]>
   );
 }
 
-/** JSON with the names of properties in order: equal for equal values. */
+/** JSON with sorted property names: equal for equal values. */
 export function stableText(value: JsonObject): string {
   return JSON.stringify(value, (_name, part: unknown) =>
     isJsonObject(part) ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1))) : part,

@@ -1,6 +1,6 @@
 /**
- * Containers: documents of any shape, in the containers of the system and in those that a workspace makes for itself. Writes to the
- * system's own keep the rules of their features.
+ * Containers: JSON documents in system containers and in user containers of a workspace. Writes to system containers
+ * follow the rules of their features.
  */
 import type {
   BatchOperation,
@@ -51,15 +51,15 @@ import {
 import { inOwnWords, partitionIn, partitionOf, systemTarget, type Target } from "./target.ts";
 import { parseBatch, parseWrite, requireChangeable, type Write } from "./writes.ts";
 
-/** By the item store's name of a container: the tokens of the caller's own writes. */
+/** By the item store's name of a container: tokens of the caller's own writes. */
 export type SessionsOf = (container: string) => SessionTokens | undefined;
 
 export interface WriteOptions {
-  /** The status of an upsert tells whether the item was created (201) or replaced (200). */
+  /** The status of an upsert: 201 if the item was created, 200 if it was replaced. */
   readonly exactUpserts?: boolean | undefined;
 }
 
-/** Creates one document as the feature of its container does, and returns it. */
+/** Creates a document through the feature of its container, and returns it. */
 export type Creator = (caller: Caller, document: JsonObject) => Promise<StoredDocument>;
 
 export class Containers {
@@ -81,10 +81,10 @@ export class Containers {
     this.#creators.set(name, creator);
   }
 
-  /** Nothing to open: the features open the system's, and own ones are opened when they are first used. */
+  /** Nothing to open: features open system containers, and user containers are opened on first use. */
   async open(): Promise<void> {}
 
-  /** Does what is due. */
+  /** Processes due work. */
   async process(entry: RegisteredWork): Promise<void> {
     await this.#care.process(entry);
   }
@@ -129,7 +129,7 @@ export class Containers {
     });
   }
 
-  /** `pk`: where a caller names it beside the document, which must then say the same. */
+  /** `pk`: the partition key beside the document, which must match it. */
   async create(caller: Caller, name: string, document: ItemDocument, pk?: PartitionKey): Promise<StoredDocument> {
     return this.#put(caller, name, { op: "create", document }, pk);
   }
@@ -217,7 +217,7 @@ export class Containers {
     return { results: await commitBatch(commit, writes) };
   }
 
-  /** One operation, with what became of it. Without `pk` its document says where it lies. */
+  /** A single operation and its result. Without `pk` the document determines the partition. */
   async write(
     caller: Caller,
     name: string,
@@ -245,7 +245,7 @@ export class Containers {
     return this.#reading(caller, name, (target) => runContainerQuery(this.#asking(caller, target, sessions), query));
   }
 
-  /** In SQL, over documents with other system properties, and with what the page cost. */
+  /** In SQL, over documents with other system properties, with the cost of the page. */
   async querySql(caller: Caller, name: string, query: SqlQuery, options: SqlOptions = {}): Promise<CostedPage> {
     return this.#reading(caller, name, (target) =>
       runContainerSql({ ...this.#asking(caller, target), ...options }, query),
@@ -320,7 +320,7 @@ export class Containers {
     };
   }
 
-  /** A definition may be a few seconds old: where the answer is an error that a newer one could change, that is looked at first. */
+  /** A definition may be cached for a few seconds: before an error that a newer one could change, it is reloaded. */
   async #reading<Result>(caller: Caller, name: string, run: (target: Target) => Promise<Result>): Promise<Result> {
     let target = await this.#find(caller, name, false);
     for (;;) {
@@ -344,10 +344,7 @@ export class Containers {
 
   #requireOwnName(name: string, verb: string): void {
     if (this.#system.has(name))
-      throw new PinakesError(
-        "CONFLICT",
-        `"${name}" is a container of the system and cannot be ${verb}; choose another name.`,
-      );
+      throw new PinakesError("CONFLICT", `"${name}" is a system container and cannot be ${verb}; choose another name.`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Documents on their way in and out: what is checked and filled in before a write, and what a reader sees. */
+/** Conversion of documents: validation and defaults before a write, and the view for readers. */
 import { randomUUID } from "node:crypto";
 import type { StoredDocument } from "@pinakes/client";
 import { validateDocument } from "../../containers/validate.ts";
@@ -12,18 +12,18 @@ import type { Item, Partition, PartitionValue } from "../../ports/item-store.ts"
 import { companionField, reservedIdPrefix } from "../system-container.ts";
 import { partitionIn, requirePartitionIn, type Target } from "./target.ts";
 
-/** Top-level properties that begin so are ours, in containers of the system; readers do not see them. */
+/** Prefix of internal top-level properties in system containers; readers do not see them. */
 const ownFieldPrefix = "pinakes_";
 
 export interface Incoming {
   readonly caller: Caller;
   readonly target: Target;
   readonly now: number;
-  /** An upsert looks whether the item is there, so that its status tells whether it was created (201) or replaced (200). */
+  /** An upsert reads the item first, so that its status is 201 (created) or 200 (replaced). */
   readonly exactUpserts?: boolean | undefined;
 }
 
-/** The document as it will be stored: with an id, its workspace, and what the rules of its container add. */
+/** The document as it will be stored: with an id, its workspace, and the defaults of its container. */
 export function completeDocument(
   { caller, target, now }: Incoming,
   given: unknown,
@@ -32,18 +32,18 @@ export function completeDocument(
   if (!isJsonObject(given)) throw invalid(`The document must be a JSON object, got ${show(given)}.`);
   const clean = withoutSystemProperties(given);
   requireFreeId(target, clean["id"]);
-  if (clean[companionField] !== undefined) throw invalid(`${companionField}: is kept by the system; leave it out.`);
-  // The properties keep their order: clients compare what they sent with what they get, as text.
+  if (clean[companionField] !== undefined) throw invalid(`${companionField}: is a system property; leave it out.`);
+  // The order of properties is preserved: clients compare requests and responses as text.
   const made = clean["id"] === undefined ? { id: randomUUID() } : {};
   const document: JsonObject = { ...made, ...clean, ...workspaceOf(caller, clean) };
   const { system } = target;
   if (system === undefined) return document;
-  // A feature that prepares its documents checks them against their schema when everything is filled in.
+  // A feature with a prepare step validates the schema after defaults are set.
   if (system.prepare !== undefined) return system.prepare({ caller, before, document, now });
   return system.schema === null ? document : validateDocument(target.name, system.schema, document);
 }
 
-/** A write with the partition that its document says, or that the rules of its container fill in. */
+/** A write with the partition of its document, including defaults of its container. */
 export function placedIn<Given extends { readonly document: JsonObject }>(
   incoming: Incoming,
   write: Given,
@@ -52,22 +52,20 @@ export function placedIn<Given extends { readonly document: JsonObject }>(
   if (target.system?.prepare === undefined || partitionIn(target, write.document) !== undefined)
     return { write, partition: requirePartitionIn(target, write.document) };
   const partition = requirePartitionIn(target, completeDocument(incoming, write.document, undefined));
-  // Kept in the document: rules that make something up would make up something else the next time.
+  // Stored with the document: generated defaults would differ the next time.
   const filled = Object.fromEntries(
     target.definition.partitionKey.map((path, i) => [path, partition[i] as PartitionValue]),
   );
   return { write: { ...write, document: { ...write.document, ...filled } }, partition };
 }
 
-/** Containers of Cosmos DB's clients hold nothing of the system's, and any id may be in use there. */
+/** Containers of Cosmos DB's clients hold no system items, so any id is allowed there. */
 export function requireFreeId({ definition }: Target, id: unknown): void {
   if (definition.optionalKey !== true && typeof id === "string" && id.startsWith(reservedIdPrefix))
-    throw invalid(
-      `id: ids that begin with "${reservedIdPrefix}" are the system's own, got ${show(id)}; choose another.`,
-    );
+    throw invalid(`id: ids that begin with "${reservedIdPrefix}" are reserved, got ${show(id)}; choose another.`);
 }
 
-/** Every document that is written says whose it is; those of any shape from before need not. */
+/** Every written document has its workspace_id; older documents of any schema may lack it. */
 function workspaceOf({ scope: { tenant } }: Caller, document: JsonObject): JsonObject {
   const workspace = document["workspace_id"];
   if (workspace !== undefined) requireWorkspace(tenant, workspace);
@@ -82,14 +80,14 @@ function requireWorkspace(tenant: string, workspace: unknown): void {
     );
 }
 
-/** What a patch must leave alone, where the patched document is not looked at again. */
+/** Properties that a patch must not change, if the patched document is not validated again. */
 export function checkPatchPaths({ caller, target }: Incoming, steps: readonly PatchStep[]): void {
   for (const step of steps) {
     const paths = step.op === "move" ? [step.path, step.from] : [step.path];
     for (const path of paths) {
       const [first, ...rest] = parsePointer(path);
       const ours = target.system === undefined ? first === companionField : first?.startsWith(ownFieldPrefix) === true;
-      if (ours) throw invalid(`patch: "${first}" is kept by the system and cannot be patched.`);
+      if (ours) throw invalid(`patch: "${first}" is a system property and cannot be patched.`);
       if (first !== "workspace_id") continue;
       const sets = (step.op === "set" || step.op === "add" || step.op === "replace") && rest.length === 0;
       requireWorkspace(caller.scope.tenant, sets ? step.value : null);

@@ -1,7 +1,7 @@
 /**
- * Indexing policies in Cosmos DB's form: taken as people write them, understood as Cosmos DB understands them. Of the paths that fit a
- * property the most precise decides: the longer one, and of two equally long ones the value (`?`) before everything below (`*`).
- * A policy without a root path, which Cosmos DB refuses, excludes what it does not name.
+ * Indexing policies in Cosmos DB's format and semantics. The most precise path that matches a
+ * property decides: the longer one, and of two equally long ones the value (`?`) before the subtree (`*`).
+ * A policy without a root path, which Cosmos DB rejects, excludes all unlisted paths.
  */
 import type { IndexingPolicy } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
@@ -18,7 +18,7 @@ export interface CompositePath {
 }
 
 export interface CompiledPolicy {
-  /** With a root path, arrays as `[]`, orders written out. */
+  /** With a root path, arrays as `[]`, explicit orders. */
   readonly normalised: IndexingPolicy;
   readonly included: readonly PolicyPath[];
   readonly composites: readonly (readonly CompositePath[])[];
@@ -26,7 +26,7 @@ export interface CompiledPolicy {
   covers(path: readonly string[]): boolean;
 }
 
-/** Always indexed, whatever a policy says. */
+/** Always indexed, regardless of the policy. */
 const alwaysIndexed: readonly string[] = ["id", "_ts"];
 const known: ReadonlySet<string> = new Set([
   "indexingMode",
@@ -70,11 +70,11 @@ export function compilePolicy(policy: unknown, where = "indexing_policy"): Compi
   };
 }
 
-/** What Cosmos DB knows beyond this would be ignored silently: say so, unless it is empty. */
+/** Other Cosmos DB features would be ignored silently, so they are rejected unless empty. */
 function refuseForeign(policy: JsonObject, where: string): void {
   for (const [name, value] of Object.entries(policy)) {
     if (known.has(name) || value === undefined || (Array.isArray(value) && value.length === 0)) continue;
-    throw invalid(`${where}.${name}: is not served here; remove it.`);
+    throw invalid(`${where}.${name}: is not supported; remove it.`);
   }
 }
 
@@ -110,7 +110,7 @@ function compositeIndex(given: unknown, where: string): CompositePath[] {
     return { steps, order: order === "ascending" ? "asc" : "desc" };
   });
   if (new Set(paths.map(({ steps }) => formatOrderPath(steps))).size < paths.length)
-    throw invalid(`${where}: names a path twice.`);
+    throw invalid(`${where}: repeats a path.`);
   return paths;
 }
 

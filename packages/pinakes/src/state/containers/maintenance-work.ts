@@ -1,10 +1,10 @@
-/** The entry in `state-work` that each own container has: what must be known to look after it, also when its definition is gone. */
+/** The entry of each user container in `state-work`: what its maintenance needs, even after its definition is gone. */
 import type { Work } from "../../containers/index.ts";
 import type { ContainerDefinition } from "../../ports/item-store.ts";
 
 /**
- * How often somebody looks after a container, whoever uses it: expired items of one that nobody touched since a restart go within this
- * time. They are invisible all the while.
+ * Maintenance interval of a container: expired items of one that was not used since a restart are purged within this
+ * time. They are invisible until then.
  */
 export const careMs = 600_000;
 
@@ -15,7 +15,7 @@ export interface CareData {
   readonly unique_keys: Readonly<Record<string, readonly string[]>>;
   /** Absent for false. */
   readonly optional_key?: true;
-  /** Epoch milliseconds of the first time that nothing was found in a deleted one; absent before. */
+  /** Epoch milliseconds of the first run that found a deleted one empty; absent before. */
   readonly empty_since?: number;
 }
 

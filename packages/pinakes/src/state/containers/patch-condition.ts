@@ -3,7 +3,7 @@ import { invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { compileExpression, parseQuery } from "../../sql/index.ts";
 
-/** Decides on the stored document. */
+/** Evaluates the stored document. */
 export type Condition = (document: JsonObject) => boolean;
 
 const select = "SELECT * ";
@@ -15,7 +15,7 @@ export function parseCondition(text: unknown, now: number): Condition {
   if (where === undefined) throw invalid('condition: says nothing; write it as from c where c.status = "open".');
   if (joins.length + orderBy.length + groupBy.length > 0 || offset !== undefined)
     throw invalid(
-      "condition: is about one document; only WHERE may follow, without JOIN, GROUP BY, ORDER BY and OFFSET.",
+      "condition: applies to one document; only WHERE may follow, without JOIN, GROUP BY, ORDER BY and OFFSET.",
     );
   return (document) => {
     const context = { parameters: new Map<string, never>(), now, expanded: { rows: 0 } };

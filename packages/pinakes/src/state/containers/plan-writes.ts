@@ -1,7 +1,7 @@
 /**
- * From a caller's operations to those of the item store. Where a rule of the container, a condition or a read needs to know what is
- * stored, the operations are tried on it here, one after the other, and each is made conditional on the etag of what it was tried on:
- * if somebody was faster the batch fails as a whole, and is planned again.
+ * Converts a caller's operations to those of the item store. If a rule of the container, a condition or a read depends on the stored
+ * item, the operations are simulated here, in order, and each is made conditional on the etag that it was simulated on:
+ * if another writer was faster, the batch fails as a whole and is planned again.
  */
 import { PinakesError, inBatch } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -13,24 +13,24 @@ import { idOfWrite, type Write } from "./writes.ts";
 export interface PlannedWrite {
   readonly operation: Operation;
   readonly id: string;
-  /** The condition is ours: when it fails, somebody was faster. */
+  /** The condition is ours: if it fails, another writer was faster. */
   readonly guarded: boolean;
-  /** After this operation; undefined for a delete, and where only the store knows it. */
+  /** After this operation; undefined for a delete, and if only the store knows it. */
   readonly document: JsonObject | undefined;
-  /** Of what was read, where this operation leaves it as it is. */
+  /** The stored item, if this operation does not change it. */
   readonly item: Item | undefined;
   readonly status: number;
 }
 
-/** What a batch knows of an item while it is planned. */
+/** The planned state of an item of a batch. */
 interface Draft {
   readonly document: JsonObject | undefined;
-  /** As it is stored; undefined once this batch has touched it, or where there is none. */
+  /** The stored item; undefined once this batch has changed it, or if there is none. */
   readonly item: Item | undefined;
   readonly touched: boolean;
 }
 
-/** Whether planning this needs to know what is stored. */
+/** Whether planning this needs the stored item. */
 export function needsStored({ target: { system }, exactUpserts }: Incoming, write: Write): boolean {
   if (write.op === "read") return true;
   if (write.op === "upsert" && exactUpserts === true) return true;
@@ -39,7 +39,7 @@ export function needsStored({ target: { system }, exactUpserts }: Incoming, writ
   return (write.op === "upsert" || write.op === "replace") && system?.prepare !== undefined;
 }
 
-/** `stored`: by id, what was read; undefined where nothing needed to be. */
+/** `stored`: the items read, by id; undefined if none was needed. */
 export function planWrites(
   incoming: Incoming,
   writes: readonly Write[],
@@ -66,7 +66,7 @@ export function planWrites(
   });
 }
 
-/** Without knowing what is stored: the store decides alone. */
+/** Does not depend on the stored item: the store decides. */
 function planBlind(incoming: Incoming, write: Write): PlannedWrite {
   if ("document" in write)
     return plannedPut(write.op, completeDocument(incoming, write.document, undefined), conditionOf(write), false);
@@ -122,7 +122,7 @@ function planUpsert(
   const created = incoming.exactUpserts === true && draft.document === undefined ? 201 : 200;
   if (write.ifMatch !== undefined || draft.touched)
     return { ...plannedPut("upsert", document, conditionOf(write), false), status: created };
-  // What it was checked against must still hold: that one is there, or that none is.
+  // The condition of the simulation: the item has this etag, or does not exist.
   if (draft.item === undefined) return { ...plannedPut("create", document, {}, true), status: created };
   return plannedPut("replace", document, { ifMatch: draft.item.etag }, true);
 }
@@ -141,11 +141,11 @@ function planPatch(incoming: Incoming, write: Extract<Write, { op: "patch" }>, d
   return { operation, id: write.id, guarded, document: patched, item: undefined, status: 200 };
 }
 
-/** A stale etag is told as such, before any rule is looked at. */
+/** A stale etag is reported before any rule is evaluated. */
 function requireMatch(write: Write, draft: Draft): void {
   const { ifMatch } = conditionOf(write);
   if (ifMatch === undefined || draft.item === undefined || ifMatch === draft.item.etag) return;
-  throw unmet(`Item "${draft.item.id}" was changed meanwhile; read it again.`, draft);
+  throw unmet(`Item "${draft.item.id}" was changed concurrently; read it again.`, draft);
 }
 
 function unmet(detail: string, { item }: Draft): PinakesError {

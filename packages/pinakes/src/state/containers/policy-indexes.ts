@@ -1,7 +1,7 @@
 /**
- * The indexes that a policy stands for. A composite index becomes one order over everything (no partition): it serves equality on a
- * beginning of its paths, a range on the next, and ORDER BY over all of them, as Cosmos DB's do. An included value gets an index of
- * its own unless one begins with it already. What does not fit into the limit is answered by reading every item, and told.
+ * Derives indexes from a policy. A composite index becomes one order over the whole container (no partition): it serves equality on
+ * leading paths, a range on the next, and ORDER BY over all of them, as in Cosmos DB. An included value gets its own
+ * index unless one already begins with it. Paths beyond the limit are served by scans, and reported.
  */
 import { hash } from "node:crypto";
 import type { IndexSpec } from "@pinakes/client";
@@ -9,7 +9,7 @@ import { limits } from "../../domain/limits.ts";
 import type { CompiledPolicy } from "./indexing-policy.ts";
 import { formatPolicyPath, isInArray, storePath } from "./policy-path.ts";
 
-/** The index that holds every item of an own container, in the order of the ids. */
+/** The index of all items of a user container, ordered by id. */
 export const allIndexName = "all";
 export const allIndex: IndexSpec = Object.freeze({ partition: [], sort: ["id"] });
 /** Beside `all`. */
@@ -42,7 +42,7 @@ export function deriveIndexes(
   const values = policy.included
     .filter((path) => path.end === "?" && !isInArray(path))
     .map(({ steps }) => storePath(steps));
-  // Equality on a partition key is served by the partition itself, so its index is the one to leave out first.
+  // Equality on a partition key is served by the partition itself, so its index is omitted first.
   const wanted = [
     ...values.filter((path) => !partitionKey.includes(path)),
     ...values.filter((path) => partitionKey.includes(path)),
@@ -53,7 +53,7 @@ export function deriveIndexes(
   return { indexes: Object.fromEntries(made), advice: adviceOf(left, policy) };
 }
 
-/** Ids have an index already, and the workspace is the same in all items that a caller can see. */
+/** Ids are already indexed, and the workspace is the same in all items that a caller can see. */
 function needless(path: string): boolean {
   return path === "id" || path === "workspace_id" || path === "_ts" || path === "_etag";
 }
@@ -78,7 +78,7 @@ export function sortOf(entry: IndexSpec["sort"][number]): { readonly path: strin
 
 const nameCharsMax = 40;
 
-/** Readable where it can be, and the same for the same paths. */
+/** Readable if possible, and deterministic for the same paths. */
 function nameFor(spec: IndexSpec, taken: ReadonlyMap<string, IndexSpec>): string {
   const words = spec.sort.map((entry) =>
     sortOf(entry).order === "desc" ? `${sortOf(entry).path}_desc` : sortOf(entry).path,
@@ -94,12 +94,12 @@ function adviceOf(left: readonly string[], policy: CompiledPolicy): string | nul
   const told: string[] = [];
   if (left.length > 0)
     told.push(
-      `No index was made for ${left.join(", ")}: a container has at most ${limits.indexesMax}, one of them "${allIndexName}"; your own come first, then composite ones, then single paths in their order. Queries by these paths read more items.`,
+      `No index was created for ${left.join(", ")}: a container has at most ${limits.indexesMax}, one of them "${allIndexName}"; explicit ones come first, then composite ones, then single paths in order. Queries by these paths read more items.`,
     );
   const arrays = policy.included.filter((path) => isInArray(path)).map(formatPolicyPath);
   if (arrays.length > 0)
     told.push(
-      `Values inside arrays (${arrays.join(", ")}) have no index; queries by them read every item they are among.`,
+      `Values inside arrays (${arrays.join(", ")}) have no index; queries by them read every item in their range.`,
     );
   return told.length === 0 ? null : told.join(" ");
 }

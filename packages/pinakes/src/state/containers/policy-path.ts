@@ -1,6 +1,6 @@
 /**
- * Paths of an indexing policy: `/status/?` is a value, `/metadata/*` everything below, `/agents/[]/name/?` inside every element of an
- * array. Cosmos DB takes a star at the end only; people write one in the middle where they mean the elements of an array.
+ * Paths of an indexing policy: `/status/?` is a value, `/metadata/*` a subtree, `/agents/[]/name/?` a value in each element of an
+ * array. Cosmos DB accepts a star at the end only; a star in the middle is read as the elements of an array.
  */
 import { invalid, show } from "../../domain/errors.ts";
 import { parsePath } from "../../domain/path.ts";
@@ -9,7 +9,7 @@ export const pathCharsMax = 500;
 const arrayStep = "[]";
 
 export interface PolicyPath {
-  /** Names of properties; `[]` for the elements of an array. */
+  /** Property names; `[]` for the elements of an array. */
   readonly steps: readonly string[];
   readonly end: "?" | "*";
 }
@@ -18,18 +18,19 @@ export function parsePolicyPath(text: unknown, where: string): PolicyPath {
   const parts = splitPath(text, where);
   const end = parts.pop();
   if (end?.text !== "?" && end?.text !== "*")
-    throw invalid(`${where}: ${show(text)} must end in "/?" (the value) or "/*" (everything below).`);
+    throw invalid(`${where}: ${show(text)} must end in "/?" (the value) or "/*" (the subtree).`);
   const steps = parts.map((part) => {
     if (part.quoted) return part.text;
-    if (part.text === "?") throw invalid(`${where}: ${show(text)} has "?" in the middle; it can only be the end.`);
+    if (part.text === "?")
+      throw invalid(`${where}: ${show(text)} has "?" in the middle; it is only allowed at the end.`);
     return part.text === "*" ? arrayStep : part.text;
   });
   if (steps.length === 0 && end.text === "?")
-    throw invalid(`${where}: "/?" names no property; write "/*" for everything.`);
+    throw invalid(`${where}: "/?" has no property; write "/*" for everything.`);
   return { steps, end: end.text };
 }
 
-/** Of a composite index: a property, without an end. */
+/** For a composite index: a property path without an ending. */
 export function parseOrderPath(text: unknown, where: string): readonly string[] {
   const parts = splitPath(text, where);
   const wild = parts.some((part) => !part.quoted && ["?", "*", arrayStep].includes(part.text));
@@ -50,18 +51,18 @@ export function formatOrderPath(steps: readonly string[]): string {
   return `/${steps.map(formatStep).join("/")}`;
 }
 
-/** A path as the item store's indexes and queries name it: `a.b`, or a pointer where a name holds a dot or a slash. */
+/** A path in the syntax of the item store's indexes and queries: `a.b`, or a JSON pointer if a name contains a dot or a slash. */
 export function storePath(steps: readonly string[]): string {
   if (steps.every((step) => /^[^./~]+$/.test(step))) return steps.join(".");
   return `/${steps.map((step) => step.replaceAll("~", "~0").replaceAll("/", "~1")).join("/")}`;
 }
 
-/** The same path however it is written: `/a/b` and `a.b` are one. */
+/** Normalized: `/a/b` and `a.b` are the same path. */
 export function canonicalPath(path: string): string {
   return storePath(parsePath(path));
 }
 
-/** As Cosmos DB shows it. */
+/** In Cosmos DB's syntax. */
 export function pointerPath(path: string): string {
   return `/${parsePath(path)
     .map((step) => step.replaceAll("~", "~0").replaceAll("/", "~1"))

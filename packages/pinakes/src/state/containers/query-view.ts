@@ -1,6 +1,6 @@
 /**
- * The item store as queries of callers see it: no items of the system, no fields of our own, and every index of a container of the
- * system also without its workspace, which is the same in all items that a caller can see.
+ * The item store as seen by callers' queries: without system items and internal fields; every index of a system
+ * container is also offered without its leading workspace, which is the same in all items that a caller can see.
  */
 import type { JsonObject } from "../../domain/json.ts";
 import type { Filter } from "../../domain/filter.ts";
@@ -11,20 +11,20 @@ import { visible } from "./documents.ts";
 import type { Target } from "./target.ts";
 
 const workspacePath = "workspace_id";
-/** Ends the name of an index whose workspace is filled in here; no index can be declared with such a name. */
+/** Suffix of an index whose workspace is filled in here; no declared index can have it. */
 const filledMark = "*";
 
-/** Ids from the prefix on and before the next sign are those that begin with it. */
+/** The id range of the prefix. */
 const reservedIds = { gte: reservedIdPrefix, lt: String.fromCharCode(reservedIdPrefix.charCodeAt(0) + 1) };
 
-/** Checkpoints and companions are items of the system: they lie in its containers, and are no documents of theirs. */
+/** Checkpoints and companions are system items stored in these containers, and not documents. */
 export function onlyDocuments({ system }: Target, filter: Filter | undefined): Filter | undefined {
   if (system === undefined) return filter;
   const shown: Filter = { not: { id: reservedIds } };
   return filter === undefined ? shown : { and: [filter, shown] };
 }
 
-/** The indexes that a query may use, by the names that `queryStore` understands. */
+/** The indexes available to a query, by the names that `queryStore` understands. */
 export function queryIndexes({ definition, system }: Target): Readonly<Record<string, IndexDefinition>> {
   const indexes = definition.indexes ?? {};
   if (system === undefined) return indexes;
@@ -42,7 +42,7 @@ export function scanIndexOf(target: Target): string {
   return Object.hasOwn(queryIndexes(target), filled) ? filled : target.scanIndex;
 }
 
-/** As it is declared. */
+/** As declared. */
 export function indexName(name: string | null): string | null {
   return name?.endsWith(filledMark) === true ? name.slice(0, -filledMark.length) : name;
 }
@@ -52,6 +52,7 @@ export function queryStore(items: ItemStore, target: Target): ItemStore {
   const shown = (item: Item): Item => ({ ...item, document: visible(target, item.document) });
   return {
     capabilities: items.capabilities,
+    erasure: items.erasure,
     query: async (scope, container, query) => {
       const page = await items.query(scope, container, filledQuery(target, scope, query));
       return { ...page, items: page.items.map(shown) };
@@ -89,7 +90,7 @@ function filledQuery(target: Target, scope: Scope, query: Query): Query {
   };
 }
 
-/** Of a scan that has no bounds yet. */
+/** For a scan without bounds. */
 function scanRangeOf({ system, definition, scanIndex }: Target, { index, equals, range }: Query): Range | undefined {
   if (system?.scanRange === undefined || range !== undefined || indexName(index ?? null) !== scanIndex) return range;
   const [first] = definition.indexes?.[scanIndex]?.sort ?? [];

@@ -23,13 +23,13 @@ import { indexName, onlyDocuments, queryIndexes, queryStore, scanIndexOf } from 
 import { declaredPath, partitionOf, type Target } from "./target.ts";
 
 export interface SqlOptions {
-  /** The document as the query sees and returns it; with `_etag` and `_ts` when absent. */
+  /** The document as the query sees and returns it; by default with `_etag` and `_ts`. */
   readonly view?: ((item: Item) => JsonObject) | undefined;
-  /** Only documents for which it holds. */
+  /** Filters documents. */
   readonly among?: ((document: JsonObject) => boolean) | undefined;
-  /** What `among` depends on: a cursor is bound to it. */
+  /** The parameters of `among`, to which a cursor is bound. */
   readonly amongText?: string | undefined;
-  /** Of a hierarchical key: the values that it begins with. */
+  /** For a hierarchical key: its leading values. */
   readonly prefix?: readonly PartitionKeyValue[] | undefined;
 }
 
@@ -43,9 +43,9 @@ export interface Asking extends SqlOptions {
   readonly target: Target;
   readonly now: number;
   readonly key: Uint8Array;
-  /** Where it takes its place; absent: it runs at once. */
+  /** Acquires a query slot; absent: no concurrency limit. */
   readonly queries: QuerySlots | undefined;
-  /** Of the caller's own writes to this container, which the answer must show. */
+  /** Session token of the caller's own writes, which the result must include. */
   readonly session: SessionTokens | undefined;
 }
 
@@ -62,7 +62,7 @@ function isSql(query: IndexQuery | SqlQuery): query is SqlQuery {
     throw invalid(`A query is { "query": "SELECT …" } or { "index": …, "equals": {…} }; got ${show(query)}.`);
   const sql = "query" in query;
   if (sql && ("index" in query || "equals" in query))
-    throw invalid("A query is either SQL (query) or goes by an index (index, equals); send one of them.");
+    throw invalid("A query is either SQL (query) or uses an index (index, equals); send one of them.");
   return sql;
 }
 
@@ -76,9 +76,7 @@ async function runByIndex({ items, caller, target, session }: Asking, query: Ind
 function toStoreQuery(target: Target, query: IndexQuery): Query {
   const { index, equals, range, order, limit, cursor } = query;
   if (!isJsonObject(equals))
-    throw invalid(
-      "equals: is missing; give the values of the paths that the index begins with, {} where there are none.",
-    );
+    throw invalid("equals: is missing; give the values of the leading paths of the index, {} if there are none.");
   const values: Record<string, JsonScalar> = Object.fromEntries(
     Object.entries(equals).flatMap(([path, value]) =>
       value === undefined ? [] : [[declaredPath(target, path), value] as const],
@@ -96,7 +94,7 @@ function toStoreQuery(target: Target, query: IndexQuery): Query {
   };
 }
 
-/** Asked for one item, so that a query that would be refused is refused here too. */
+/** Planned for one item, so that a query that would be rejected is rejected here too. */
 async function explainByIndex({ items, caller, target }: Asking, query: IndexQuery): Promise<QueryPlan> {
   const { paths, advice } = coverageOfFilter(target, query.filter);
   await items.query(caller.scope, target.definition.name, { ...toStoreQuery(target, query), limit: 1 });
@@ -193,7 +191,7 @@ function beginning({ definition }: Target, prefix: readonly PartitionKeyValue[])
   return (document) => JSON.stringify(partitionAt(document, paths)) === wanted;
 }
 
-/** As Cosmos DB's clients send them: a list of names, with their "@", and values. */
+/** In the format of Cosmos DB's clients: a list of names, with their "@", and values. */
 function parametersOf(given: SqlQuery["parameters"]): Readonly<Record<string, JsonValue>> {
   if (given === undefined) return {};
   if (!Array.isArray(given))
@@ -211,9 +209,9 @@ function parametersOf(given: SqlQuery["parameters"]): Readonly<Record<string, Js
   return values;
 }
 
-/** What the indexing policy of a container says about the properties that a query filters by. */
+/** Checks the indexing policy of a container for the properties that a query filters by. */
 interface Coverage {
-  /** The paths that are filtered by. */
+  /** The filtered paths. */
   readonly paths: readonly string[];
   readonly advice: string | undefined;
 }
@@ -227,7 +225,7 @@ function coverageOfFilter(target: Target, filter: JsonValue | undefined): Covera
   return coverageOf(target, pathsOfFilter(filter), target.strict);
 }
 
-/** A strict container refuses a filter on a path that its policy excludes; others answer, document by document. */
+/** A strict container rejects a filter on a path that its policy excludes; others evaluate it per document. */
 function coverageOf(
   { name, definition, policy }: Target,
   filtered: readonly (readonly string[])[],
@@ -247,7 +245,7 @@ function coverageOf(
     );
   return {
     paths,
-    advice: `The indexing policy excludes ${list}: documents are judged by it one by one. Include it to have an index.`,
+    advice: `The indexing policy excludes ${list}: the filter is evaluated per document. Include it in the policy to get an index.`,
   };
 }
 
@@ -256,7 +254,7 @@ function pathsIn(expression: Expression): readonly (readonly string[])[] {
   return path === undefined ? childrenOf(expression).flatMap(pathsIn) : [path];
 }
 
-/** What is not a filter at all is refused by whoever runs it. */
+/** An invalid filter is rejected when it is executed. */
 function pathsOfFilter(filter: JsonValue | undefined): readonly (readonly string[])[] {
   if (!isJsonObject(filter)) return [];
   return Object.entries(filter).flatMap(([key, value]) => {

@@ -1,4 +1,4 @@
-/** A container that a call is about, found by its name: one of the system's, or one of the caller's workspace. */
+/** Resolves a container by name: a system container, or one of the caller's workspace. */
 import { hash } from "node:crypto";
 import type { ContainerInfo, PartitionKey } from "@pinakes/client";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
@@ -12,7 +12,7 @@ import { pointerPath, canonicalPath } from "./policy-path.ts";
 
 export interface Target {
   readonly name: string;
-  /** The item store's; its name is not the caller's for own containers. */
+  /** The item store's container; for user containers its name differs from the caller's. */
   readonly definition: ContainerDefinition;
   readonly scanIndex: string;
   readonly strict: boolean;
@@ -51,13 +51,13 @@ export function systemTarget(system: SystemContainer): Target {
   };
 }
 
-/** One path as it is, several as a list, each as Cosmos DB writes it. */
+/** One path as it is, several as a list, each in Cosmos DB's syntax. */
 export function shownKey(paths: readonly string[]): string | readonly string[] {
   const shown = paths.map(pointerPath);
   return shown.length === 1 ? (shown[0] as string) : shown;
 }
 
-/** The partition that a caller names: one value, or one for each path. */
+/** The partition that a caller specifies: one value, or one per path. */
 export function partitionOf({ name, definition }: Target, pk: PartitionKey): Partition {
   const values: readonly PartitionValue[] = Array.isArray(pk)
     ? (pk as readonly PartitionValue[])
@@ -80,7 +80,7 @@ export function partitionOf({ name, definition }: Target, pk: PartitionKey): Par
   return values;
 }
 
-/** The partition that a document lies in; undefined where it does not say. */
+/** The partition of a document; undefined if it lacks a value. */
 export function partitionIn({ definition }: Target, document: JsonObject): Partition | undefined {
   const paths = definition.partitionKey.map(parsePath);
   if (definition.optionalKey === true) return partitionAt(document, paths);
@@ -95,7 +95,7 @@ export function requirePartitionIn(target: Target, document: JsonObject): Partit
   throw invalid(`The document lacks its partition key: ${wanted}.`);
 }
 
-/** By any way of writing a path, the name it has in the container's declaration. */
+/** Normalizes a path to its spelling in the container's definition. */
 export function declaredPath({ definition }: Target, path: string): string {
   const wanted = canonicalPath(path);
   const declared = [
@@ -108,7 +108,7 @@ export function declaredPath({ definition }: Target, path: string): string {
   return declared.find((candidate) => canonicalPath(candidate) === wanted) ?? path;
 }
 
-/** An error of the item store in the caller's words: with the name of the container that the caller knows. */
+/** Translates an error of the item store: with the caller's name of the container. */
 export function inOwnWords(target: Target, error: unknown): unknown {
   const { name, definition } = target;
   if (definition.name === name || !PinakesError.isInstance(error) || !error.detail.includes(definition.name))

@@ -1,4 +1,4 @@
-/** How the definition of an own container is kept: an item of `state-settings`, in the partition of its workspace's containers. */
+/** The stored definition of a user container: an item of `state-settings`, in the partition of its workspace. */
 import { hash } from "node:crypto";
 import type { ContainerSpec } from "@pinakes/client";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
@@ -11,7 +11,7 @@ import { shownKey, type Target } from "./target.ts";
 import { allIndexName } from "./policy-indexes.ts";
 
 export const definitionsTopic = "containers";
-/** Keeps how many there are; its id cannot be the name of a container. */
+/** Stores the number of containers; its id is not a valid container name. */
 export const counterId = "~count";
 
 const namePattern = new RegExp(`^[a-z][a-z0-9-]{0,${limits.containerNameCharsMax - 1}}$`);
@@ -36,7 +36,7 @@ export function noContainer(name: string): PinakesError {
   return new PinakesError("NOT_FOUND", `There is no container ${show(name)} in this workspace.`);
 }
 
-/** Of the item store's container: nobody of another workspace reaches or guesses it, and each life of a name has its own. */
+/** Name of the item store's container: unguessable for other workspaces, and different for each incarnation of a name. */
 export function physicalName(tenant: string, name: string, incarnation: string): string {
   return `own-${hash("sha256", JSON.stringify([tenant, name, incarnation]), "hex").slice(0, 40)}`;
 }
@@ -50,7 +50,7 @@ export function ownOf(tenant: string, { id: name, etag, document }: Item): OwnCo
   invariant(
     typeof incarnation === "string" && typeof deleted === "boolean",
     "CORRUPT",
-    `the definition of container "${name}" is not one of ours`,
+    `the definition of container "${name}" is invalid`,
   );
   const spec = compileSpec(given);
   const physical = physicalName(tenant, name, incarnation);

@@ -1,10 +1,10 @@
 /**
- * The own containers of all workspaces: their definitions, and the item store's containers behind them.
+ * The user containers of all workspaces: their definitions, and the item store's containers that hold their data.
  *
  * Invariants
- * - a definition is written before the item store's container is changed, and whoever opens that one reads the definition again
- *   afterwards: a process with an older one never has the last word;
- * - the work entry of a container is there before its definition, and goes after its last item;
+ * - a definition is written before the item store's container is changed, and every process that opens it reads the definition again
+ *   afterwards: a process with an outdated one never wins;
+ * - the work entry of a container is created before its definition, and removed after its last item;
  * - the number of containers changes in the same batch as the definition.
  */
 import type { ContainerSpec, PutContainerOptions } from "@pinakes/client";
@@ -37,7 +37,7 @@ const partition = [definitionsTopic];
 export class OwnContainers {
   readonly #deps: StateDependencies;
   readonly #cache = new Map<string, { readonly own: OwnContainer; readonly at: number }>();
-  /** The etag of the definition that each container was opened with in this process. */
+  /** Etag of the definition with which each container was opened in this process. */
   readonly #opened = new Map<string, string>();
   readonly #opening = new Map<string, Promise<void>>();
 
@@ -45,7 +45,7 @@ export class OwnContainers {
     this.#deps = deps;
   }
 
-  /** A living one, opened. `fresh` where an old definition would do harm: a write must not go to a container that was deleted. */
+  /** A live container, opened. `fresh` if a stale definition would be harmful: a write must not go to a deleted container. */
   async find(scope: Scope, name: string, { fresh }: { readonly fresh: boolean }): Promise<OwnContainer> {
     const key = cacheKey(scope, name);
     const known = this.#cache.get(key);
@@ -59,11 +59,11 @@ export class OwnContainers {
     return this.#remember(scope, await this.ensureOpen(scope, own));
   }
 
-  /** As it is stored, deleted or not. */
+  /** As stored, deleted or not. */
   async read(scope: Scope, name: string): Promise<OwnContainer | undefined> {
     const item = await this.#deps.items.read(scope, settingsContainer.name, { partition, id: name });
     if (item === undefined) return undefined;
-    // Checking a definition again that has not changed would cost more than reading it.
+    // Caches the validation of unchanged definitions, which costs more than reading them.
     const known = this.#cache.get(cacheKey(scope, name))?.own;
     return known?.etag === item.etag ? known : ownOf(scope.tenant, item);
   }
@@ -108,7 +108,7 @@ export class OwnContainers {
       async () => {
         const known = await this.read(scope, name);
         if (known === undefined || known.deleted) throw noContainer(name);
-        requireAdmin(caller, `Only an admin of the workspace deletes container "${name}", with everything in it.`);
+        requireAdmin(caller, `Only an admin of the workspace can delete container "${name}".`);
         const document = recordOf(name, known.incarnation, known.spec.given, true);
         await this.#write(scope, { op: "replace", document, ifMatch: known.etag }, -1);
         this.#cache.delete(cacheKey(scope, name));
@@ -118,7 +118,7 @@ export class OwnContainers {
     );
   }
 
-  /** Opens the item store's container in this process as the definition says, and returns the definition that holds now. */
+  /** Opens the item store's container in this process by its definition, and returns the current definition. */
   async ensureOpen(scope: Scope, own: OwnContainer): Promise<OwnContainer> {
     let current = own;
     for (let attempt = 1; this.#opened.get(current.target.definition.name) !== current.etag; attempt += 1) {
@@ -161,7 +161,7 @@ export class OwnContainers {
       tombstone === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: tombstone.etag },
       1,
     );
-    // Only if something took it away meanwhile, which takes a pause of minutes between the two lines above.
+    // Only if it was removed concurrently, which requires a pause of minutes between these two lines.
     await work.ensure(entry);
   }
 
@@ -169,7 +169,7 @@ export class OwnContainers {
     const { name } = known;
     requireAdmin(
       caller,
-      `Container "${name}" is declared otherwise; only an admin of the workspace changes it. The same declaration again is fine.`,
+      `Container "${name}" has another definition; only an admin of the workspace can change it. Repeating the same definition is allowed.`,
     );
     requireFixed(name, "partition_key", known.spec.definition.partitionKey, spec.definition.partitionKey);
     requireFixed(
@@ -183,7 +183,7 @@ export class OwnContainers {
     await this.#write(caller.scope, { op: "replace", document, ifMatch: known.etag }, 0);
   }
 
-  /** The definition together with the number of them. */
+  /** Writes the definition together with the count. */
   async #write(scope: Scope, operation: Operation, added: -1 | 0 | 1): Promise<void> {
     const { items } = this.#deps;
     const counter =
@@ -204,7 +204,7 @@ function countOperation(counter: Item | undefined, added: -1 | 1): Operation {
   if (added > 0 && count > containersPerWorkspaceMax)
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `The workspace has ${containersPerWorkspaceMax} containers of its own, which is the most; delete one first.`,
+      `The workspace already has ${containersPerWorkspaceMax} containers, the maximum; delete one first.`,
     );
   const document = { id: counterId, topic: definitionsTopic, count };
   return counter === undefined ? { op: "create", document } : { op: "replace", document, ifMatch: counter.etag };
@@ -220,16 +220,16 @@ function requireMatch(
   { ifMatch, ifNoneMatch }: PutContainerOptions,
 ): void {
   if (ifNoneMatch !== undefined && ifNoneMatch !== "*")
-    throw invalid(`ifNoneMatch: only "*" has a meaning, "only if there is none yet"; got ${show(ifNoneMatch)}.`);
+    throw invalid(`ifNoneMatch: only "*" (create only) is supported; got ${show(ifNoneMatch)}.`);
   if (ifNoneMatch === "*" && living !== undefined)
-    throw new PinakesError("PRECONDITION_FAILED", `There is a container "${name}" already; choose another name.`, {
+    throw new PinakesError("PRECONDITION_FAILED", `Container "${name}" already exists; choose another name.`, {
       currentEtag: living.etag,
     });
   if (ifMatch === undefined || living?.etag === ifMatch) return;
   const detail =
     living === undefined
-      ? `There is no container "${name}" that could have this etag.`
-      : `Container "${name}" was changed meanwhile; read it again.`;
+      ? `Container "${name}" does not exist, so it has no etag.`
+      : `Container "${name}" was changed concurrently; read it again.`;
   throw new PinakesError("PRECONDITION_FAILED", detail, living === undefined ? {} : { currentEtag: living.etag });
 }
 
@@ -241,6 +241,6 @@ function requireFixed(name: string, field: string, before: unknown, after: unkno
   if (JSON.stringify(before) === JSON.stringify(after)) return;
   throw new PinakesError(
     "CONFLICT",
-    `Container "${name}": ${field} is fixed at its creation (${JSON.stringify(before)}) and cannot become ${JSON.stringify(after)}. Make another container and copy.`,
+    `Container "${name}": ${field} is immutable (${JSON.stringify(before)}) and cannot become ${JSON.stringify(after)}. Create another container and copy.`,
   );
 }

@@ -1,4 +1,4 @@
-/** The operations of a caller, checked for their form: what single writes, batches and bulk loads have in common. */
+/** Validates the form of a caller's operations, for single writes, batches and bulk loads. */
 import type { PartitionKey } from "@pinakes/client";
 import { PinakesError, inBatch, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
@@ -60,7 +60,7 @@ export function parseWrite(target: Target, given: unknown, now: number): Write {
   }
 }
 
-/** Whether this changes what is there already, which some containers never allow. */
+/** Whether this changes an existing item, which some containers never allow. */
 function appending(target: Target, write: Write): Write {
   const reason = target.system?.appendOnly;
   if (reason !== undefined) throw new PinakesError("CONFLICT", reason);
@@ -97,12 +97,12 @@ export function idOfWrite(write: Write): string | undefined {
   return typeof id === "string" ? id : undefined;
 }
 
-/** `pk` of an operation of a bulk load, which may lie in any partition. */
+/** `pk` of an operation of a bulk load, which may target any partition. */
 export function pkOf(given: unknown): PartitionKey | undefined {
   return isJsonObject(given) ? (given["pk"] as PartitionKey | undefined) : undefined;
 }
 
-/** The operations of a batch; what is wrong with one is told with its number. */
+/** The operations of a batch; an error names the index of the operation. */
 export function parseBatch(target: Target, operations: unknown, now: number): readonly Write[] {
   if (!Array.isArray(operations) || operations.length === 0)
     throw invalid("operations: must be a list of at least one operation.");

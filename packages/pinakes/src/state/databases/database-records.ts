@@ -1,4 +1,4 @@
-/** What is kept of databases: items of `state-settings`, one partition for the databases of a workspace and one for each of them. */
+/** Stored records of databases: items of `state-settings`, one partition for the databases of a workspace and one for each of them. */
 import { invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, utf8Bytes, type JsonObject } from "../../domain/json.ts";
 import type { Item } from "../../ports/item-store.ts";
@@ -11,26 +11,26 @@ export const settingsBytesMax = 131_072;
 export const throughputMin = 400;
 export const throughputMax = 1_000_000;
 
-/** Request units a second. */
+/** Request units per second. */
 export interface Throughput {
   readonly ru: number;
-  /** The upper end of an automatic scale; absent where the throughput is fixed. */
+  /** Maximum of autoscale; absent for fixed throughput. */
   readonly autoscale_max?: number;
 }
 
 export interface DatabaseInfo {
   readonly name: string;
-  /** 8 hexadecimal digits: stays the same while the database lives. */
+  /** 8 hexadecimal digits, constant for the lifetime of the database. */
   readonly key: string;
   readonly etag: string;
   readonly modified_at: number;
-  /** Shared by its containers; null where none was asked for. */
+  /** Shared by its containers; null if none was provisioned. */
   readonly throughput: Throughput | null;
-  /** The containers of the system and those made at `/v1/containers` are in it. */
+  /** Contains system containers and those created at `/v1/containers`. */
   readonly default: boolean;
 }
 
-/** A container as its database knows it. */
+/** A container in its database. */
 export interface DatabaseContainer {
   readonly name: string;
   readonly key: string;
@@ -38,13 +38,13 @@ export interface DatabaseContainer {
   readonly modified_at: number;
   /** Its name in the workspace. */
   readonly container: string;
-  /** Null where nobody set one: nothing is limited. */
+  /** Null: unlimited. */
   readonly throughput: Throughput | null;
-  /** What a client wants to read back as it was given, beyond what the container itself is declared as. */
+  /** Client settings that are returned unchanged, beyond the container's definition. */
   readonly settings: JsonObject;
 }
 
-/** Names of databases and their containers: any text that fits into a path. */
+/** Names of databases and their containers: any string that fits into a path. */
 export function checkName(name: unknown, what: string): string {
   if (typeof name !== "string" || name === "")
     throw invalid(`${what}: the id is a text that is not empty; got ${show(name)}.`);

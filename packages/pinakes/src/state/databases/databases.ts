@@ -1,10 +1,10 @@
 /**
- * Databases group the containers of a workspace under names of their own, as Cosmos DB has it. The default database always exists: the
- * containers of the system and those made at `/v1/containers` are in it. A container of another database is an own container of the
- * workspace whose name (`db-…`) is made from both keys.
+ * Databases group the containers of a workspace in namespaces, as in Cosmos DB. The default database always exists: it contains
+ * system containers and those created at `/v1/containers`. A container of another database is a user container of the
+ * workspace whose name (`db-…`) is derived from both names.
  *
  * Invariants
- * - the entry of a container is written before the container itself, and deleted after it; an entry without a container is none;
+ * - the entry of a container is written before the container, and deleted after it; an entry without a container is ignored;
  * - a database is deleted when its last container is.
  */
 import { hash, randomBytes } from "node:crypto";
@@ -34,9 +34,9 @@ import {
 export const databasesPerWorkspaceMax = 100;
 const cacheMsMax = 5_000;
 const cacheEntriesMax = 10_000;
-/** Names of own containers that belong to another database than the default one begin so. */
+/** Prefix of user containers that belong to a database other than the default one. */
 const memberPrefix = "db-";
-/** A name that the workspace's containers can have. */
+/** A valid name for a container of the workspace. */
 const plainName = /^[a-z][a-z0-9-]{0,59}$/;
 
 export interface NewContainer {
@@ -46,7 +46,7 @@ export interface NewContainer {
   readonly settings?: JsonObject | undefined;
 }
 
-/** The two halves of a container: as its database and as the workspace knows it. */
+/** A container's record in its database and in the workspace. */
 export interface FoundContainer {
   readonly database: DatabaseInfo;
   readonly entry: DatabaseContainer;
@@ -65,7 +65,7 @@ export class Databases {
 
   async open(): Promise<void> {}
 
-  /** The default one comes first, once there is anything in it. */
+  /** The default one comes first, once it is not empty. */
   async list(caller: Caller): Promise<readonly DatabaseInfo[]> {
     const scope = requireCaller(caller);
     const made = (await this.#all(scope, databasesTopic)).map(databaseOf);
@@ -83,29 +83,29 @@ export class Databases {
   async create(caller: Caller, name: string, throughput: Throughput | null = null): Promise<DatabaseInfo> {
     const scope = requireCaller(caller);
     checkName(name, "database");
-    const taken = () => new PinakesError("CONFLICT", `There is a database ${show(name)} already.`);
+    const taken = () => new PinakesError("CONFLICT", `Database ${show(name)} already exists.`);
     if (name === this.#defaultName) throw taken();
     const made = await this.#all(scope, databasesTopic);
     if (made.some(({ id }) => id === name)) throw taken();
     if (made.length >= databasesPerWorkspaceMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `The workspace has ${databasesPerWorkspaceMax} databases, which is the most; delete one first.`,
+        `The workspace already has ${databasesPerWorkspaceMax} databases, the maximum; delete one first.`,
       );
     const document = { id: name, topic: databasesTopic, key: newKey(), throughput: plain(checkThroughput(throughput)) };
     await this.#deps.items.write(scope, settingsContainer.name, [databasesTopic], { op: "create", document });
     return this.get(caller, name);
   }
 
-  /** With all containers in it. */
+  /** Including all its containers. */
   async delete(caller: Caller, name: string): Promise<void> {
     const scope = requireCaller(caller);
     const database = await this.get(caller, name);
-    requireAdmin(caller, `Only an admin of the workspace deletes database ${show(name)}, with everything in it.`);
+    requireAdmin(caller, `Only an admin of the workspace can delete database ${show(name)}.`);
     if (database.default)
       throw new PinakesError(
         "FORBIDDEN",
-        `Database ${show(name)} holds the containers of the system and cannot be deleted; delete the containers that you made in it.`,
+        `Database ${show(name)} holds system containers and cannot be deleted; delete your containers in it.`,
       );
     this.#cache.clear();
     for (const item of await this.#all(scope, containersTopic(database.key)))
@@ -119,7 +119,7 @@ export class Databases {
   async setDatabaseThroughput(caller: Caller, name: string, throughput: Throughput | null): Promise<DatabaseInfo> {
     const scope = requireCaller(caller);
     const { default: isDefault } = await this.get(caller, name);
-    if (isDefault) throw invalid("The default database has no throughput of its own; set that of a container.");
+    if (isDefault) throw invalid("The default database has no throughput setting; set that of a container.");
     await this.#set(scope, databasesTopic, name, { throughput: plain(checkThroughput(throughput)) });
     return this.get(caller, name);
   }
@@ -140,7 +140,7 @@ export class Databases {
     return [...others.map((info) => ({ database, entry: entryOf(database, info), info })), ...found];
   }
 
-  /** Without `fresh` it may be a few seconds old: whoever uses it learns from the container itself when it is gone. */
+  /** Without `fresh` it may be cached for a few seconds: the container itself reports if it is gone. */
   async container(
     caller: Caller,
     databaseName: string,
@@ -180,7 +180,7 @@ export class Databases {
     const database = await this.get(caller, databaseName);
     checkName(name, "container");
     checkSettings(settings);
-    const taken = () => new PinakesError("CONFLICT", `There is a container ${show(name)} already.`);
+    const taken = () => new PinakesError("CONFLICT", `Container ${show(name)} already exists.`);
     const known = await this.container(caller, databaseName, name).catch((error: unknown) => {
       if (hasCode(error, "NOT_FOUND")) return undefined;
       throw error;
@@ -191,7 +191,7 @@ export class Databases {
     const topic = containersTopic(database.key);
     const throughput = plain(checkThroughput(made.throughput));
     const document = { id: name, topic, key, container, throughput, settings };
-    // What an interrupted call left behind: an entry without its container.
+    // Removes what an interrupted call left: an entry without its container.
     await tolerate(
       this.#deps.items.write(scope, settingsContainer.name, [topic], { op: "delete", id: name }),
       "NOT_FOUND",
@@ -209,7 +209,7 @@ export class Databases {
     return this.container(caller, databaseName, name);
   }
 
-  /** Its declaration, and what a client reads back. */
+  /** Its definition, and the client's settings. */
   async replaceContainer(
     caller: Caller,
     found: FoundContainer,
@@ -229,21 +229,21 @@ export class Databases {
   async deleteContainer(caller: Caller, { database, entry, info }: FoundContainer): Promise<void> {
     requireCaller(caller);
     if (info.kind === "system")
-      throw new PinakesError("FORBIDDEN", `${show(entry.name)} is a container of the system and cannot be deleted.`);
+      throw new PinakesError("FORBIDDEN", `${show(entry.name)} is a system container and cannot be deleted.`);
     await this.#remove(caller, database, entry);
   }
 
   async setThroughput(caller: Caller, found: FoundContainer, throughput: Throughput): Promise<FoundContainer> {
     const scope = requireCaller(caller);
     const { database, entry } = found;
-    requireAdmin(caller, `Only an admin of the workspace sets the throughput of container ${show(entry.name)}.`);
+    requireAdmin(caller, `Only an admin of the workspace can set the throughput of container ${show(entry.name)}.`);
     const checked = plain(checkThroughput(throughput));
     await this.#keepEntry(scope, found);
     await this.#set(scope, containersTopic(database.key), entry.name, { throughput: checked });
     return this.container(caller, database.name, entry.name);
   }
 
-  /** A container that was not made through a database has its entry from the first setting on. */
+  /** A container that was not created through a database gets its entry with its first setting. */
   async #keepEntry(scope: Scope, { database, entry }: FoundContainer): Promise<void> {
     const topic = containersTopic(database.key);
     const { name, key, container, settings } = entry;
@@ -254,7 +254,7 @@ export class Databases {
     );
   }
 
-  /** After any change of this process: the cache is small, and changes are rare. */
+  /** Cleared after any change by this process: the cache is small, and changes are rare. */
   async #set(scope: Scope, topic: string, id: string, values: Readonly<Record<string, JsonValue>>): Promise<void> {
     const patch = Object.entries(values).map(([name, value]) => ({ op: "set", path: `/${name}`, value }) as const);
     await this.#deps.items.write(scope, settingsContainer.name, [topic], { op: "patch", id, patch });
@@ -280,7 +280,7 @@ export class Databases {
     return { name: this.#defaultName, key, etag: key, modified_at: 0, throughput: null, default: true };
   }
 
-  /** Whether there is anything in the default database: a container of the workspace's own, or a document in one of the system's. */
+  /** Whether the default database has a user container, or a document in a system container. */
   async #isUsed(caller: Caller): Promise<boolean> {
     const { items } = await this.#containers.list(caller);
     if (items.some(({ kind, name }) => kind === "own" && !isMember(name))) return true;
@@ -313,7 +313,7 @@ function memberName(database: DatabaseInfo, key: string): string {
   return `${memberPrefix}${database.key}-${key}`;
 }
 
-/** Of a container that was not made through its database. */
+/** For a container that was not created through its database. */
 function entryOf(database: DatabaseInfo, { name, etag }: ContainerInfo): DatabaseContainer {
   const key = keyOf(["container", database.key, name]);
   return { name, key, etag, modified_at: 0, container: name, throughput: null, settings: {} };

@@ -9,7 +9,7 @@ import { completeMemory, memoriesContainer, memoryFields, memorySchema, orderFie
 
 export const memoriesTtlSeconds = days(90);
 
-/** Messages of one time are in the order in which they were appended: their ids, which may be the caller's own, do not tell it. */
+/** Messages with the same timestamp are ordered by this sequence: ids, which callers may choose, are not ordered. */
 const definition: ContainerDefinition = {
   name: memoriesContainer,
   partitionKey: ["agent_id"],
@@ -25,7 +25,7 @@ const definition: ContainerDefinition = {
     },
     byType: { partition: ["agent_id"], sort: ["message_type", "timestamp", orderField] },
     byParent: { partition: ["agent_id"], sort: ["parent_message_id", "timestamp", orderField] },
-    // Every message of the workspace; companions have no workspace_id. Within an agent in the order of time, for lists of an agent.
+    // Every message of the workspace; companions have no workspace_id. Ordered by agent and time, for lists of an agent.
     all: { partition: ["workspace_id"], sort: ["agent_id", "timestamp", orderField] },
   },
   ttl: memoriesTtlSeconds,
@@ -64,7 +64,7 @@ export const agentMemories: SystemContainer = {
   prepare: prepareMemory,
 };
 
-/** A write through the containers API: the same message, except for what only the memories API keeps true. */
+/** A write through the containers API: the same message, except for invariants that only the memories API maintains. */
 function prepareMemory({ caller, before, document, now }: GenericWrite): JsonObject {
   if (before === undefined) refuseMisplaced(document, memoryFields);
   const complete = completeMemory(document, { tenant: caller.scope.tenant, now });
@@ -73,9 +73,9 @@ function prepareMemory({ caller, before, document, now }: GenericWrite): JsonObj
   );
   if (complete["ttl_unit"] !== before?.["ttl_unit"])
     throw invalid(
-      "ttl_unit: whether a session ends as a unit is decided by its first message; append that through the memories API.",
+      "ttl_unit: whether a session expires as a whole is decided by its first message; append that through the memories API.",
     );
   if (before?.["ttl_unit"] === "session" && (complete["ttl"] !== -1 || complete["session_id"] !== before["session_id"]))
-    throw invalid("ttl, session_id: this message ends with its session, so neither can be changed.");
+    throw invalid("ttl, session_id: this message expires with its session, so neither can be changed.");
   return { ...complete, ...(before === undefined ? { [orderField]: now * 1_000 } : {}), ...kept };
 }

@@ -1,4 +1,4 @@
-/** Agents: who has said something in a workspace. They are nothing of their own, but found by their messages when asked for. */
+/** Agents that have messages in a workspace. They have no records; they are derived from their messages. */
 import type { Page, Paging } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -14,15 +14,15 @@ export interface AgentView {
   readonly last_message_at: string;
 }
 
-/** Not "agents" alone: that signed cursors of another form. */
+/** Not "agents": that name signed cursors of another format. */
 const list = ["agents", "places"];
 
-/** The first or the last message of an agent that somebody sees: when it was said, or how far it was looked for. */
+/** The first or last visible message of an agent: its time, or the position up to which was searched. */
 type End = { readonly at: string } | { readonly at?: undefined; readonly cursor?: string };
 type Ends = readonly [first: End, last: End];
 const notLookedFor: Ends = [{}, {}];
 
-/** Behind an agent; or, with ends, in the midst of the messages of the next one. */
+/** The position after an agent; or, with ends, within the messages of the next one. */
 interface AgentCursor {
   readonly after: string;
   readonly agent?: string;
@@ -39,8 +39,8 @@ export class Agents {
   }
 
   /**
-   * In the order of their ids. From one agent it leaps to the next, so how much they said does not matter. What nobody sees is passed over,
-   * so much of it and no more: a page may be short, even empty, and still have a cursor.
+   * Ordered by id, with a skip scan from agent to agent, so the number of messages does not matter. Invisible agents are skipped,
+   * a bounded number per page: a page may be short, even empty, and still have a cursor.
    */
   async list(
     scope: Scope,
@@ -64,7 +64,7 @@ export class Agents {
       const [first, last] = await this.#ends(scope, agent, ends, left);
       if (first !== undefined && last !== undefined && (first.at === undefined || last.at === undefined))
         return until({ after, agent, ends: [first, last] });
-      // One that came where the other side had looked already is both.
+      // A message that both directions reached is first and last.
       const [from, to] = [first?.at ?? last?.at, last?.at ?? first?.at];
       if (from !== undefined && to !== undefined)
         items.push({ agent_id: agent, first_message_at: from, last_message_at: to });
@@ -73,7 +73,7 @@ export class Agents {
   }
 
   async #next(scope: Scope, after: string, session: SessionTokens | undefined): Promise<string | undefined> {
-    // Not only what is visible: an agent of whom nobody sees anything is leapt over like any other. Whose writes must be shown nobody knows yet.
+    // Includes invisible messages: an agent without visible messages is skipped like any other. Which tokens apply is unknown here.
     const item = await this.#store.first(
       scope,
       "",
@@ -83,7 +83,7 @@ export class Agents {
     return item?.document["agent_id"] as string | undefined;
   }
 
-  /** Both are looked for at once, and share the pages that are left. */
+  /** Both directions are searched concurrently, and share the remaining page budget. */
   async #ends(
     scope: Scope,
     agentId: string,
@@ -93,7 +93,7 @@ export class Agents {
     return Promise.all([this.#end(scope, agentId, "asc", first, left), this.#end(scope, agentId, "desc", last, left)]);
   }
 
-  /** Undefined where there is nothing to be seen. */
+  /** Undefined if no message is visible. */
   async #end(
     scope: Scope,
     agentId: string,

@@ -1,4 +1,4 @@
-/** What an append is asked to do, checked and filled in: the messages as they will be stored, and what must hold for them. */
+/** Validates an append and sets defaults: the messages as they will be stored, and the conditions for them. */
 import type { AppendOptions } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { invalid, show } from "../../domain/errors.ts";
@@ -17,9 +17,9 @@ export interface NewMessage {
 export interface AppendPlan {
   readonly agentId: string;
   readonly messages: readonly NewMessage[];
-  /** As the caller wants it for new sessions; undefined: as it is. */
+  /** The caller's option for new sessions; undefined: keep. */
   readonly unit: "message" | "session" | undefined;
-  /** Parents that are not among the messages. */
+  /** Parents outside of this call. */
   readonly parents: readonly string[];
   readonly key: string | undefined;
 }
@@ -40,7 +40,7 @@ export function planAppend(agentId: string, inputs: readonly unknown[], context:
   return { agentId, messages, unit: checkUnit(messages, options.ttlUnit), parents: outsideParents(messages), key };
 }
 
-/** The id that a message of a call with an idempotency key has whenever the call is repeated. */
+/** The deterministic id of a message of a call with an idempotency key. */
 export function derivedId(caller: Caller, agentId: string, key: string, index: number): string {
   return derivedMessageId(["append", caller.userId, agentId, key, index]);
 }
@@ -65,18 +65,18 @@ function newMessage(
   return { id: document["id"] as string, sessionId: document["session_id"] as string, document };
 }
 
-/** By the option, or by the messages, which may carry it as a property. */
+/** From the option, or from the messages, which may have it as a property. */
 function checkUnit(messages: readonly NewMessage[], option: unknown): AppendPlan["unit"] {
   const said = new Set(
     [option, ...messages.map(({ document }) => document["ttl_unit"])].filter((unit) => unit !== undefined),
   );
-  if (said.size > 1) throw invalid("ttl_unit: all messages of a call, and its option, must say the same.");
+  if (said.size > 1) throw invalid("ttl_unit: all messages of a call, and its option, must have the same value.");
   const [unit] = said;
   if (unit === undefined || unit === "message" || unit === "session") return unit;
   throw invalid(`ttl_unit: must be "message" or "session", got ${show(unit)}.`);
 }
 
-/** A parent inside of the call must come before: order is what a thread is made of. */
+/** A parent in the same call must come first: threads are ordered. */
 function outsideParents(messages: readonly NewMessage[]): readonly string[] {
   const before = new Set<string>();
   const ids = new Set(messages.map(({ id }) => id));
@@ -84,7 +84,7 @@ function outsideParents(messages: readonly NewMessage[]): readonly string[] {
   for (const { id, document } of messages) {
     const parent = document["parent_message_id"] as string | null;
     if (parent !== null && ids.has(parent) && !before.has(parent))
-      throw invalid(`parent_message_id: ${show(parent)} comes after its answer ${show(id)}; put parents first.`);
+      throw invalid(`parent_message_id: ${show(parent)} comes after its reply ${show(id)}; put parents first.`);
     if (parent !== null && !ids.has(parent)) outside.add(parent);
     before.add(id);
   }

@@ -1,6 +1,6 @@
 /**
- * Appending messages: one batch, all or nothing. Beside the messages it holds what must be true while they are written: that their
- * parents are there, and for each session its companion, or that there is none.
+ * Appends messages in one atomic batch. Besides the messages it contains their conditions: that
+ * parents exist, and for each session its companion, or that it has none.
  */
 import type { AppendOptions, Memory, Stored } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
@@ -18,10 +18,10 @@ import type { SessionCare } from "./session-care.ts";
 import { isHidden, sessionDocument, sessionRecordId, type KnownSession, type SessionRecord } from "./session-record.ts";
 
 const attemptsMax = 20;
-/** Sessions that turned out to have a companion, so that the next append looks at it first. Only a hint. */
+/** Sessions known to have a companion, so that the next append reads it first. Only a hint. */
 const hintsMax = 1_000;
 
-/** How a session takes messages: the operation that holds its state, and the time to live of the messages; undefined: their own. */
+/** How a session accepts messages: the operation on its state, and the time to live of the messages; undefined: their own. */
 interface SessionHold {
   readonly operation: Operation;
   readonly unitSeconds: number | undefined;
@@ -80,7 +80,7 @@ export class Appender {
     }
   }
 
-  /** Never less than before, and in the order of calls, also within one millisecond. */
+  /** Monotonic, in call order, also within one millisecond. */
   #nextOrder(now: number): number {
     this.#lastOrder = Math.max(this.#lastOrder + 1, now * 1_000);
     return this.#lastOrder;
@@ -113,12 +113,12 @@ export class Appender {
     if (!(await this.#store.isEmpty(scope, agentId, sessionId)))
       throw new PinakesError(
         "CONFLICT",
-        `ttl_unit: session ${show(sessionId)} has messages that expire one by one; only its first message decides.`,
+        `ttl_unit: the messages of session ${show(sessionId)} expire one by one; only its first message decides.`,
       );
     return this.#begin(scope, agentId, sessionId, ttls);
   }
 
-  /** The companion as it stands; what is over is cleaned up first, so that nothing old comes back with what is new. */
+  /** The current companion; an expired session is cleaned up first, so that old messages do not reappear with new ones. */
   async #live(scope: Scope, agentId: string, sessionId: string): Promise<KnownSession | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       const known = await this.#store.session(scope, agentId, sessionId);
@@ -126,7 +126,7 @@ export class Appender {
       if (known.record.state === "forking")
         throw new PinakesError(
           "CONFLICT",
-          `Session ${show(sessionId)} is being made by a fork; wait for it, repeat the fork, or delete the session.`,
+          `Session ${show(sessionId)} is being created by a fork; wait for it, repeat the fork, or delete the session.`,
         );
       if (attempt >= attemptsMax)
         throw new PinakesError("UNAVAILABLE", `Session ${show(sessionId)} is being removed; try again.`);
@@ -154,7 +154,7 @@ export class Appender {
     return { operation: { op: "patch", id, patch, where: { state: "ready", expires_at: { gt: now } } }, unitSeconds };
   }
 
-  /** A new session that ends as a unit. */
+  /** A new session that expires as a whole. */
   async #begin(
     scope: Scope,
     agentId: string,
@@ -191,11 +191,11 @@ export class Appender {
     if (plan.key !== undefined) return this.#repeated(caller, plan, plan.key);
     throw new PinakesError(
       "CONFLICT",
-      `There is a message ${show(id)} of agent ${show(plan.agentId)} already; use another id, or leave it out.`,
+      `Message ${show(id)} of agent ${show(plan.agentId)} already exists; use another id, or leave it out.`,
     );
   }
 
-  /** The call came before: what it made is the answer, unless the key was for something else. */
+  /** A retry of an earlier call: its messages are the result, unless the key was used for other content. */
   async #repeated(caller: Caller, plan: AppendPlan, key: string): Promise<readonly Stored<Memory>[]> {
     const { agentId, messages } = plan;
     const ids = [...messages.map(({ id }) => id), derivedId(caller, agentId, key, messages.length)];
@@ -236,19 +236,19 @@ function requireRoom({ messages }: AppendPlan, checks: number): void {
   if (messages.length + checks <= max) return;
   throw new PinakesError(
     "LIMIT_EXCEEDED",
-    `${messages.length} messages with ${checks} different sessions and parents of their own; together at most ${max} are written at once. Send them in several calls.`,
+    `${messages.length} messages with ${checks} different sessions and outside parents; together at most ${max} are written at once. Send them in several calls.`,
   );
 }
 
 function requireSameTtl(ttls: readonly (number | undefined)[], unitSeconds: number, sessionId: string): void {
   if (ttls.every((ttl) => ttl === undefined || ttl === unitSeconds || ttl === -1)) return;
   throw invalid(
-    `ttl: session ${show(sessionId)} ends as a unit, ${unitSeconds} s after its last message; leave ttl out of its messages.`,
+    `ttl: session ${show(sessionId)} expires as a whole, ${unitSeconds} s after its last message; leave ttl out of its messages.`,
   );
 }
 
 function noParent(id: string): PinakesError {
   return invalid(
-    `parent_message_id: there is no message ${show(id)} of this agent; append it first, or take allowDangling.`,
+    `parent_message_id: there is no message ${show(id)} of this agent; append it first, or use allowDangling.`,
   );
 }

@@ -1,4 +1,4 @@
-/** Changing and deleting one message. */
+/** Updates and deletes one message. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Memory, MemoryChange, Stored } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
@@ -38,7 +38,7 @@ export async function changeMemory(
       return viewOf({ document, etag: etag as string, modifiedAt: modifiedAt as number });
     } catch (error) {
       if (isCode(error, "NOT_FOUND")) throw noMessage(agentId, id);
-      // Somebody wrote in between. A condition of the caller's own is final.
+      // Changed concurrently. A failed condition of the caller is final.
       if (!isCode(error, "PRECONDITION_FAILED") || ifMatch !== undefined || attempt >= attemptsMax) throw error;
       await sleep(Math.random() * Math.min(100, 2 ** attempt));
     }
@@ -46,7 +46,7 @@ export async function changeMemory(
 }
 
 export async function deleteMemory(store: MemoryStore, scope: Scope, { agentId, id, ifMatch }: Target): Promise<void> {
-  // Read first: what nobody sees any more cannot be deleted either.
+  // Read first: an invisible message cannot be deleted either.
   if ((await store.read(scope, agentId, id)) === undefined) throw noMessage(agentId, id);
   try {
     await store.write(scope, agentId, { op: "delete", id, ...(ifMatch === undefined ? {} : { ifMatch }) });
@@ -64,16 +64,16 @@ function requireChange(change: unknown): asserts change is JsonObject {
 function changed({ document, modifiedAt }: Item, { metadata, ...change }: MemoryChange, tenant: string): JsonObject {
   const { content, token_count, ttl } = change;
   if (document["ttl_unit"] === "session" && ttl !== undefined && ttl !== -1)
-    throw invalid(`ttl: this message ends with its session; got ${show(ttl)}.`);
+    throw invalid(`ttl: this message expires with its session; got ${show(ttl)}.`);
   if (metadata !== undefined && !isJsonObject(metadata))
-    throw invalid("metadata: must be an object; its properties are put in place of those there are.");
+    throw invalid("metadata: must be an object; its properties replace existing ones.");
   const own = Object.fromEntries(
     ownFields.flatMap((name) => (document[name] === undefined ? [] : [[name, document[name]] as const])),
   );
   const next = {
     ...document,
     ...Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)),
-    // A count that somebody made for other words would be wrong.
+    // A token count given for other content would be wrong.
     ...(content !== undefined && content !== document["content"] && token_count === undefined
       ? { token_count: estimateTokens(content) }
       : {}),

@@ -1,13 +1,13 @@
 /**
- * Context windows: the messages of a session that fit into a number of tokens.
+ * Context windows: the messages of a session that fit a token budget.
  *
- * - The system messages that a session opens with come first, as many of them as fit; later ones are messages like any other.
- * - `recent`: the newest, without a gap, until the next older one would not fit. `relevance`: the most relevant, the newer of two
- *   alike; one that does not fit is passed over.
- * - A tool call and its results are all in or all out (tool-pairs.ts). A result whose call is too old is left out.
+ * - System messages at the start of a session come first, up to the budget; later ones are ordinary messages.
+ * - `recent`: the newest without a gap, until the next older one would not fit. `relevance`: the most relevant, ties by
+ *   recency; one that does not fit is skipped.
+ * - A tool call and its results are included or omitted together (tool-pairs.ts). A result whose call does not fit is omitted.
  * - A `recent` window that leaves out earlier messages starts with a user or system message, since models refuse or misread a
  *   conversation that starts in the middle of a turn. If it has neither, it stays as it is: that is better than an empty window.
- * - The answer is in the order in which things were said.
+ * - The result is in chronological order.
  */
 import type { ContextQuery, ContextWindow } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
@@ -19,7 +19,7 @@ import { requireName, type MemoryStore } from "./memory-store.ts";
 import { viewOf } from "./schema.ts";
 import { earlier, isSeam, linkTools, saidOf, type Said } from "./tool-pairs.ts";
 
-/** First a small page: most contexts are short. Each further one is twice as large. */
+/** Starts with a small page, since most contexts are short, and doubles the page size. */
 const pageItemsFirst = 50;
 const pageItemsMax = 1_000;
 
@@ -34,9 +34,9 @@ interface Session {
 interface Tail {
   readonly items: readonly Item[];
   readonly said: readonly Said[];
-  /** Aligned: the place of the call that a result answers. */
+  /** Aligned: the index of the call that a result answers. */
   readonly callOf: readonly (number | undefined)[];
-  /** From here on all links are known. */
+  /** From here on all links are resolved. */
   readonly start: number;
   readonly whole: boolean;
 }
@@ -109,7 +109,7 @@ async function recent(
       if (sum > budget) break;
     }
     const full = items.length - cut >= memoryLimits.contextMessagesMax;
-    // Everything that is known fits: there may be more before it.
+    // All loaded messages fit: there may be earlier ones.
     if (cut === start && !whole && !full) continue;
     const first = Math.max(cut, items.length - memoryLimits.contextMessagesMax);
     const from = first === 0 && whole ? 0 : startOfTurn(tail, first);
@@ -122,7 +122,7 @@ function isInWindow({ callOf }: Tail, i: number, first: number): boolean {
   return i >= first && (callOf[i] ?? i) >= first;
 }
 
-/** The first user or system message of the window; where it has none, the place where it starts anyway. */
+/** The first user or system message of the window; its start if it has none. */
 function startOfTurn(tail: Tail, first: number): number {
   const start = tail.said.findIndex(
     ({ type }, i) => (type === "user" || type === "system") && isInWindow(tail, i, first),
@@ -130,7 +130,7 @@ function startOfTurn(tail: Tail, first: number): number {
   return start < 0 ? first : start;
 }
 
-/** Longer and longer tails, up to the whole session. */
+/** Longer and longer suffixes, up to the whole session. */
 async function* tails(store: MemoryStore, session: Session, opening: ReadonlySet<string>): AsyncGenerator<Tail, void> {
   const newestFirst: Item[] = [];
   const earlierCalls = new Set<string>();
@@ -156,7 +156,7 @@ async function* tails(store: MemoryStore, session: Session, opening: ReadonlySet
   }
 }
 
-/** What stands before the first seam waits for more of the session; nothing from there on depends on it but by name. */
+/** Messages before the first seam may link to earlier ones; later ones only by id. */
 function linkFrom(
   said: readonly Said[],
   start: number,
@@ -172,7 +172,7 @@ function linkFrom(
   return [...said.slice(0, start).map(() => earlier), ...linked];
 }
 
-/** Parents of results that lie before what was read: only those that are tool calls of this session count. */
+/** Parents of results before the loaded messages: only tool calls of this session count. */
 async function findCalls(
   store: MemoryStore,
   { scope, agentId, sessionId }: Session,

@@ -1,9 +1,9 @@
 /**
  * Forks: a session's messages, up to one of them, copied into a new session.
  *
- * The companion of the new session comes first, in state `forking`; until it is `ready` nobody sees the copies, and nobody can append.
- * It says where the copying ends and by which name the copies are known, so whoever repeats the call goes on with the same copies: a
- * crash is followed by a completed fork or, an hour later, by nothing.
+ * The companion of the new session is written first, in state `forking`; until it is `ready` the copies are invisible, and appends are rejected.
+ * It stores where the copying ends and the prefix of the copies, so a repeated call resumes the same fork: after a
+ * crash, either the fork is completed or, an hour later, removed.
  */
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { utf8Bytes, type JsonObject } from "../../domain/json.ts";
@@ -49,8 +49,7 @@ export class Forks {
   async fork(scope: Scope, input: ForkInput): Promise<void> {
     requireName(input.from, "session_id");
     requireName(input.to, "session_id");
-    if (input.from === input.to)
-      throw invalid(`session_id: a fork needs a session of its own, not ${show(input.to)} itself.`);
+    if (input.from === input.to) throw invalid(`session_id: a fork needs a new session, not ${show(input.to)} itself.`);
     for (let attempt = 1; ; attempt += 1) {
       const known = await this.#begin(scope, input);
       if (known.record.state === "ready") return;
@@ -58,7 +57,7 @@ export class Forks {
         await this.#copy(scope, input, known);
         return await this.#finish(scope, input, known);
       } catch (error) {
-        // Somebody makes the same fork, or removed what was there of it: look again.
+        // The same fork runs concurrently, or was removed: read again.
         if (!isBatchConflict(error) || attempt >= attemptsMax) throw error;
       }
     }
@@ -84,7 +83,7 @@ export class Forks {
       const made = await this.#create(scope, input, until);
       if (made !== undefined) return made;
     }
-    throw new PinakesError("UNAVAILABLE", `Session ${show(to)} is being made or removed by others; try again.`);
+    throw new PinakesError("UNAVAILABLE", `Session ${show(to)} is being created or removed concurrently; try again.`);
   }
 
   async #create(
@@ -114,13 +113,13 @@ export class Forks {
       if (hasCode(error, "CONFLICT")) return undefined;
       throw error;
     }
-    // From here on nobody else appends to it. Somebody who came between looking and creating was first.
+    // From here on no other writer appends to it. A session created between the check and the write wins.
     if (await this.#store.isEmpty(scope, agentId, to)) return known;
     await this.#care.finish(scope, agentId, to, known);
     throw taken(to);
   }
 
-  /** Where the copying ends: at the message that was named, or at the last one there is. */
+  /** The end of the copy: the given message, or the last one. */
   async #until(scope: Scope, { agentId, from, upTo }: ForkInput): Promise<MessagePosition> {
     if (upTo !== undefined) {
       const item = await this.#store.read(scope, agentId, upTo);
@@ -201,11 +200,11 @@ function isSameFork({ forked_from, up_to }: SessionRecord, { from, upTo }: ForkI
   return forked_from === from && up_to === upTo;
 }
 
-/** The same whenever this fork is repeated, another in every other fork. */
+/** Deterministic for this fork, and different in every other fork. */
 function copyId({ fork_id }: SessionRecord, id: string): string {
   return derivedMessageId(["fork", fork_id as string, id]);
 }
 
 function taken(sessionId: string): PinakesError {
-  return new PinakesError("CONFLICT", `There is a session ${show(sessionId)} already; fork into a new one.`);
+  return new PinakesError("CONFLICT", `Session ${show(sessionId)} already exists; fork into a new one.`);
 }

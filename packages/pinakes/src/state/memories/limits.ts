@@ -1,10 +1,10 @@
-/** Every limit of memories and threads, with its unit last. */
+/** Limits of memories and threads. */
 import { PinakesError, invalid } from "../../domain/errors.ts";
 
 export const memoryLimits = Object.freeze({
-  /** Messages of one append; they are one batch, with what it checks. */
+  /** Messages per append; they form one batch, with their conditions. */
   appendMessagesMax: 20,
-  /** Operations of one batch, on every engine: messages, their sessions, and parents outside of the call. */
+  /** Operations per batch, on every engine: messages, their sessions, and outside parents. */
   batchOperationsMax: 25,
   agentIdCharsMax: 256,
   sessionIdCharsMax: 256,
@@ -12,17 +12,17 @@ export const memoryLimits = Object.freeze({
   ancestorsMax: 1_000,
   childrenMax: 1_000,
   contextTokensMax: 100_000_000,
-  /** What one context holds at most, also of messages that cost nothing. */
+  /** Maximum messages of a context, regardless of their tokens. */
   contextMessagesMax: 5_000,
-  /** By relevance, so many of the newest messages are weighed. */
+  /** For `relevance`: number of the newest messages that are ranked. */
   relevanceMessagesMax: 10_000,
-  /** System messages that a session opens with and that stay in every context. */
+  /** System messages at the start of a session that stay in every context. */
   openingMessagesMax: 20,
   agentsPageDefault: 20,
   agentsPageMax: 100,
-  /** Agents that one list looks at, with those of whom nobody sees anything. */
+  /** Agents that one list call examines, including invisible ones. */
   lookedAtAgentsMax: 100,
-  /** Pages of messages that one list of agents looks through for the first and the last that somebody sees: two of each agent without any. */
+  /** Pages that one list call reads to find the first and last visible messages: two per agent with none. */
   agentsMessagePagesMax: 200,
   agentsMessagePageItems: 25,
   sessionsPageDefault: 20,
@@ -30,7 +30,7 @@ export const memoryLimits = Object.freeze({
   searchHitsDefault: 10,
   searchHitsMax: 100,
   searchQueryCharsMax: 10_000,
-  /** Messages of a thread in one append. */
+  /** Messages per append to a thread. */
   threadMessagesMax: 20,
 });
 

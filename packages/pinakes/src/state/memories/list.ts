@@ -41,7 +41,7 @@ function checked(query: ListQuery): ListQuery {
   return query;
 }
 
-/** By time the oldest come first, by relevance the best, unless asked for otherwise. */
+/** Default order: oldest first by time, best first by relevance. */
 function choose(
   { tenant }: Scope,
   agentId: string,
@@ -54,7 +54,7 @@ function choose(
     return given.length === 0 ? {} : { filter: Object.fromEntries(given) };
   };
   if (sort === "relevance") {
-    // The index runs from the best down.
+    // The index is in descending order.
     const direction = order === "asc" ? "desc" : "asc";
     return {
       index: "byRelevance",

@@ -1,4 +1,4 @@
-/** Memories: what agents and people said, by agent and session. */
+/** Memories: messages of agents and users, by agent and session. */
 import type {
   AppendOptions,
   ContextQuery,
@@ -60,7 +60,7 @@ export class Memories {
     this.#searches = new MemorySearches(deps, this.#store);
   }
 
-  /** Opens the containers this needs. */
+  /** Opens its containers. */
   async open(): Promise<void> {
     await this.#deps.items.openContainer(agentMemories.definition);
   }
@@ -117,7 +117,7 @@ export class Memories {
     return memoryThread(this.#store, scope, requireName(agentId, "agent_id"), id);
   }
 
-  /** Those that said something, in the order of their ids. */
+  /** Agents with messages, ordered by id. */
   async agents(caller: Caller, query: Paging & WithSession = {}): Promise<Page<AgentView>> {
     return this.#agents.list(requireCaller(caller), query);
   }
@@ -164,7 +164,7 @@ export class Memories {
     return this.#deps.places?.searches.within(caller.scope.tenant, run) ?? run();
   }
 
-  /** A session that ends as a unit, or was forked, is due. */
+  /** A session that expires as a whole, or was forked, is due. */
   async process(entry: RegisteredWork): Promise<void> {
     await this.#care.process(entry);
   }

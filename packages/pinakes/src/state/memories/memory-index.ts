@@ -1,12 +1,12 @@
 /**
- * The index of searches: messages as rows of a vector collection of the workspace, caught up from the change feed before each search.
- * It only proposes; what is shown is decided by the messages themselves.
+ * The search index: messages as rows of a vector collection of the workspace, updated from the change feed before each search.
+ * It only proposes candidates; the messages themselves decide what is returned.
  *
- * A new index, and one that was not asked for longer than the feed is kept, first takes in all messages there are and then follows the
- * feed from its oldest change. So nothing is missed, however late an index of the store was. Where it stands is kept in
- * `state-settings`, behind every page: a crash repeats a page at most, which changes nothing.
+ * A new index, and one that fell behind the retention of the feed, first reads all messages and then follows the
+ * feed from its oldest change, so nothing is missed, however late an index of the store is. Its position is stored in
+ * `state-settings` after every page: a crash repeats at most one page, which is idempotent.
  *
- * There is one for words alone, and one for each embedding model, which has the words too. Each exists from its first search on.
+ * There is one index for keywords only, and one per embedding model, which includes keywords. Each is created by its first search.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,7 +16,7 @@ import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Embedder } from "../../ports/embedder.ts";
-import type { Change, Item, Operation } from "../../ports/item-store.ts";
+import type { Change, Item, ItemKey, Operation } from "../../ports/item-store.ts";
 import { vectorLimits, type UpsertRow } from "../../vectors/index.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { settingsContainer } from "../settings.ts";
@@ -24,16 +24,16 @@ import { reservedIdPrefix } from "../system-container.ts";
 import { memoriesContainer } from "./schema.ts";
 
 const topic = "memory-index";
-/** With all deletes of a page it stays below what one look at the vectors takes. */
+/** With all deletes of a page it stays below the limit of one read of the vectors. */
 const pageItems = 256;
-/** What one search brings in at most: words take microseconds, embeddings milliseconds each. */
+/** Rows that one search indexes at most: keywords take microseconds, embeddings milliseconds each. */
 const wordRowsMax = 50_000;
 const embeddedRowsMax = 1_024;
 const embedTextsMax = 32;
-/** Rows of words alone need a vector all the same. */
+/** Rows for keywords only still need a vector. */
 const wordDims = 2;
 const wordVector = [1, 0] as const;
-/** A page is claimed before it is written: a slow process shall not put old rows over those of a faster one. */
+/** A page is claimed before it is written, so that a slow process does not overwrite newer rows of a faster one. */
 const claimMs = 60_000;
 const waitMs = 50;
 const waitsMax = 200;
@@ -46,7 +46,7 @@ type IndexPhase =
 /** As it is kept in `state-settings`. */
 interface Kept {
   readonly place: IndexPhase;
-  /** Epoch milliseconds: until then one process is at the next page. */
+  /** Epoch milliseconds: until then one process works on the next page. */
   readonly claimed_until?: number;
 }
 
@@ -72,10 +72,10 @@ export class MemoryIndex {
     this.#deps = deps;
   }
 
-  /** Brings the index of words, or of the embedder's model, up to the messages of this moment, as far as one call goes. */
+  /** Brings the index of keywords, or of the embedder's model, up to date, as far as one call goes. */
   async catchUp(scope: Scope, embedder: Embedder | undefined): Promise<CaughtUp> {
     const collection = collectionOf(embedder);
-    // Callers of one process take turns: the second finds nothing left to do.
+    // Callers of one process are serialized: the second finds nothing to do.
     return this.#queue.run([JSON.stringify([scope.tenant, collection])], async () => {
       let rows = embedder === undefined ? wordRowsMax : embeddedRowsMax;
       for (let waits = 0; ;) {
@@ -104,7 +104,7 @@ export class MemoryIndex {
     });
   }
 
-  /** How many rows were written; undefined when the vectors cannot take more at the moment: the next search tries again. */
+  /** The number of rows written; undefined if the vectors accept no more at the moment: the next search tries again. */
   async #perform(
     scope: Scope,
     collection: string,
@@ -113,7 +113,7 @@ export class MemoryIndex {
     step: Step,
   ): Promise<number | undefined> {
     try {
-      // Again at every beginning, in case somebody stopped before; the same settings change nothing.
+      // Idempotent, and repeated at every start, in case an earlier process crashed.
       if (place.phase === "scan" && place.cursor === undefined) await this.#create(scope, collection, embedder);
       const written = await this.#write(scope, collection, embedder, step);
       if (step.sweep === true) await this.#sweep(scope, collection);
@@ -124,7 +124,7 @@ export class MemoryIndex {
     }
   }
 
-  /** What is next to do; nothing where `next` is absent. */
+  /** The next step; none if `next` is absent. */
   async #look(scope: Scope, place: IndexPhase): Promise<Step> {
     const nothing = { items: [], gone: [] };
     if (place.phase === "sweep") return { ...nothing, sweep: true, next: { phase: "feed" } };
@@ -147,7 +147,7 @@ export class MemoryIndex {
     return { items: [...puts.values()], gone: [...gone], next: { phase: "feed", cursor: page.cursor }, ...done };
   }
 
-  /** Undefined when the feed no longer reaches back to the cursor. */
+  /** Undefined if the feed no longer reaches back to the cursor. */
   async #changes(scope: Scope, cursor: string | undefined) {
     return tolerate(
       this.#deps.items.changes(
@@ -159,14 +159,11 @@ export class MemoryIndex {
     );
   }
 
-  /** Rows of messages that went while nobody followed the feed. */
+  /** Rows of messages that were deleted while no process followed the feed. */
   async #sweep(scope: Scope, collection: string): Promise<void> {
     let rows: { readonly id: string; readonly metadata: JsonObject }[] = [];
     const check = async (): Promise<void> => {
-      const keys = rows.map(({ metadata }) => ({
-        partition: [metadata["agent_id"] as string],
-        id: metadata["message_id"] as string,
-      }));
+      const keys = rows.map(({ metadata }) => memoryRowKey(metadata));
       const found = await this.#deps.items.readMany(scope, memoriesContainer, keys);
       const gone = rows.filter((_, i) => found[i] === undefined).map(({ id }) => id);
       rows = [];
@@ -179,7 +176,7 @@ export class MemoryIndex {
     if (rows.length > 0) await check();
   }
 
-  /** Only what the index does not have yet: after all messages were taken in, the feed tells of most of them once more. */
+  /** Only missing rows: after the initial read, the feed repeats most messages. */
   async #write(
     scope: Scope,
     collection: string,
@@ -212,7 +209,7 @@ export class MemoryIndex {
     return { place, etag: item.etag, claimed: claimed_until > this.#deps.clock.now() };
   }
 
-  /** The new etag; undefined when another process was faster: then what it kept counts. */
+  /** The new etag; undefined if another process was faster: then its position counts. */
   async #keep(scope: Scope, collection: string, kept: Kept, etag: string | undefined): Promise<string | undefined> {
     const document = { id: collection, topic, ...(kept as unknown as JsonObject) };
     const operation: Operation =
@@ -228,16 +225,24 @@ export class MemoryIndex {
 
 const sweepRows = 100;
 
+/** Of the names of all indexes. */
+export const memoryIndexPrefix = "state-memories-";
+
+/** The message that a row was made of. */
+export function memoryRowKey(metadata: JsonObject): ItemKey {
+  return { partition: [metadata["agent_id"] as string], id: metadata["message_id"] as string };
+}
+
 function collectionOf(embedder: Embedder | undefined): string {
-  if (embedder === undefined) return "state-memories-words";
+  if (embedder === undefined) return `${memoryIndexPrefix}words`;
   const { id, dims, metric } = embedder.model;
-  return `state-memories-${createHash("sha256")
+  return `${memoryIndexPrefix}${createHash("sha256")
     .update(JSON.stringify([id, dims, metric]))
     .digest("hex")
     .slice(0, 16)}`;
 }
 
-/** The last change of each message counts. One without its document was followed by another, which comes later in the feed. */
+/** The last change of each message counts. A change without its document was superseded by a later one in the feed. */
 function sort(change: Change, puts: Map<string, Item>, gone: Set<string>): void {
   const { partition, id, kind, etag, at, document } = change;
   if (id.startsWith(reservedIdPrefix)) return;
@@ -271,7 +276,7 @@ function rowOf(item: Item, vector: Float32Array | readonly number[]): UpsertRow 
   };
 }
 
-/** As much of it as a row takes. */
+/** Truncated to the row limit. */
 function textOf({ document }: Item): string {
   const content = document["content"] as string;
   const bytes = Buffer.from(content, "utf8");
@@ -280,7 +285,7 @@ function textOf({ document }: Item): string {
     : bytes.toString("utf8", 0, vectorLimits.rowTextBytesMax).replace(/\uFFFD+$/u, "");
 }
 
-/** Ids of messages and agents may be longer than a row's. */
+/** Ids of messages and agents may be longer than a row's id. */
 function rowId(agentId: string, id: string): string {
   return createHash("sha256")
     .update(JSON.stringify([agentId, id]))

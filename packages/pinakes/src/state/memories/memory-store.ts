@@ -1,4 +1,4 @@
-/** Messages as every part of memories reads them: only those that are there for readers, whatever still lies in the store. */
+/** Reads messages for all parts of memories: only visible ones, whatever else is stored. */
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { compareUtf8, type JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -46,7 +46,7 @@ export class MemoryStore {
     return result;
   }
 
-  /** One operation, whose error is not that of a batch. */
+  /** A single operation, whose error is not wrapped as a batch error. */
   async write(scope: Scope, agentId: string, operation: Operation): Promise<WriteResult> {
     const result = await this.#items.write(scope, memoriesContainer, [agentId], operation);
     this.#own.note(scope, agentId, () => result.session);
@@ -59,7 +59,7 @@ export class MemoryStore {
     return item === undefined ? undefined : (await this.visible(scope, [item]))[0];
   }
 
-  /** In the order of the keys; undefined where there is none. */
+  /** In the order of the keys; undefined for missing ones. */
   async readMany(
     scope: Scope,
     keys: readonly { readonly agentId: string; readonly id: string }[],
@@ -78,7 +78,7 @@ export class MemoryStore {
     return found.map((item) => (item !== undefined && there.has(item) && !sessionIdLike(item.id) ? item : undefined));
   }
 
-  /** Which of these ids are there, hidden or not. */
+  /** Which of these ids exist, visible or not. */
   async existing(scope: Scope, agentId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
     if (ids.length === 0) return new Set();
     const found = await this.#items.readMany(
@@ -89,7 +89,7 @@ export class MemoryStore {
     return new Set(found.flatMap((item) => (item === undefined ? [] : [item.id])));
   }
 
-  /** One page by an index. It may be short and still have a cursor. On engines whose indexes are late it shows what this process wrote. */
+  /** One page of an index. It may be short and still have a cursor. On engines with eventually consistent indexes it includes this process's writes. */
   async page(scope: Scope, agentId: string, query: Query, session?: SessionTokens): Promise<Page> {
     const page = await this.#query(scope, agentId, query, session);
     return {
@@ -98,7 +98,7 @@ export class MemoryStore {
     };
   }
 
-  /** The first item that an index has there, for readers or not. */
+  /** The first item of an index range, visible or not. */
   async first(
     scope: Scope,
     agentId: string,
@@ -122,10 +122,10 @@ export class MemoryStore {
     }
   }
 
-  /** How many messages of a session there are for readers. */
+  /** The number of visible messages of a session. */
   async countSession(scope: Scope, agentId: string, sessionId: string): Promise<number> {
     const known = await this.session(scope, agentId, sessionId);
-    // Beside messages that nobody sees there may be others, written through the containers API.
+    // Besides invisible messages there may be others, written through the containers API.
     const filter = known !== undefined && isHidden(known.record, this.#clock.now()) ? { filter: independent } : {};
     const query = { index: "bySession", equals: { agent_id: agentId, session_id: sessionId }, ...filter };
     return this.#own.reading(scope, agentId, query.index, (session) =>
@@ -134,8 +134,8 @@ export class MemoryStore {
   }
 
   /**
-   * All messages of a session, hidden ones too, whatever an index shows: for what must not miss one. In no particular order. Where
-   * indexes are late it reads the partition itself.
+   * All messages of a session, invisible ones included, for reads that must be complete. Unordered. If
+   * indexes are eventually consistent, it reads the partition itself.
    */
   async *exact(scope: Scope, agentId: string, sessionId: string): AsyncGenerator<readonly Item[], void> {
     const strong = this.#items.capabilities.indexReads === "strong";
@@ -164,7 +164,7 @@ export class MemoryStore {
     return item === undefined ? undefined : { record: readSessionRecord(item.document), etag: item.etag };
   }
 
-  /** Those that readers may see: most have no companion, and cost nothing here. */
+  /** The visible ones: most have no companion, and cost nothing here. */
   async visible(scope: Scope, items: readonly Item[]): Promise<readonly Item[]> {
     const asked = new Map<string, { readonly partition: readonly [string]; readonly id: string }>();
     for (const { document } of items) {

@@ -1,6 +1,6 @@
 /**
- * What this process wrote a moment ago, by agent, on engines whose indexes may be late: an agent that appends a message and then asks
- * for its context must find it there. On other engines it does nothing.
+ * Recent writes of this process, by agent, for engines with eventually consistent indexes: an agent that appends a message and then
+ * reads its context must see it there. A no-op on other engines.
  */
 import type { Scope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -12,7 +12,7 @@ const agentsMax = 1_000;
 interface Noted {
   readonly token: string;
   readonly at: number;
-  /** Indexes that were seen to show it: they need not be waited for again. */
+  /** Indexes already known to include it. */
   readonly shown: Set<string>;
 }
 
@@ -33,13 +33,13 @@ export class OwnWrites {
       ...(this.#agents.get(key) ?? []),
       { token: token(), at: this.#clock.now(), shown: new Set<string>() },
     ].slice(-tokensPerAgentMax);
-    // Again at the end: the one that wrote least recently is forgotten first.
+    // Re-inserted at the end: the least recent writer is evicted first.
     this.#agents.delete(key);
     this.#agents.set(key, noted);
     if (this.#agents.size > agentsMax) this.#agents.delete(this.#agents.keys().next().value as string);
   }
 
-  /** Runs a read of an index with the tokens of what it must show. */
+  /** Runs an index read with the session tokens of the writes that it must include. */
   async reading<T>(
     scope: Scope,
     agentId: string,

@@ -1,11 +1,11 @@
-/** Removing many messages of one agent, in bounded batches that others may be at too. */
+/** Removes many messages of one agent, in bounded batches, safe under concurrency. */
 import { hasCode } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { memoryLimits } from "./limits.ts";
 import type { MemoryStore } from "./memory-store.ts";
 
-/** `guard` is in every batch: when it no longer holds, the removal ends with its error, and nothing of that batch was removed. */
+/** `guard` is in every batch: if it fails, the removal stops with its error, and nothing of that batch was removed. */
 export async function removeMessages(
   store: MemoryStore,
   scope: Scope,
@@ -22,7 +22,7 @@ export async function removeMessages(
       removed += some.length;
     } catch (error) {
       if (!isGone(error)) throw error;
-      // One of them is gone already: the others one by one.
+      // One of them is already gone: remove the others one by one.
       for (const id of some) removed += await removeOne(store, scope, agentId, [...guards, { op: "delete", id }]);
     }
   }

@@ -1,4 +1,4 @@
-/** A message as it is stored: the schema, what is filled in, and what a reader sees of it. */
+/** The stored message: schema, defaults, and the view for readers. */
 import { randomUUID } from "node:crypto";
 import { messageTypes, ttlUnits, type Memory, type Stored } from "@pinakes/client";
 import { z } from "zod";
@@ -23,13 +23,13 @@ const metadataSchema = z.looseObject({
   tool_result: z.json().default(null),
   reasoning_chain: z.array(z.string()).default([]),
   tags: z.array(z.string()).default([]),
-  // The source document has no null here: the empty text and 0 stand for "not told".
+  // The original schema has no null here: the empty string and 0 mean "unknown".
   model: z.string().default(""),
   temperature: z.number().default(0),
   user_id: z.string().nullable().default(null),
 });
 
-/** What does nothing at the top of a message. */
+/** Properties without effect at the top level of a message. */
 export const memoryFields = { metadata: Object.keys(metadataSchema.shape) };
 
 export const memorySchema = z.looseObject({
@@ -45,11 +45,11 @@ export const memorySchema = z.looseObject({
   parent_message_id: z.string().min(1).nullable().default(null),
   metadata: metadataSchema.prefault({}),
   created_at: timestamp(),
-  /** In the store: `session` where all messages of the session end together; then `ttl` is -1 and the session's companion decides. */
+  /** Stored `session`: all messages of the session expire together; then `ttl` is -1 and the session's companion decides. */
   ttl_unit: z.enum(ttlUnits).optional(),
 });
 
-/** Our own fields of a message, which readers do not see. */
+/** Internal fields of a message, invisible to readers. */
 export const orderField = "pinakes_order";
 export const forkField = "pinakes_fork";
 export const ownFields: readonly string[] = [orderField, forkField];
@@ -61,8 +61,8 @@ export interface Surroundings {
 }
 
 /**
- * A message with everything filled in, checked. Properties that nobody knows stay; those of the system, and ours, are dropped: what
- * they should be is said by whoever stores the message.
+ * A validated message with defaults. Unknown properties are kept; system and internal properties are dropped and
+ * set by the code that stores the message.
  */
 export function completeMemory(input: unknown, { tenant, now }: Surroundings): JsonObject {
   if (!isJsonObject(input)) throw invalid("A message must be an object with session_id, content and message_type.");
@@ -86,7 +86,7 @@ export function completeMemory(input: unknown, { tenant, now }: Surroundings): J
   return complete;
 }
 
-/** About four bytes of text are a token. */
+/** Estimate: four bytes of text per token. */
 export function estimateTokens(content: unknown): number {
   return typeof content === "string" ? Math.ceil(utf8Bytes(content) / bytesPerToken) : 0;
 }
@@ -101,9 +101,7 @@ export function requireWorkspace(workspace: unknown, tenant: string): void {
 
 export function requireOwnId(id: unknown): void {
   if (typeof id === "string" && id.startsWith(reservedIdPrefix))
-    throw invalid(
-      `id: ids that begin with "${reservedIdPrefix}" are the system's own; choose another, or leave it out.`,
-    );
+    throw invalid(`id: ids that begin with "${reservedIdPrefix}" are reserved; choose another, or leave it out.`);
 }
 
 function withoutOwnFields(document: JsonObject): JsonObject {
@@ -113,7 +111,7 @@ function withoutOwnFields(document: JsonObject): JsonObject {
     : Object.fromEntries(Object.entries(document).filter(([name]) => !own.includes(name)));
 }
 
-/** What a reader sees. */
+/** The view for readers. */
 export function viewOf({ document, etag, modifiedAt }: Pick<Item, "document" | "etag" | "modifiedAt">): Stored<Memory> {
   return {
     ...withoutOwnFields(document),

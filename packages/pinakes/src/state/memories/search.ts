@@ -1,4 +1,4 @@
-/** Searching messages by their words, by what they mean, or both. */
+/** Searches messages by keyword, vector, or both. */
 import type { MemoryHit, MemorySearch, MemorySearchResult } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { invalid, show } from "../../domain/errors.ts";
@@ -40,13 +40,13 @@ export class MemorySearches {
     for (let candidates = Math.max(candidatesMin, limit * 2); ; candidates = Math.min(candidatesMax, candidates * 4)) {
       const { hits } = await this.#deps.vectors.query(scope, collection, { ...asked, limit: candidates });
       const found = await this.#readBack(scope, hits, query);
-      // Some candidates may be of messages that ended since; then there are others behind them.
+      // Some candidates may have expired; then lower-ranked ones fill up.
       const enough = found.length >= limit || hits.length < candidates || candidates >= candidatesMax;
       if (enough) return { hits: found.slice(0, limit), mode_used: mode, ...(complete ? {} : { incomplete: true }) };
     }
   }
 
-  /** The messages decide: a hit whose message is gone, over, or no longer where it was looked for is not shown. */
+  /** The messages decide: a hit whose message is deleted, expired, or outside the filter is not returned. */
   async #readBack(
     scope: Caller["scope"],
     hits: readonly QueryHit[],
@@ -60,7 +60,7 @@ export class MemorySearches {
     const items = await this.#store.readMany(scope, keys);
     return hits.flatMap(({ id, score }, i) => {
       const item = items[i];
-      // Each message once, whatever the index has of it.
+      // Each message once, even if the index has duplicates.
       if (item === undefined || seen.has(id)) return [];
       seen.add(id);
       const memory = viewOf(item);

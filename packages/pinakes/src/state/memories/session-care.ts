@@ -1,6 +1,6 @@
 /**
- * What happens to sessions that have a companion: those that end as a unit are removed when their time is over, forks that nobody
- * finished are taken away, and a companion whose messages are all gone goes too. `state-work` names each of them until then.
+ * Maintenance of sessions with a companion: sessions that expire as a whole are removed when due, unfinished forks
+ * are removed, and so is a companion without messages. `state-work` has an entry for each of them until then.
  */
 import type { RegisteredWork } from "../../containers/index.ts";
 import { days } from "../../containers/index.ts";
@@ -20,9 +20,9 @@ import {
   type SessionRecord,
 } from "./session-record.ts";
 
-/** An entry is put before the companion; it is not taken for a leftover earlier than this after its time. */
+/** An entry is written before the companion; it counts as a leftover only after this grace period. */
 const graceMs = 10 * 60_000;
-/** A fork that is not finished by then is taken away; repeating it begins anew. */
+/** A fork that is unfinished by then is removed; repeating it starts over. */
 const forkMsMax = 60 * 60_000;
 const lookAgainMs = days(30) * 1_000;
 
@@ -35,7 +35,7 @@ export class SessionCare {
     this.#store = store;
   }
 
-  /** Before the companion is written: what has an entry is cleaned up, whoever stops where. */
+  /** Before the companion is written: whatever has an entry is cleaned up after any crash. */
   async register({ tenant }: Scope, agentId: string, sessionId: string, dueAt: number): Promise<void> {
     const data = { agent_id: agentId, session_id: sessionId };
     await this.#deps.work.put({
@@ -63,23 +63,23 @@ export class SessionCare {
     const { record } = known;
     if (!isHidden(record, now)) {
       if (record.expires_at !== undefined) return this.register(scope, agentId, sessionId, record.expires_at);
-      // A fork whose messages have their own times: its companion is needed as long as there is one of them.
+      // A fork whose messages expire individually: its companion is needed as long as one of them exists.
       if (!(await this.#store.isEmpty(scope, agentId, sessionId)))
         return this.register(scope, agentId, sessionId, now + lookAgainMs);
     }
     await this.finish(scope, agentId, sessionId, known);
-    // Else somebody was faster, or the session lives again: the next sweep looks at what it is then.
+    // Otherwise another process was faster, or the session was revived: the next sweep re-evaluates it.
     if ((await this.#store.session(scope, agentId, sessionId)) === undefined) await this.#forget(entry);
   }
 
   /**
-   * Removes the messages that nobody sees any more, then the companion. Whoever comes at the same time does the same; when the
-   * companion changed meanwhile, somebody else has finished and this one stops.
+   * Removes the invisible messages, then the companion. Concurrent calls do the same; if the
+   * companion changed concurrently, another process has finished and this one stops.
    */
   async finish(scope: Scope, agentId: string, sessionId: string, known: KnownSession): Promise<number> {
     let removed = 0;
     try {
-      // First nobody may add copies any more: else one could be left without its companion, for all to see.
+      // First prevents further copies: otherwise a copy could lose its companion and become visible.
       const fenced =
         known.record.state === "forking" ? await this.turn(scope, agentId, sessionId, known, "abandoned") : known;
       const goes = this.#goes(fenced);
@@ -95,7 +95,7 @@ export class SessionCare {
     return removed;
   }
 
-  /** Another state, if it is still as it is known. */
+  /** A transition, if the current state is as expected. */
   async turn(
     scope: Scope,
     agentId: string,

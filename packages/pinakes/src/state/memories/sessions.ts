@@ -1,4 +1,4 @@
-/** Sessions: what the messages of an agent are grouped by. They are nothing of their own, but counted and summed when asked for. */
+/** Sessions group the messages of an agent. They have no records; counts and sums are computed on demand. */
 import type { Page, Paging, Session } from "@pinakes/client";
 import { hasCode, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -26,7 +26,7 @@ export class Sessions {
     this.#cursors = new SignedCursors(deps.signingKey);
   }
 
-  /** In the order of their ids. From one session it leaps to the next, so the length of sessions does not matter. */
+  /** Ordered by id, with a skip scan from session to session, so their length does not matter. */
   async list(
     scope: Scope,
     agentId: string,
@@ -48,7 +48,7 @@ export class Sessions {
     }
   }
 
-  /** With the sum of its tokens, for which all its messages are read. */
+  /** With its token total, which requires reading all its messages. */
   async get(scope: Scope, agentId: string, sessionId: string): Promise<Session> {
     requireName(sessionId, "session_id");
     const found = await this.#describe(scope, agentId, sessionId);
@@ -59,7 +59,7 @@ export class Sessions {
     return { ...found, token_count };
   }
 
-  /** Removes all of it in bounded steps; can be repeated. What ends as a unit, or was forked, is invisible from the first step on. */
+  /** Removes all messages in bounded steps; idempotent. A session that expires as a whole, or was forked, is invisible from the first step on. */
   async delete(scope: Scope, agentId: string, sessionId: string): Promise<{ readonly deleted: number }> {
     requireName(sessionId, "session_id");
     let deleted = 0;
@@ -74,7 +74,7 @@ export class Sessions {
             : await this.#care.turn(scope, agentId, sessionId, known, "deleting");
         deleted += await this.#care.finish(scope, agentId, sessionId, gone);
       } catch (error) {
-        // Somebody appended meanwhile, or deletes it too.
+        // Appended to, or deleted, concurrently.
         const changed = hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND");
         if (!changed || attempt >= attemptsMax) throw error;
       }
@@ -90,7 +90,7 @@ export class Sessions {
     after: string,
     session: SessionTokens | undefined,
   ): Promise<string | undefined> {
-    // Not only what is visible: a session that nobody sees is leapt over like any other.
+    // Includes invisible messages: an invisible session is skipped like any other.
     const item = await this.#store.first(
       scope,
       agentId,
@@ -100,7 +100,7 @@ export class Sessions {
     return item?.document["session_id"] as string | undefined;
   }
 
-  /** Undefined where there is nothing to be seen. */
+  /** Undefined if no message is visible. */
   async #describe(scope: Scope, agentId: string, sessionId: string): Promise<Session | undefined> {
     const [first, last] = await Promise.all([
       this.#end(scope, agentId, sessionId, "asc"),

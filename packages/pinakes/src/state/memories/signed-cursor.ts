@@ -1,4 +1,4 @@
-/** Cursors of lists that no single query of the store makes: a place, signed for its tenant and list. */
+/** Cursors of lists that are not a single query of the store: a position, signed for its tenant and list. */
 import { invalid } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -11,7 +11,7 @@ export class SignedCursors {
     this.#tokens = new SignedTokens(key, { charsMax: 8_192 });
   }
 
-  /** `list` names everything that the place belongs to. */
+  /** `list` identifies everything that the position depends on. */
   seal(scope: Scope, list: readonly JsonValue[], place: JsonValue): string {
     return this.#tokens.seal(bindingOf(scope, list), place);
   }
@@ -20,7 +20,7 @@ export class SignedCursors {
     const opened = this.#tokens.open(bindingOf(scope, list), cursor);
     if (opened !== undefined) return opened.payload as JsonValue;
     throw invalid(
-      "cursor: is not one that this list gave you: it was changed, cut, or belongs to another list. Leave it out to begin anew.",
+      "cursor: is not a cursor of this list: it was changed, truncated, or belongs to another list. Leave it out to start over.",
     );
   }
 }

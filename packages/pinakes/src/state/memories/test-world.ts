@@ -1,4 +1,4 @@
-/** For tests: memories, threads and entities over any store, with time moved by hand and the sweep at hand. */
+/** For tests: memories, threads and entities over any store, with a manual clock and sweep. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { WorkRegistry, workContainer } from "../../containers/index.ts";
 import { makeCaller, type Caller } from "../../domain/caller.ts";
@@ -25,7 +25,7 @@ export interface WorldOptions {
 
 const system = systemScope("tests of memories", () => {});
 
-/** The stores, which outlive what is built on them. */
+/** The stores, which outlive the features opened on them. */
 export class World implements AsyncDisposable {
   readonly clock: ManualClock;
   readonly items: ItemStore;
@@ -59,7 +59,7 @@ export class World implements AsyncDisposable {
     return new World(options, clock, items, opened.vectors, () => opened.close());
   }
 
-  /** What one process has; `items` may be watched. */
+  /** The features of one process; `items` may be instrumented. */
   async process(items: ItemStore = this.items): Promise<Process> {
     const work = new WorkRegistry<StateWorkKind>({ items, system, container: stateWorkContainer, tenant: stateTenant });
     const deps: StateDependencies = {
@@ -109,7 +109,7 @@ export class Process {
     for (const feature of [this.memories, this.threads, this.systemThreads, this.entities]) await feature.open();
   }
 
-  /** What the sweep of state does for memories; tells how many entries were due. */
+  /** The sweep of memories; returns the number of due entries. */
   async sweep(): Promise<number> {
     let due = 0;
     for await (const entry of this.deps.work.due(this.deps.clock.now())) {

@@ -1,4 +1,4 @@
-/** A message with what it answers and what answers it. */
+/** A message with its ancestors and replies. */
 import type { Memory, Stored } from "@pinakes/client";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item } from "../../ports/item-store.ts";
@@ -7,10 +7,10 @@ import { noMessage, type MemoryStore } from "./memory-store.ts";
 import { viewOf } from "./schema.ts";
 
 export interface MemoryThread {
-  /** From the first down to the parent, at most the last 1,000; it begins later where one is missing. */
+  /** From the root down to the parent, at most the last 1,000; it starts later if one is missing. */
   readonly ancestors: readonly Stored<Memory>[];
   readonly message: Stored<Memory>;
-  /** In the order of time, at most 1,000. */
+  /** In chronological order, at most 1,000. */
   readonly children: readonly Stored<Memory>[];
 }
 
@@ -23,7 +23,7 @@ export async function memoryThread(
   const message = await store.read(scope, agentId, id);
   if (message === undefined) throw noMessage(agentId, id);
   const ancestors: Item[] = [];
-  // Parents that were written through the containers API may go round in a circle.
+  // Parents written through the containers API may form a cycle.
   const seen = new Set([id]);
   for (
     let parent = parentOf(message);

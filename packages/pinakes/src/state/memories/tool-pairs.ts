@@ -1,14 +1,14 @@
 /**
- * Which result answers which tool call. A model refuses a conversation with one but not the other, so a context has both or neither.
+ * Matches tool results to tool calls. Models reject a conversation with only one of them, so a context has both or neither.
  *
- * - A result whose parent is a tool call before it in the session answers that call.
- * - Else it is looked for where calls and results stand together: a run of calls followed by a run of results, with nothing between.
- *   Results take the open calls of the same tool in their order; if as many of both are left over, these go together in their order.
+ * - A result whose parent is an earlier tool call of the session answers that call.
+ * - Otherwise it is matched by position: a run of calls followed by a run of results, with nothing between.
+ *   Results take the open calls of the same tool in order; if equally many of both remain, they are matched in order.
  */
 import type { MessageType } from "@pinakes/client";
 import type { Item } from "../../ports/item-store.ts";
 
-/** What matters of a message here. */
+/** The relevant fields of a message. */
 export interface Said {
   readonly id: string;
   readonly type: MessageType;
@@ -33,11 +33,11 @@ export function saidOf({ id, document }: Item): Said {
   };
 }
 
-/** Stands for a call before the messages that are known. */
+/** Stands for a call before the loaded messages. */
 export const earlier = -1;
 
 /**
- * For each message the place of the call that it answers; undefined where it answers none. The messages are in order and begin at a
+ * For each message the index of the call that it answers; undefined if none. The messages are in order and start at a
  * seam; `earlierCalls` are the ids of calls before them.
  */
 export function linkTools(
@@ -62,7 +62,7 @@ export function linkTools(
   return callOf;
 }
 
-/** Whether nothing before place `i` can matter for how results from there on are linked by where they stand. */
+/** Whether nothing before index `i` can affect the matching of results from there on by position. */
 export function isSeam(messages: readonly Said[], i: number): boolean {
   const [before, after] = [messages[i - 1], messages[i]];
   if (before === undefined || after === undefined || !isTool(before) || !isTool(after)) return true;

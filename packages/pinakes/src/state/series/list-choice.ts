@@ -1,35 +1,35 @@
-/** Which index answers a list: the one that reads the fewest rows nobody asked for. */
+/** Chooses the index of a list: the one that reads the fewest unneeded rows. */
 import { invalid, show } from "../../domain/errors.ts";
 import type { JsonScalar } from "../../domain/json.ts";
 import type { Series } from "./series.ts";
 
 type Values = Readonly<Record<string, JsonScalar>>;
 
-/** One order by time over all days. */
+/** One time order over all days. */
 interface WholeIndex {
   readonly index: string;
-  /** What a list must ask for, to be answered by it. */
+  /** The fields that a list must filter by to use it. */
   readonly by: readonly string[];
 }
 
-/** The source's composite index: in it the rows of one day lie together, so a list goes through it day after day. */
+/** The composite index of the original schema: it is partitioned by day, so a list goes through it day after day. */
 interface DailyIndex extends WholeIndex {
-  /** Tells which days have rows at all; it is one order by time over all days. */
+  /** Finds the days that have rows: one time order over all days. */
   readonly days: WholeIndex;
 }
 
 export type ListIndex = WholeIndex | DailyIndex;
 
-/** What is asked for by equality: what the index knows, and what is looked at row by row. */
+/** Equality filters: those served by the index, and those evaluated per row. */
 export interface Choice {
   readonly index: string;
   readonly equals: Values;
   readonly filter: Values;
-  /** Where the index is to be read day by day: how the next day is found. */
+  /** For an index that is read day by day: how the next day is found. */
   readonly days: { readonly index: string; readonly equals: Values } | undefined;
 }
 
-/** The first of `indexes` that all of its fields are asked for; where there is none, the order of all rows by time. */
+/** The first of `indexes` whose fields are all filtered by; otherwise the time order of all rows. */
 export function chooseIndex(
   tenant: string,
   series: Series,

@@ -1,9 +1,9 @@
 /**
- * A list through an index in which the rows of one day lie together: day after day, in the order of time. Where a day has few rows the
- * next ones are read at once, more of them each time, so that a page takes few rounds whether a day has a row or a million.
+ * Lists rows through an index that is partitioned by day: day after day, in time order. If a day has few rows, the
+ * next ones are read concurrently, in growing numbers, so that a page takes few rounds whatever the density.
  *
- * A cursor is a day, a mark of the query, and where in the day to go on. The last is the store's own cursor, which only the store makes;
- * a day is a place in time that anybody may name.
+ * A cursor is a day, a fingerprint of the query, and the position within the day. The latter is the store's own signed cursor;
+ * a day is not secret.
  */
 import { hash } from "node:crypto";
 import { invalid } from "../../domain/errors.ts";
@@ -21,14 +21,14 @@ export interface DayList {
   readonly cursor: string | undefined;
 }
 
-/** Days that are asked at once, at most. */
+/** Maximum number of days read concurrently. */
 const daysAtOnceMax = 16;
-/** Of each day at least, when several are asked at once. */
+/** Minimum number of rows read per day, if several are read concurrently. */
 const rowsOfDayMin = 10;
 const cursorForm = /^(\d{4}-\d\d-\d\d)\.([\w-]{22})\.([\w-]*)$/;
 const [firstDate, lastDate] = ["0000-01-01", "9999-12-31"];
 
-/** Where a page goes on: a day by its number since 1970, and after which of its rows. */
+/** The position of a page: a day number since 1970, and a position in its rows. */
 interface DayCursor {
   readonly day: number;
   readonly cursor?: string | undefined;
@@ -60,7 +60,7 @@ export async function listDays(
   return { items: found, cursor: place === undefined ? undefined : days.seal(place) };
 }
 
-/** Adds the rows of the days in order until the page is full; tells the place in the day that has more, undefined where none has. */
+/** Adds rows of the days in order until the page is full; returns the position in the first unfinished day, undefined if all are. */
 function takeFrom(
   round: readonly number[],
   pages: readonly Page[],
@@ -109,7 +109,7 @@ class Days {
     this.#lastDay = span.to === undefined ? dayOf(lastDate) : Math.ceil(span.to / dayMs) - 1;
   }
 
-  /** An end that was named is where to begin; else the first day that has rows. */
+  /** Starts at a given end; otherwise at the first day with rows. */
   async first(): Promise<DayCursor | undefined> {
     const { span, order } = this.#list;
     const begin = order === "asc" ? this.#firstDay : this.#lastDay;
@@ -118,7 +118,7 @@ class Days {
       : { day: begin };
   }
 
-  /** At most so many days, this one first. */
+  /** Maximum days per page; the current day comes first. */
   following(day: number, count: number): readonly number[] {
     return Array.from({ length: count }, (_, i) => day + i * this.#step).filter((one) => this.#isWithin(one));
   }
@@ -127,7 +127,7 @@ class Days {
     return this.#isWithin(day + this.#step) ? { day: day + this.#step } : undefined;
   }
 
-  /** The next day after this one on which what finds days has a row. */
+  /** The next day with a row. */
   async nextWithRows(day: number): Promise<DayCursor | undefined> {
     const next = this.after(day)?.day;
     if (next === undefined) return undefined;
@@ -143,7 +143,7 @@ class Days {
     return date === undefined ? undefined : { day: dayOf(date as string) };
   }
 
-  /** A page of each of these days; the first goes on after `cursor`. */
+  /** A page of each of these days; the first continues after `cursor`. */
   async read(days: readonly number[], cursor: string | undefined, wanted: number): Promise<readonly Page[]> {
     const { choice, span, order } = this.#list;
     const range = textRange(span);
@@ -175,7 +175,7 @@ class Days {
     const day = dayOf(date ?? "");
     if (mark !== this.#mark || !this.#isWithin(day))
       throw invalid(
-        "The cursor belongs to another query, or was changed; repeat the query it came from, or leave it out to begin anew.",
+        "The cursor belongs to another query, or was changed; repeat the query it came from, or leave it out to start over.",
       );
     return { day, cursor: inner === "" ? undefined : inner };
   }
@@ -185,7 +185,7 @@ class Days {
   }
 }
 
-/** NaN for what is no date. */
+/** NaN for an invalid date. */
 function dayOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`) / dayMs;
 }

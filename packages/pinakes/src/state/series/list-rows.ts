@@ -1,4 +1,4 @@
-/** Rows over any number of days in the order of their time, page by page. */
+/** Rows over any number of days in time order, page by page. */
 import { invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -16,7 +16,7 @@ export interface RowQuery {
   readonly cursor?: string | undefined;
 }
 
-/** Where few rows match, a page ends after this many looks, short and with a cursor. */
+/** If few rows match, a page ends after this many reads, short and with a cursor. */
 const pagesPerCallMax = 10;
 
 export async function listRows(
@@ -56,7 +56,7 @@ export async function listRows(
   return { items: found, cursor };
 }
 
-/** With the fields of the system, as everywhere. */
+/** With system fields, as everywhere. */
 export function asStored<Document>({ document, etag, modifiedAt }: Item): Document {
   return { ...document, _etag: etag, _ts: Math.floor(modifiedAt / 1000) } as JsonObject as Document;
 }

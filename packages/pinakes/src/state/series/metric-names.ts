@@ -1,7 +1,7 @@
 /**
- * The custom names that a workspace uses, kept in state-settings: one item with both lists. A name enters it before the first row that
- * has it is written, so that the number of names is bounded whatever many processes send at once. Queries do not look at it: a name
- * that was forgotten here is still found in the rows that have it.
+ * The custom names of a workspace, in state-settings: one item with both lists. A name is registered before the first row that
+ * uses it is written, so the number of names is bounded under any concurrency. Queries do not read it: a name
+ * that was unregistered is still found in its rows.
  */
 import type { MetricNames } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
@@ -21,7 +21,7 @@ import {
 
 const topic = "metric-names";
 const id = "names";
-/** Of processes that bring new names at the same moment each wins once. */
+/** Under contention each process wins once in as many attempts. */
 const attemptsMax = 50;
 const pauseMsMax = 100;
 
@@ -30,13 +30,13 @@ interface Known {
   readonly dimensions: Set<CustomDimension>;
 }
 
-/** The error of each document that does not fit; the names of the others are registered. */
+/** The error of each document that exceeds the limit; the names of the others are registered. */
 export type Refused<Row> = ReadonlyMap<Row, PinakesError>;
 
 export interface Admission {
   readonly items: ItemStore;
   readonly scope: Scope;
-  /** One that does not fit means that none is registered. */
+  /** If one does not fit, none is registered. */
   readonly allOrNothing: boolean;
 }
 
@@ -81,7 +81,10 @@ export async function listNames(items: ItemStore, scope: Scope): Promise<MetricN
 
 export async function forgetName(items: ItemStore, { scope, role }: Caller, name: string): Promise<void> {
   if (role !== "admin")
-    throw new PinakesError("FORBIDDEN", "Only admins of the workspace may forget names of metrics. Ask one of them.");
+    throw new PinakesError(
+      "FORBIDDEN",
+      "Only admins of the workspace can unregister names of metrics. Ask one of them.",
+    );
   await changeNames(items, scope, ({ types, dimensions }) => {
     if (!types.delete(name as CustomType) && !dimensions.delete(name as CustomDimension))
       throw new PinakesError(
@@ -109,12 +112,11 @@ function limitTrouble(
   newDimensions: readonly string[],
 ): PinakesError | undefined {
   const { typesMax, dimensionsMax } = customLimits;
-  const advice =
-    "Use one that is there (GET /v1/metrics/names lists them), or let an admin forget one that is not needed any more.";
+  const advice = "Use an existing one (GET /v1/metrics/names lists them), or let an admin unregister an unused one.";
   if (newTypes.length > 0 && types.size + newTypes.length > typesMax)
     return new PinakesError(
       "LIMIT_EXCEEDED",
-      `metric_type: ${show(newTypes[0])} is new, and the workspace has ${typesMax} custom types already. ${advice}`,
+      `metric_type: ${show(newTypes[0])} is new, and the workspace already has ${typesMax} custom types. ${advice}`,
     );
   if (newDimensions.length > 0 && dimensions.size + newDimensions.length > dimensionsMax)
     return new PinakesError(
@@ -124,7 +126,7 @@ function limitTrouble(
   return undefined;
 }
 
-/** Reads, lets `change` work on what is known, and writes it back on the version that was read; again where another was faster. */
+/** Reads, applies `change`, and writes back conditionally; repeated on conflict. */
 async function changeNames<Result>(
   items: ItemStore,
   scope: Scope,

@@ -1,4 +1,4 @@
-/** Metrics of agents, over time. */
+/** Metrics of agents over time. */
 import { randomUUID } from "node:crypto";
 import type {
   AggregateResult,
@@ -53,7 +53,7 @@ export class Metrics {
     return this.ingestLines(caller, numberedLines(metrics), options);
   }
 
-  /** The same for lines that were read from a file and have their numbers there. */
+  /** The same for lines read from a file, with their numbers. */
   async ingestLines(
     caller: Caller,
     lines: readonly IncomingLine[],
@@ -96,13 +96,13 @@ export class Metrics {
     return listNames(this.#deps.items, requireCaller(caller));
   }
 
-  /** Makes room for another name; for admins. */
+  /** Unregisters a name to make room for another; admins only. */
   async forgetName(caller: Caller, name: string): Promise<void> {
     requireCaller(caller);
     await forgetName(this.#deps.items, caller, name);
   }
 
-  /** Does what is due. */
+  /** Processes due work. */
   async process(entry: RegisteredWork): Promise<void> {
     await this.#sealing.process(entry);
   }

@@ -1,6 +1,6 @@
 /**
- * What a series is: rows of one kind with a moment and a number, kept by the day. Metrics and the tool log are two of them; ingestion,
- * lists, blocks and aggregates are the same for both and know only this.
+ * A series: rows of one kind with a timestamp and a number, partitioned by day. Metrics and the tool log are series; ingestion,
+ * lists, blocks and aggregates are shared and depend only on this.
  */
 import type { z } from "zod";
 import type { Fields } from "../misplaced.ts";
@@ -20,15 +20,15 @@ export interface Series {
   readonly timeIndex: string;
   readonly idPrefix: string;
   readonly schema: z.ZodType<object, object>;
-  /** What is aggregated. */
+  /** The aggregated value. */
   readonly valueField: "value" | "duration_ms";
-  /** What can be filtered and grouped by: the name in queries, and where it lies in a row. */
+  /** Dimensions for filters and groups: the name in queries, and the path in a row. */
   readonly dimensions: Readonly<Record<string, readonly string[]>>;
-  /** Whether texts in `dimensions` that are not named above are dimensions, too. */
+  /** Whether other strings in `dimensions` are dimensions, too. */
   readonly customDimensions: boolean;
   /** Of the container, in seconds. */
   readonly ttlSeconds: number;
-  /** What does nothing at the top of a new row. */
+  /** Properties without effect at the top level of a new row. */
   readonly fields: Fields;
 }
 
@@ -36,26 +36,26 @@ export const seriesLimits = Object.freeze({
   ingestLinesMax: 10_000,
   listItemsDefault: 100,
   listItemsMax: 1_000,
-  /** Where few rows match, a list that goes day by day ends its page after this many, short and with a cursor. */
+  /** If few rows match, a list that goes day by day ends its page after this many, short and with a cursor. */
   listDaysPerCallMax: 128,
   aggregateDaysMax: 400,
   aggregateCellsMax: 100_000,
   /** Percentiles keep every value they look at: eight bytes each, and four for where it belongs. */
   percentileRowsMax: 20_000_000,
-  /** Aggregates that run at once in a process; others wait. */
+  /** Concurrent aggregates of a process; others wait. */
   aggregatesAtOnceMax: 4,
   blockCacheBytesDefault: 268_435_456,
-  /** Beside the blocks, what aggregates made of them: eight bytes for each value that percentiles looked at. */
+  /** Cache of aggregate results beside the blocks: eight bytes for each value of a percentile. */
   cellCacheBytesDefault: 134_217_728,
-  /** One aggregate adds at most this part of that cache, so that one which does not fit leaves what others use. */
+  /** Maximum share of that cache that one aggregate adds, so that a large one does not evict what others use. */
   cellCacheQueryShare: 1 / 2,
-  /** What one hour comes to is not kept when it is larger than this part. */
+  /** The result of one hour is not cached if it is larger than this share. */
   cellCacheEntryShare: 1 / 16,
-  /** Cells of one hour. With more, most hold a row or two, and going over the rows is as fast. */
+  /** Cells of one hour. With more, most have a row or two, and scanning the rows is as fast. */
   hourCellsMax: 4_096,
   /** Fewer rows than this are scanned as fast as a block is read. */
   sealRowsMinDefault: 1_000,
-  /** How long after its end an hour is sealed: most late rows have come by then. */
+  /** Delay after the end of an hour before it is sealed: most late rows have arrived by then. */
   sealDelayMs: 300_000,
 });
 

@@ -1,14 +1,14 @@
 /**
- * The stamps of a day (RFC 0006): they change in the same commit as its rows, so that who finds them as they were knows that the rows
- * are as they were. Two items of the day's partition:
+ * The stamps of a day (RFC 0006): they change in the same commit as its rows, so an unchanged stamp proves unchanged
+ * rows. Two items of the day's partition:
  *
- * - `~stamp` counts the rows that ingestion added, by hour; `life` is new whenever it is made anew, so no two stamps are ever equal by
- *   chance, also not after the partition was deleted and filled again.
- * - `~stamp-changes` is written by anything else that touches rows (the containers API: create, replace, patch, delete). Its etag,
- *   which never repeats, is the stamp; `touched` says that the counts of `~stamp` no longer tell how many rows there are.
+ * - `~stamp` counts the rows added by ingestion, per hour; `life` is new whenever it is created, so no two stamps are ever equal by
+ *   chance, even after the partition was deleted and refilled.
+ * - `~stamp-changes` is written by all other writers of rows (the containers API: create, replace, patch, delete). Its etag,
+ *   which never repeats, is the stamp; `touched` means that the counts of `~stamp` are no longer exact.
  *
- * Invariant: where there is a row, there is `~stamp-changes`; where ingestion wrote a row, there is `~stamp`. So a patch of a row that
- * exists can be accompanied by a patch, and a create by an upsert: neither needs to look first.
+ * Invariant: every row has `~stamp-changes`; every row written by ingestion has `~stamp`. So a patch of an existing
+ * row can be accompanied by a patch, and a create by an upsert, without reading first.
  */
 import { hash, randomUUID } from "node:crypto";
 import type { JsonObject } from "../../domain/json.ts";
@@ -25,11 +25,11 @@ const changesId = "~stamp-changes";
 export const companionFields = (what: string): JsonObject => ({ [companionField]: what, ttl: -1 });
 
 export interface DayStamps {
-  /** Rows that ingestion added, by hour; they may have expired since. */
+  /** Rows added by ingestion, per hour; they may have expired since. */
   readonly added: (hour: number) => number;
-  /** Rows also came, changed or went in another way. */
+  /** Rows were also changed in another way. */
   readonly touched: boolean;
-  /** Changes whenever the rows of this hour do, and never comes back. */
+  /** Changes whenever the rows of this hour do, and never repeats. */
   readonly of: (hour: number) => string;
 }
 
@@ -48,7 +48,7 @@ export async function readStamps(
   return {
     added,
     touched: changes?.document["touched"] === true,
-    // The time to live decides which rows a scan saw; a day that is kept longer from now on has other blocks.
+    // The time to live decides which rows a scan saw; a day with a longer retention gets new blocks.
     of: (hour) =>
       hash(
         "sha256",
@@ -58,7 +58,7 @@ export async function readStamps(
   };
 }
 
-/** The operation that belongs into a batch which adds rows of these hours; at most ten different ones. */
+/** The operation for a batch that adds rows of these hours; at most ten different ones. */
 export function stampPatch(hours: readonly number[]): Operation {
   const counts = new Map<number, number>();
   for (const hour of hours) counts.set(hour, (counts.get(hour) ?? 0) + 1);
@@ -69,18 +69,18 @@ export function stampPatch(hours: readonly number[]): Operation {
   };
 }
 
-/** For the first rows of a day. Whoever else makes them at the same time makes the same. */
+/** For the first rows of a day. Concurrent writers create the same items. */
 export async function makeStamps(items: ItemStore, scope: Scope, series: Series, date: string): Promise<void> {
   const day = { [series.dateField]: date, ...companionFields("stamp") };
   const stamp: Operation = { op: "create", document: { id: stampId, ...day, life: randomUUID(), hours: {} } };
   const changes: Operation = { op: "create", document: { id: changesId, ...day, touched: false } };
-  // The containers API may have made one of the two before.
+  // The containers API may have created one of the two before.
   for (const operations of [[stamp, changes], [stamp]]) {
     if (await succeeds(items.batch(scope, series.container, [date], operations), "CONFLICT")) return;
   }
 }
 
-/** What must accompany writes of others than ingestion. */
+/** The operation for writes of others than ingestion. */
 export function stampCompanions(series: Series, operations: readonly Operation[]): readonly Operation[] {
   for (const operation of operations) {
     if (operation.op !== "create" && operation.op !== "upsert") continue;

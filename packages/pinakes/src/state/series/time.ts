@@ -1,6 +1,6 @@
 /**
- * Moments, ranges and buckets. A timestamp is kept as it was sent and indexed as text; two texts of the same second may sort otherwise
- * than their times (`…30Z` comes after `…30.500Z`), so ranges go to the index by whole seconds and are made exact on the rows.
+ * Timestamps, ranges and buckets. A timestamp is stored as sent and indexed as text; two texts of the same second may sort differently
+ * than their times (`…30Z` comes after `…30.500Z`), so index ranges use whole seconds and rows are filtered exactly.
  */
 import type { z } from "zod";
 import { timestamp } from "../../containers/index.ts";
@@ -8,19 +8,19 @@ import { invalid, show } from "../../domain/errors.ts";
 import type { Range } from "../../ports/item-store.ts";
 import { dayMs, hourMs, seriesLimits } from "./series.ts";
 
-/** Seconds must be there: without them a text sorts after every other of its minute. */
+/** Seconds are required: without them a text sorts after every other of its minute. */
 export function moment(): z.ZodISODateTime {
   return timestamp().regex(/T\d\d:\d\d:\d\d/, "must have seconds, such as 2030-01-01T00:00:00Z");
 }
 
 export interface Span {
-  /** Epoch milliseconds; included. */
+  /** Epoch milliseconds; inclusive. */
   readonly from: number;
   /** Not included. */
   readonly to: number;
 }
 
-/** Of a list: open where nothing is said. */
+/** For a list: unbounded if absent. */
 export function parseSpan({
   from,
   to,
@@ -37,13 +37,13 @@ export function parseSpan({
   return span;
 }
 
-/** Of an aggregate: the last 24 hours unless said otherwise, and never without end. */
+/** For an aggregate: the last 24 hours by default, always bounded. */
 export function boundedSpan(
   query: { readonly from?: string | undefined; readonly to?: string | undefined },
   now: number,
 ): Span {
   const given = parseSpan(query);
-  // One past now: what was written in this very millisecond belongs to the last 24 hours.
+  // One past now: rows of this very millisecond belong to the last 24 hours.
   const to = given.to ?? Math.max(now + 1, (given.from ?? 0) + 1);
   const from = given.from ?? to - dayMs;
   if (to - from > seriesLimits.aggregateDaysMax * dayMs)
@@ -63,7 +63,7 @@ function parseMoment(text: unknown, name: string): number {
   return at;
 }
 
-/** The texts that a span's timestamps can have, and a few more at its edges. */
+/** The range of timestamp texts of a span, slightly wider at its edges. */
 export function textRange({ from, to }: Partial<Span>): Range | undefined {
   if (from === undefined && to === undefined) return undefined;
   return {
@@ -92,7 +92,7 @@ export function hourStart(date: string, hour: number): number {
   return Date.parse(`${date}T00:00:00Z`) + hour * hourMs;
 }
 
-/** Every day that a span touches, the earliest first. */
+/** Every day of a span, earliest first. */
 export function daysOf({ from, to }: Span): readonly string[] {
   const days: string[] = [];
   for (let day = Math.floor(from / dayMs); day * dayMs < to; day += 1) days.push(dateOf(day * dayMs));

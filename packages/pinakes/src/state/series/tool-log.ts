@@ -1,4 +1,4 @@
-/** The log of tool invocations: what agents did, redacted before it is kept, and never changed. */
+/** The append-only log of tool invocations, redacted before it is stored. */
 import { randomUUID } from "node:crypto";
 import type {
   AggregateResult,
@@ -69,7 +69,7 @@ export class ToolLog {
     return this.ingestLines(caller, numberedLines(invocations), options);
   }
 
-  /** One, through the same redaction and chain; one that is there already is a conflict, whatever it says. */
+  /** A single invocation, with the same redaction and chain; an existing id is a conflict, whatever its content. */
   async create(caller: Caller, document: JsonObject): Promise<StoredDocument> {
     const { clock } = this.#deps;
     const given = { ...document, id: document["id"] ?? `${toolSeries.idPrefix}${randomUUID()}` };
@@ -78,11 +78,11 @@ export class ToolLog {
     const { lines, duplicates } = await this.ingest(caller, [{ ...given, timestamp } as never], { report: "all" });
     const { error, status = 400 } = lines[0] ?? {};
     if (error !== undefined) throw new PinakesError(status === 409 ? "CONFLICT" : "INVALID", error.detail);
-    if (duplicates > 0) throw new PinakesError("CONFLICT", `There is a tool invocation ${show(given.id)} already.`);
+    if (duplicates > 0) throw new PinakesError("CONFLICT", `Tool invocation ${show(given.id)} already exists.`);
     return (await this.get(caller, day as string, given.id as string)) as unknown as StoredDocument;
   }
 
-  /** The same for lines that were read from a file and have their numbers there. */
+  /** The same for lines read from a file, with their numbers. */
   async ingestLines(
     caller: Caller,
     lines: readonly IncomingLine[],
@@ -95,7 +95,7 @@ export class ToolLog {
     const prepare = (value: unknown): PreparedRow => {
       const row = prepareRow(toolSeries, scope.tenant, value, now, randomUUID);
       if (hash_chain && row.document["ttl"] !== undefined) throw ownTtl();
-      // Only the chain says what is in it.
+      // Only the chain sets this property.
       const { chain: _chain, ...document } = redact(row.document, rules.get(row.document["tool_name"] as string));
       return { ...row, document };
     };
@@ -118,7 +118,7 @@ export class ToolLog {
   async get(caller: Caller, toolDate: string, id: string): Promise<Stored<ToolInvocation>> {
     const scope = requireCaller(caller);
     if (typeof toolDate !== "string" || typeof id !== "string")
-      throw invalid("An invocation is named by its date and its id.");
+      throw invalid("An invocation is identified by its date and id.");
     const item = id.startsWith(reservedIdPrefix)
       ? undefined
       : await this.#deps.items.read(scope, toolSeries.container, { partition: [toolDate], id });
@@ -131,7 +131,7 @@ export class ToolLog {
     return this.#aggregates.run(caller, query);
   }
 
-  /** Each text ends its line; put one after the other they are the file. Oldest first unless asked otherwise. */
+  /** Chunks of complete lines; concatenated they are the file. Oldest first by default. */
   export(
     caller: Caller,
     query: Omit<ToolQuery, "limit" | "cursor"> & { readonly format: ExportFormat },
@@ -176,7 +176,7 @@ export class ToolLog {
     return verifyChain(items, scope, toolDate, clock.now());
   }
 
-  /** Does what is due. */
+  /** Processes due work. */
   async process(entry: RegisteredWork): Promise<void> {
     await this.#sealing.process(entry);
   }
@@ -205,7 +205,7 @@ export class ToolLog {
   }
 }
 
-/** The tool log as a file: NDJSON, or CSV (RFC 4180) whose cells no spreadsheet takes for formulas. */
+/** The tool log as a file: NDJSON, or CSV (RFC 4180) with formula injection prevented. */
 type ExportFormat = "ndjson" | "csv";
 
 const columns: Readonly<Record<string, readonly string[]>> = {
@@ -230,7 +230,7 @@ const columns: Readonly<Record<string, readonly string[]>> = {
   created_at: ["created_at"],
 };
 
-/** What comes before the first row; undefined: nothing. */
+/** A header before the first row; undefined: none. */
 function exportHead(format: ExportFormat): string | undefined {
   return format === "csv" ? `${Object.keys(columns).join(",")}\r\n` : undefined;
 }

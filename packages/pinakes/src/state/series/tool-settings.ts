@@ -22,7 +22,7 @@ export class ToolSettings {
     this.#items = items;
   }
 
-  /** By tool; read at every ingestion, so that a rule holds from the moment it is there. */
+  /** By tool; read at every ingestion, so that a rule applies immediately. */
   async rules(scope: Scope): Promise<ReadonlyMap<string, RedactionRule>> {
     const found = new Map<string, RedactionRule>();
     for (let cursor: string | undefined; ;) {
@@ -90,11 +90,11 @@ function requireAdmin({ role }: Caller): void {
   if (role !== "admin")
     throw new PinakesError(
       "FORBIDDEN",
-      "Only admins of the workspace may change what the tool log keeps. Ask one of them.",
+      "Only admins of the workspace can change the settings of the tool log. Ask one of them.",
     );
 }
 
-/** Names of tools may hold what ids may not. */
+/** Names of tools may contain characters that ids may not. */
 function ruleId(toolName: string): string {
   if (typeof toolName !== "string") throw invalid(`tool_name: must be a text, got ${show(toolName)}.`);
   return hash("sha256", toolName, "base64url");

@@ -1,4 +1,4 @@
-/** Whether the entries of a chained day are what was written: none changed, none missing, none added. */
+/** Verifies that the entries of a chained day are unchanged and complete. */
 import type { ChainCheck } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
@@ -8,20 +8,20 @@ import { companionField } from "../system-container.ts";
 import { linkHash, readHead, type ChainHead, type Link } from "./ingest/chain.ts";
 import { toolSeries } from "./tool-document.ts";
 
-/** Some hundred bytes each while they are put in order. */
+/** A few hundred bytes each while they are sorted. */
 const entriesMaxDefault = 2_000_000;
-/** Whether there is any entry needs one; a day has a few companions besides. */
+/** Checking whether there is any entry reads one; a day has a few companions besides. */
 const firstLookItems = 10;
-/** Clocks of several writers may differ. */
+/** Clock skew between writers. */
 const skewMs = 60_000;
 
 interface Entry extends Link {
   readonly id: string;
-  /** Its content has the hash that its link says. */
+  /** Its content matches the hash of its link. */
   readonly intact: boolean;
 }
 
-/** Reads the partition itself: an index may be late. */
+/** Reads the partition itself: an index may be eventually consistent. */
 export async function verifyChain(
   items: ItemStore,
   scope: Scope,
@@ -38,14 +38,14 @@ export async function verifyChain(
   let added: string | undefined;
   for await (const item of entriesOf(items, scope, date)) {
     const link = linkOf(item);
-    // What is older than the chain never had a link.
+    // Entries older than the chain have no link.
     if (link === undefined) added ??= item.modifiedAt >= head.startedAt ? item.id : undefined;
     else if (link.sequence <= head.sequence)
-      entries.push({ ...link, id: item.id, intact: linkHash(item.document, link) === link.hash });
+      entries.push({ ...link, id: item.id, intact: isErased(item) || linkHash(item.document, link) === link.hash });
     if (entries.length > entriesMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `A day with more than ${entriesMax} entries cannot be checked in one call.`,
+        `A day with more than ${entriesMax} entries cannot be verified in one call.`,
       );
   }
   entries.sort((a, b) => a.sequence - b.sequence);
@@ -65,7 +65,7 @@ async function hasEntry(items: ItemStore, scope: Scope, date: string): Promise<b
   return false;
 }
 
-/** An id, or the place of what is missing. */
+/** An id, or the position of a missing entry. */
 function firstBreak(entries: readonly Entry[], head: ChainHead, now: number): string | undefined {
   const expired = (writtenAt: number): boolean => now + skewMs >= writtenAt + toolSeries.ttlSeconds * 1000;
   const first = entries[0];
@@ -96,6 +96,11 @@ function linkOf({ document }: Item): Link | undefined {
     : undefined;
 }
 
+/** The place of an entry whose content was erased (RFC 0012): its hash can no longer be computed, but the next entry still follows it. */
+function isErased({ document }: Item): boolean {
+  return document[companionField] === "erased";
+}
+
 async function* entriesOf(
   items: ItemStore,
   scope: Scope,
@@ -108,7 +113,7 @@ async function* entriesOf(
       limit,
       cursor,
     });
-    for (const item of page.items) if (item.document[companionField] === undefined) yield item;
+    for (const item of page.items) if (item.document[companionField] === undefined || isErased(item)) yield item;
     if (page.cursor === undefined) return;
     cursor = page.cursor;
   }

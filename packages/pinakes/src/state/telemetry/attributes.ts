@@ -1,4 +1,4 @@
-/** Attributes of OTLP as plain values, asked for by their names, newest name first. */
+/** OTLP attributes as plain values, looked up by name, newest name first. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import type { AnyValue, KeyValue } from "./otlp-types.ts";
 
@@ -39,7 +39,7 @@ export class Attributes {
     });
   }
 
-  /** What a tool got or gave: an object, or the JSON text of one, as most senders write it. */
+  /** Input or output of a tool: an object, or its JSON text, as most senders write it. */
   json(...names: readonly string[]): JsonValue | undefined {
     const value = this.get(...names);
     if (typeof value !== "string") return value;
@@ -50,7 +50,7 @@ export class Attributes {
     }
   }
 
-  /** One text for one set of attributes. */
+  /** A canonical text of a set of attributes. */
   fingerprint(): string {
     return JSON.stringify([...this.#values].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }

@@ -1,8 +1,8 @@
-/** What spans, metrics and logs have in common: who, when, and a name that does not change when an exporter sends it again. */
+/** Shared by spans, metrics and logs: identity, time, and an id that is stable across retries of an exporter. */
 import type { NewMetric, NewToolInvocation } from "@pinakes/client";
 import type { Attributes } from "./attributes.ts";
 
-/** What one thing that came in becomes; empty: nothing is kept of it. */
+/** The rows of one input record; empty: nothing is stored. */
 export interface Mapped {
   readonly metrics: readonly NewMetric[];
   readonly tools: readonly NewToolInvocation[];
@@ -22,7 +22,7 @@ export function modelOf(attributes: Attributes): string {
   return attributes.text("gen_ai.request.model", "gen_ai.response.model", "llm.request.model") ?? "";
 }
 
-/** Also the older names. */
+/** Includes deprecated names. */
 export function tokensOf(attributes: Attributes): { readonly input: number; readonly output: number } | undefined {
   const input = attributes.number("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.usage.prompt_tokens");
   const output = attributes.number(
@@ -37,7 +37,7 @@ export function environmentOf(attributes: Attributes): string {
   return attributes.text("deployment.environment.name", "deployment.environment") ?? "";
 }
 
-/** Undefined for what is no time. */
+/** Undefined for an invalid time. */
 export function timestampOf(nanoseconds: string | number | null | undefined): string | undefined {
   const ms = nanosToMs(nanoseconds);
   return ms === undefined || ms <= 0 || ms > 8.64e15 ? undefined : new Date(ms).toISOString();
@@ -46,7 +46,7 @@ export function timestampOf(nanoseconds: string | number | null | undefined): st
 export function nanosToMs(nanoseconds: string | number | null | undefined): number | undefined {
   if (nanoseconds === undefined || nanoseconds === null) return undefined;
   try {
-    // Whole nanoseconds do not fit into a number; milliseconds with six digits behind the point do.
+    // Nanoseconds do not fit into a number; milliseconds with six decimals do.
     const exact = BigInt(nanoseconds);
     return Number(exact / 1_000_000n) + Number(exact % 1_000_000n) / 1e6;
   } catch {
@@ -54,7 +54,7 @@ export function nanosToMs(nanoseconds: string | number | null | undefined): numb
   }
 }
 
-/** Hexadecimal, as JSON has it; protobuf brings bytes. Undefined: absent, or all zeros. */
+/** Hexadecimal, as in JSON; protobuf sends bytes. Undefined: absent, or all zeros. */
 export function hexId(id: string | Uint8Array | null | undefined): string | undefined {
   const hex =
     typeof id === "string" ? id.toLowerCase() : id instanceof Uint8Array ? Buffer.from(id).toString("hex") : "";

@@ -1,6 +1,6 @@
 /**
- * Log records: only the event with the details of an inference, for its tokens. Its row has the id that the row of its span has, so
- * that who sends both is counted once.
+ * Log records: only the event with the details of an inference, for its tokens. Its row has the same id as that of its span, so
+ * that a sender of both is counted once.
  */
 import type { NewMetric } from "@pinakes/client";
 import { Attributes } from "./attributes.ts";

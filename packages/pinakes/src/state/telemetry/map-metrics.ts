@@ -1,8 +1,8 @@
 /**
- * Data points of metrics. Those of the GenAI conventions become rows of the fixed types; any other name becomes a custom type, in its
- * own unit, and the attributes of its points become custom dimensions. A histogram of an interval becomes one row: the tokens of the
- * interval, or the mean (of durations in milliseconds), with the number of operations beside it as `operations`. Cumulative points say
- * the same again and again, so they cannot be kept as rows: exporters are asked for delta temporality.
+ * Metric data points. Those of the GenAI conventions become rows of the fixed types; any other name becomes a custom type, in its
+ * own unit, and point attributes become custom dimensions. A delta histogram becomes one row: the tokens of the
+ * interval, or the mean (of durations in milliseconds), with the number of operations beside it as `operations`. Cumulative points repeat
+ * totals, so they cannot be stored as rows: exporters are asked for delta temporality.
  */
 import { hash } from "node:crypto";
 import type { FixedMetricType, MetricType, NewMetric } from "@pinakes/client";
@@ -24,14 +24,14 @@ export interface MetricGroup {
   readonly metrics: readonly OtlpMetric[];
 }
 
-/** One for each data point. */
+/** One per data point. */
 export function mapMetrics(groups: readonly MetricGroup[]): readonly Mapped[] {
   return groups.flatMap(({ resource, metrics }) =>
     metrics.flatMap((metric) => mapMetric(metric, new Attributes(resource))),
   );
 }
 
-/** Whether something would have been kept, had it not been cumulative. */
+/** Whether it would have been stored if it were not cumulative. */
 export function isCumulative({ sum, histogram, exponentialHistogram }: OtlpMetric): boolean {
   const { aggregationTemporality } = histogram ?? exponentialHistogram ?? sum ?? {};
   return aggregationTemporality !== undefined && !isDelta(aggregationTemporality);
@@ -42,7 +42,7 @@ function mapMetric(metric: OtlpMetric, resource: Attributes): readonly Mapped[] 
   const type = typeOf(name ?? "");
   const intervals = histogram ?? exponentialHistogram;
   const points = (gauge ?? sum ?? intervals ?? summary)?.dataPoints ?? [];
-  // A gauge is a value of its moment; the others must be of an interval.
+  // A gauge is an instantaneous value; the others must be of an interval.
   const keeps = isThere(gauge) || isDelta((sum ?? intervals)?.aggregationTemporality);
   return points.map((point) => (type !== undefined && keeps ? mapPoint(metric, type, point, resource) : nothing));
 }
@@ -55,7 +55,7 @@ function typeOf(name: string): MetricType | undefined {
 
 const hashCharacters = 8;
 
-/** `http.server.duration` → `http_server_duration`. What is too long ends with a hash of all of it, so that no two become one. */
+/** `http.server.duration` → `http_server_duration`. A name that is too long ends with a hash of the whole, so that no two collide. */
 export function plainName(name: string): string | undefined {
   const plain = name
     .toLowerCase()
@@ -68,11 +68,11 @@ export function plainName(name: string): string | undefined {
   return `${named.slice(0, nameCharactersMax - hashCharacters - 1)}_${hash("sha256", name, "hex").slice(0, hashCharacters)}`;
 }
 
-/** Attributes of these names are fixed fields of a row already. */
+/** Attributes with these names are already fixed fields of a row. */
 const fixedAttributes =
   /^(?:gen_ai\.(?:agent\.(?:id|name)|conversation\.id|(?:request|response)\.model|tool\.name)|llm\.request\.model|session\.id|thread\.id)$/;
 
-/** The first sixteen in the order of their names; longer values are cut. */
+/** The first sixteen by name; longer values are truncated. */
 function dimensionsOf(own: Attributes): Readonly<Record<string, string>> {
   const { rowDimensionsMax, valueCharactersMax } = customLimits;
   const named = own.texts().flatMap(([key, value]) => {

@@ -5,7 +5,7 @@
  *   chat, text_completion, generate_content      → latency, and token_usage where the span has tokens
  *   invoke_agent                                 → latency, and success_rate (1 or 0)
  *
- * Who the agent is and which conversation it is may stand on a span above; it is looked for in the same export.
+ * The agent and the conversation may be attributes of an ancestor span, which is searched in the same export.
  */
 import type { MetricType, NewMetric, NewToolInvocation, ToolStatus } from "@pinakes/client";
 import { asObject, Attributes } from "./attributes.ts";
@@ -115,7 +115,7 @@ function row(
   };
 }
 
-/** One row with the sum; which part was which stays beside it. */
+/** One row with the sum; its parts are stored beside it. */
 function tokenRows(facts: Facts, own: Attributes): readonly NewMetric[] {
   const tokens = tokensOf(own);
   return tokens === undefined
@@ -166,7 +166,7 @@ function statusOf({ span, own }: Read): ToolStatus {
   return /time.?out|deadline/i.test(own.text("error.type") ?? "") ? "timeout" : "error";
 }
 
-/** On the span itself, or on the nearest above it. */
+/** On the span itself, or on its nearest ancestor. */
 function lookUp(
   read: Read,
   byId: ReadonlyMap<string, Read>,

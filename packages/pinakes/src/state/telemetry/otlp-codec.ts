@@ -1,4 +1,4 @@
-/** OTLP/HTTP bodies: JSON or protobuf, as they are or gzipped, and the answers in the form of the question. */
+/** OTLP/HTTP bodies: JSON or protobuf, optionally gzipped; responses use the format of the request. */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { Root, Type } from "protobufjs";
@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { otlpDescriptor } from "./otlp-descriptor.ts";
 
-/** As it comes, and unpacked. */
+/** Compressed and decompressed size. */
 export const otlpBytesMax = 16_777_216;
 export const otlpInflatedBytesMax = 67_108_864;
 
@@ -18,16 +18,17 @@ export interface PartialSuccess {
   readonly errorMessage: string;
 }
 
-/** Unpacked, never more than the limit in memory. */
+/** Decompressed, with bounded memory. */
 async function inflate(payload: Uint8Array, encoding: string | undefined): Promise<Uint8Array> {
   if (payload.length > otlpBytesMax) throw tooLarge(otlpBytesMax);
   if (encoding === undefined || encoding === "" || encoding === "identity") return payload;
-  if (encoding !== "gzip") throw invalid(`Content-Encoding: ${show(encoding)} is not taken; send gzip or nothing.`);
+  if (encoding !== "gzip")
+    throw invalid(`Content-Encoding: ${show(encoding)} is not supported; send gzip or no encoding.`);
   try {
     return await promisify(gunzip)(payload, { maxOutputLength: otlpInflatedBytesMax });
   } catch (error) {
     if ((error as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(otlpInflatedBytesMax);
-    throw invalid("The body says that it is gzipped, but cannot be unpacked.", { cause: error });
+    throw invalid("The body is declared as gzip, but cannot be decompressed.", { cause: error });
   }
 }
 
@@ -77,7 +78,7 @@ async function decodeProtobuf(signal: Signal, bytes: Uint8Array, contentType: st
   }
 }
 
-/** The number of what was not taken, under the name that its signal has for it. */
+/** The number of rejected entries, under the field name of its signal. */
 const rejectedNames = { traces: "rejectedSpans", metrics: "rejectedDataPoints", logs: "rejectedLogRecords" } as const;
 
 export function answerJson(
@@ -95,7 +96,7 @@ export async function answerProtobuf(partial: PartialSuccess | undefined): Promi
 
 let root: Promise<Root> | undefined;
 
-/** Loaded by the first who sends protobuf. */
+/** Loaded on the first protobuf request. */
 async function typeOf(name: string): Promise<Type> {
   root ??= import("protobufjs/light.js").then((library) => library.default.Root.fromJSON(otlpDescriptor));
   return (await root).lookupType(name);

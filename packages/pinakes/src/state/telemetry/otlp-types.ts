@@ -1,7 +1,7 @@
-/** The parts of OTLP that are read, as JSON has them; protobuf is brought into the same form. */
+/** The supported parts of OTLP in JSON form; protobuf is converted to the same form. */
 import { z } from "zod";
 
-/** 64-bit integers are texts in JSON, numbers where a sender is careless. */
+/** 64-bit integers are strings in JSON, numbers from lenient senders. */
 const big = z.union([z.string(), z.number()]).nullish();
 const id = z.union([z.string(), z.instanceof(Uint8Array)]).nullish();
 const list = <Schema extends z.ZodType>(schema: Schema) =>
@@ -24,7 +24,7 @@ export interface KeyValue {
   readonly value?: AnyValue | null | undefined;
 }
 
-/** Looked at value by value (attributes.ts), which is also where what does not fit is left out. */
+/** Converted value by value (attributes.ts), which skips invalid ones. */
 const attributes = list(z.custom<KeyValue>((value) => typeof value === "object" && value !== null));
 const resource = z.object({ attributes }).nullish();
 

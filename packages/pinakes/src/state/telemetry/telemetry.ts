@@ -1,4 +1,4 @@
-/** OpenTelemetry in: spans, metrics and logs of agents become metrics and tool invocations. What has no place here is counted. */
+/** OpenTelemetry ingestion: spans, metrics and logs of agents become metrics and tool invocations. Data without a mapping is counted. */
 import type { IngestResult } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
@@ -21,7 +21,7 @@ import { logsSchema, metricsSchema, tracesSchema } from "./otlp-types.ts";
 
 export interface OtlpAnswer {
   readonly contentType: "application/json" | "application/x-protobuf";
-  /** Of the JSON answer; the protobuf one says the same. */
+  /** For the JSON response; the protobuf one has the same content. */
   readonly json: ReturnType<typeof answerJson>;
   readonly bytes: Uint8Array;
 }
@@ -33,7 +33,7 @@ export class Telemetry {
     this.#into = into;
   }
 
-  /** Keeps nothing of its own. */
+  /** Stateless. */
   async open(): Promise<void> {}
 
   async traces(caller: Caller, ...request: OtlpRequest): Promise<OtlpAnswer> {
@@ -70,7 +70,7 @@ export class Telemetry {
     const groups = resourceLogs.flatMap(({ resource, scopeLogs }) =>
       scopeLogs.map(({ logRecords }) => ({ resource: resource?.attributes ?? [], logRecords })),
     );
-    return this.#keep(caller, "logs", request[1], mapLogs(groups), "records that are not the details of an inference");
+    return this.#keep(caller, "logs", request[1], mapLogs(groups), "records without the details of an inference");
   }
 
   async #keep(
@@ -99,7 +99,7 @@ export class Telemetry {
   }
 }
 
-/** What was refused, in words. A row that is known with other content is not: two senders may tell of one thing. */
+/** A description of what was rejected. A row with an existing id and other content is not: two senders may report the same operation. */
 async function inParts<Row>(
   rows: readonly Row[],
   ingest: (part: readonly Row[]) => Promise<IngestResult>,
@@ -107,7 +107,7 @@ async function inParts<Row>(
   const refusals: string[] = [];
   for (let at = 0; at < rows.length; at += seriesLimits.ingestLinesMax) {
     const { lines } = await ingest(rows.slice(at, at + seriesLimits.ingestLinesMax));
-    // Ids come from the spans, so the exporter may send all of it again.
+    // Ids are derived from the spans, so an exporter may retry the whole request.
     const trouble = lines.find(({ error }) => error?.code === "UNAVAILABLE" || error?.code === "THROTTLED")?.error;
     if (trouble !== undefined) throw new PinakesError("UNAVAILABLE", trouble.detail);
     refusals.push(

@@ -1,6 +1,6 @@
 /**
- * Appending to a thread. The companion `~thread` has the number of the next message, and is written in the same batch as the messages:
- * so numbers have no order but that of commits, and none is given twice.
+ * Appends to a thread. The companion `~thread` has the number of the next message, and is written in the same batch as the messages:
+ * so numbers follow commit order, and none is assigned twice.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -39,7 +39,7 @@ export class ThreadAppender {
 
   async append(scope: Scope, threadId: string, inputs: readonly unknown[]): Promise<readonly Stored<ThreadMessage>[]> {
     const documents = checked(scope, threadId, inputs);
-    // Writers of one process take turns, so that only other processes can be in each other's way.
+    // Writers of one process are serialized, so that only other processes cause conflicts.
     return this.#queue.run([JSON.stringify([scope.tenant, threadId])], async () => {
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -61,7 +61,7 @@ export class ThreadAppender {
     return item === undefined ? undefined : { next: item.document["next"] as number, etag: item.etag };
   }
 
-  /** Takes the counter of an empty thread away, unless somebody used it since. */
+  /** Removes the counter of an empty thread, unless it was used concurrently. */
   async forget(scope: Scope, threadId: string, { etag }: ThreadCounter): Promise<void> {
     await tolerate(
       this.#deps.items.write(scope, this.#container, [threadId], { op: "delete", id: counterId, ifMatch: etag }),
@@ -86,9 +86,7 @@ export class ThreadAppender {
     if (added.length === 0) return there.flatMap((item) => (item === undefined ? [] : [freeView<ThreadMessage>(item)]));
     for (const { id, sequence } of added)
       if (sequence !== undefined)
-        throw invalid(
-          `sequence: is given by the thread; leave it out of message ${show(id)}, or name yours otherwise.`,
-        );
+        throw invalid(`sequence: is assigned by the thread; leave it out of message ${show(id)}, or rename yours.`);
     const counter = await this.counter(scope, threadId);
     const next = counter?.next ?? (await this.#afterLast(scope, threadId));
     const numbered = added.map((document, i): JsonObject => ({ ...document, sequence: next + i }));
@@ -128,7 +126,7 @@ export class ThreadAppender {
     return results.slice(1).map(({ etag, modifiedAt }) => ({ etag: etag as string, modifiedAt: modifiedAt as number }));
   }
 
-  /** For the first append: old documents may have numbers of their own. The partition itself is read, which is never late. */
+  /** For the first append: old documents may have numbers. The partition itself is read, which is consistent. */
   async #afterLast(scope: Scope, threadId: string): Promise<number> {
     let last = firstSequence - 1;
     for (let cursor: string | undefined; ;) {
@@ -172,14 +170,14 @@ function checked({ tenant }: Scope, threadId: string, inputs: readonly unknown[]
   return documents;
 }
 
-/** Sent again is the same message, with the number it got or without. */
+/** A retry sends the same message, with or without its number. */
 function requireSame({ document }: Item, given: JsonObject, threadId: string): void {
   const { sequence: _, ...stored } = document;
-  // As JSON, in which a property that is undefined is none.
+  // As JSON, in which an undefined property is absent.
   const sent: unknown = JSON.parse(JSON.stringify(given));
   if (isDeepStrictEqual(sent, document) || isDeepStrictEqual(sent, stored)) return;
   throw new PinakesError(
     "CONFLICT",
-    `There is a message ${show(given["id"])} with other content in thread ${show(threadId)}; use another id.`,
+    `Message ${show(given["id"])} exists with different content in thread ${show(threadId)}; use another id.`,
   );
 }

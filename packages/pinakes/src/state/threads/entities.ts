@@ -1,4 +1,4 @@
-/** Entities: what is known of an agent, in any shape. One for each agent, under the agent's id. */
+/** Entities: one document of any schema per agent, with the agent's id. */
 import type { AgentEntity, IfMatch, Stored } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
@@ -9,7 +9,7 @@ import { freeDocument, freeView, requireFreeId } from "./free-document.ts";
 import { entityStore } from "./thread-stores.ts";
 
 export interface PutOptions extends IfMatch {
-  /** `absent`: only if there is none yet; `present`: only if there is one. Else PRECONDITION_FAILED. */
+  /** `absent`: create only; `present`: replace only. Otherwise PRECONDITION_FAILED. */
   readonly must?: "absent" | "present" | undefined;
 }
 
@@ -20,7 +20,7 @@ export class Entities {
     this.#deps = deps;
   }
 
-  /** Opens the containers this needs. */
+  /** Opens its containers. */
   async open(): Promise<void> {
     await this.#deps.items.openContainer(entityStore);
   }
@@ -86,18 +86,18 @@ function operation(document: JsonObject, { ifMatch, must }: PutOptions): Operati
   return { op: "upsert", document };
 }
 
-/** A condition that the entity is there, or is not, is one like any other. */
+/** A condition on the existence of the entity is an ordinary precondition. */
 function asPrecondition(error: unknown, agentId: string, { must, ifMatch }: PutOptions): unknown {
   if (!PinakesError.isInstance(error)) return error;
   if (must === "absent" && error.code === "CONFLICT")
-    return new PinakesError("PRECONDITION_FAILED", `There is an entity of agent ${show(agentId)} already.`, {
+    return new PinakesError("PRECONDITION_FAILED", `The entity of agent ${show(agentId)} already exists.`, {
       ...error.context,
       cause: error,
     });
   if ((must === "present" || ifMatch !== undefined) && error.code === "NOT_FOUND")
     return new PinakesError(
       "PRECONDITION_FAILED",
-      `There is no entity of agent ${show(agentId)}, so the condition cannot hold.`,
+      `There is no entity of agent ${show(agentId)}, so the precondition fails.`,
       { cause: error },
     );
   return error;

@@ -1,4 +1,4 @@
-/** Documents of any shape, as callers give them and get them. */
+/** Documents of any schema, as callers send and receive them. */
 import type { Stored } from "@pinakes/client";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
@@ -6,11 +6,11 @@ import { withoutSystemProperties } from "../../domain/system-properties.ts";
 import type { Item } from "../../ports/item-store.ts";
 import { companionField, reservedIdPrefix } from "../system-container.ts";
 
-/** As it came, without what is the system's. The workspace need not be in it; another one than the caller's must not. */
+/** The input without system properties. workspace_id may be absent; it must not be another workspace. */
 export function freeDocument(input: unknown, what: string, tenant: string): JsonObject {
   if (!isJsonObject(input)) throw invalid(`${what}: must be a JSON object, got ${show(input)}.`);
   const document = withoutSystemProperties(input);
-  if (document[companionField] !== undefined) throw invalid(`${companionField}: is the system's own; leave it out.`);
+  if (document[companionField] !== undefined) throw invalid(`${companionField}: is a system property; leave it out.`);
   const { workspace_id } = document;
   if (workspace_id !== undefined && workspace_id !== tenant)
     throw new PinakesError(
@@ -24,7 +24,7 @@ export function requireFreeId(id: unknown, where: string): string {
   if (typeof id !== "string" || id === "")
     throw invalid(`${where}: must be a text that is not empty, got ${show(id)}.`);
   if (id.startsWith(reservedIdPrefix))
-    throw invalid(`${where}: ids that begin with "${reservedIdPrefix}" are the system's own; choose another.`);
+    throw invalid(`${where}: ids that begin with "${reservedIdPrefix}" are reserved; choose another.`);
   return id;
 }
 

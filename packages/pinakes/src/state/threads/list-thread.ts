@@ -1,6 +1,6 @@
 /**
- * The messages of a thread in order. Where indexes are as current as the items, by the index. Elsewhere the partition itself is read
- * and put in order here, because a thread must show what was just added: that costs as much as the thread is long.
+ * The messages of a thread in order. If indexes are consistent, by the index. Otherwise the partition itself is read
+ * and sorted here, because a thread must show new messages at once: the cost is proportional to its length.
  */
 import type { Page, Paging, Stored, ThreadMessage } from "@pinakes/client";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
@@ -15,11 +15,11 @@ import { freeView } from "./free-document.ts";
 
 export type ThreadQuery = Paging & {
   readonly order?: "asc" | "desc" | undefined;
-  /** Instead of a cursor: the id of a message; the list begins behind it. NOT_FOUND where the thread has none. */
+  /** Instead of a cursor: the id of a message; the list starts after it. NOT_FOUND if the thread has none. */
   readonly after?: string | undefined;
 };
 
-/** A number, or null: those that were not appended stand before all that were. */
+/** A number, or null: messages that were not appended come first. */
 type ThreadPosition = readonly [sequence: number | null, id: string];
 
 export class ThreadLists {
@@ -41,7 +41,7 @@ export class ThreadLists {
     if (order !== "asc" && order !== "desc") throw invalid(`order: must be "asc" or "desc", got ${show(order)}.`);
     if (!Number.isInteger(limit) || limit < 1 || limit > limits.pageItemsMax)
       throw invalid(`limit: must be a whole number from 1 to ${limits.pageItemsMax}, got ${show(limit)}.`);
-    if (after !== undefined && cursor !== undefined) throw invalid("after: give it, or a cursor.");
+    if (after !== undefined && cursor !== undefined) throw invalid("after: cannot be combined with a cursor.");
     const from = after === undefined ? undefined : await this.#positionOf(scope, threadId, after);
     const wanted = { order, limit, cursor, from };
     return this.#deps.items.capabilities.indexReads === "strong"
@@ -64,7 +64,7 @@ export class ThreadLists {
     const items: Item[] = [];
     const direction = order === "asc" ? 1 : -1;
     const range = rangeFrom(order, from);
-    // The companion has a place in the index too: a page on which it lies is filled up from the next.
+    // The companion is in the index too: its page is filled up from the next.
     for (let next = cursor; ;) {
       const page = await this.#deps.items.query(scope, this.#container, {
         index: "bySequence",
@@ -124,7 +124,7 @@ interface Wanted {
   readonly from: ThreadPosition | undefined;
 }
 
-/** Messages without a number have no range of their own; they are few, and stand before all others. */
+/** Messages without a number have no range; they are few, and come first. */
 function rangeFrom(order: "asc" | "desc", from: ThreadPosition | undefined): Pick<Query, "range"> {
   const sequence = from?.[0];
   if (typeof sequence !== "number") return {};

@@ -1,4 +1,4 @@
-/** The containers from before: documents of any shape, by thread or by agent. Items expire only by a `ttl` of their own. */
+/** Legacy containers: documents of any schema, by thread or by agent. Items expire only by their own `ttl`. */
 import type { ContainerDefinition } from "../../ports/item-store.ts";
 import type { SystemContainer } from "../system-container.ts";
 
@@ -7,7 +7,7 @@ const thread = (name: string): ContainerDefinition => ({
   partitionKey: ["threadId"],
   indexes: {
     bySequence: { partition: ["threadId"], sort: ["sequence"] },
-    // Documents of any shape have nothing in common but their thread, so companions are in it too.
+    // Documents of any schema share only their thread, so companions are in it too.
     all: { partition: [], sort: ["threadId", "sequence"] },
   },
   ttl: -1,

@@ -1,4 +1,4 @@
-/** Threads: messages of any shape, in the order in which they were added. */
+/** Threads: messages of any schema, in append order. */
 import type { IfMatch, Page, Stored, ThreadMessage } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
@@ -28,7 +28,7 @@ export class Threads {
     this.#lists = new ThreadLists(deps, store.name);
   }
 
-  /** Opens the containers this needs. */
+  /** Opens its containers. */
   async open(): Promise<void> {
     await this.#deps.items.openContainer(this.#store);
   }
@@ -74,7 +74,7 @@ export class Threads {
     }
   }
 
-  /** Removes all messages in bounded steps; can be repeated. The next message begins a new count, unless others were added meanwhile. */
+  /** Removes all messages in bounded steps; idempotent. Numbering restarts, unless messages were appended concurrently. */
   async clear(caller: Caller, threadId: string): Promise<{ readonly deleted: number }> {
     const scope = requireCaller(caller);
     requireThreadId(threadId);
@@ -108,7 +108,7 @@ export class Threads {
     } catch (error) {
       if (!hasCode(error, "NOT_FOUND")) throw error;
       if (ids.length === 1) return 0;
-      // One of them went meanwhile: the others by themselves.
+      // One of them was deleted concurrently: remove the others one by one.
       let removed = 0;
       for (const id of ids) removed += await this.#remove(scope, threadId, [id]);
       return removed;

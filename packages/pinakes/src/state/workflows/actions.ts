@@ -1,4 +1,4 @@
-/** What callers do to a workflow, as functions from its document to the next one. Pure; whether it may be written is decided elsewhere. */
+/** Actions on a workflow, as pure functions from its document to the next one. Whether it may be written is decided elsewhere. */
 import { isDeepStrictEqual } from "node:util";
 import type { WorkflowAgent, WorkflowChange, WorkflowError, WorkflowStatus } from "@pinakes/client";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
@@ -12,12 +12,12 @@ import { workflowFields } from "./workflow-schema.ts";
 
 /** `done`: the step of the latest checkpoint, 0 without one. */
 export type Action = (document: WorkflowDocument, now: number, done: number) => WorkflowDocument;
-/** One that has no need to know. */
+/** For callers that do not need it. */
 type Change = (document: WorkflowDocument, now: number) => WorkflowDocument;
 
 const fixed = ["id", "workflow_id", "workspace_id", "created_at", "checkpoints"] as const;
 
-/** Each property replaces the stored one. What never changes may be named with the value it has. */
+/** Each property replaces the stored one. Immutable properties may be repeated with their current value. */
 export function patched(change: WorkflowChange): Action {
   if (!isJsonObject(change)) throw invalid("The change must be an object with the properties to replace.");
   const { checkpoints_omitted: _omitted, updated_at: _updated, ...wanted } = withoutSystemProperties(change);
@@ -28,14 +28,14 @@ export function patched(change: WorkflowChange): Action {
     );
     const touched = news.find(([key]) => (fixed as readonly string[]).includes(key));
     if (touched?.[0] === "checkpoints")
-      throw invalid("checkpoints: are not replaced. Add one with checkpoint(), which leaves the earlier ones alone.");
+      throw invalid("checkpoints: cannot be replaced. Add one with checkpoint(), which keeps the earlier ones.");
     if (touched?.[0] === "workspace_id") throw foreignWorkspace();
-    if (touched !== undefined) throw invalid(`${touched[0]}: never changes. Leave it out.`);
+    if (touched !== undefined) throw invalid(`${touched[0]}: is immutable. Leave it out.`);
     return changed(document, Object.fromEntries(news), now);
   };
 }
 
-/** The document with these properties, checked, and what follows from a change of its status. */
+/** The document with these properties, validated, and the consequences of a status change. */
 export function changed(document: WorkflowDocument, values: JsonObject, now: number): WorkflowDocument {
   const next = { ...(document as unknown as JsonObject), ...values, updated_at: new Date(now).toISOString() };
   const checked = withProgress({
@@ -45,7 +45,7 @@ export function changed(document: WorkflowDocument, values: JsonObject, now: num
   return afterTransition(document, checked, new Set(Object.keys(values)), now);
 }
 
-/** One transition by name. */
+/** A named transition. */
 export function moved(to: WorkflowStatus): Change {
   return (document, now) => {
     requireTransition(document, to);
@@ -57,7 +57,7 @@ export const started: Action = (document, now) => {
   if (document.status === "pending") return moved("in_progress")(document, now);
   throw new PinakesError(
     "CONFLICT",
-    `Workflow "${document.workflow_id}" is ${document.status}; only a pending one is started. Use resume, or retry and skip after a failure, to go on.`,
+    `Workflow "${document.workflow_id}" is ${document.status}; only a pending one can be started. Use resume, or retry and skip after a failure.`,
   );
 };
 
@@ -77,7 +77,7 @@ export function failed(error: Partial<WorkflowError>): Change {
   };
 }
 
-/** Once more from the step that failed, as often as it may be. */
+/** Retries the failed step, up to the limit. */
 export const retried: Action = (document, now, done) => {
   const step = recoverableStep(document, "retry", done);
   const { retry_count, max_retries } = document.metadata;
@@ -91,18 +91,18 @@ export const retried: Action = (document, now, done) => {
   return changed(document, { status: "in_progress", current_step: step, metadata }, now);
 };
 
-/** On from the step after the one that failed. */
+/** Continues after the failed step. */
 export const skipped: Action = (document, now, done) => {
   const step = recoverableStep(document, "skip", done);
   return changed(document, { status: "in_progress", current_step: Math.min(step + 1, document.total_steps) }, now);
 };
 
-/** By a person, or by a worker that takes over: also where retrying is over or forbidden. One in progress stays as it is. */
+/** By a person, or by a worker that takes over: also if retries are exhausted or forbidden. One in progress is unchanged. */
 export function resumed(document: WorkflowDocument, now: number): WorkflowDocument | undefined {
   return document.status === "in_progress" ? undefined : moved("in_progress")(document, now);
 }
 
-/** What a checkpoint says is done is never where it goes on. */
+/** A step with a checkpoint is never executed again. */
 function recoverableStep(
   { workflow_id, status, error_details, current_step, total_steps }: WorkflowDocument,
   verb: "retry" | "skip",
@@ -111,12 +111,12 @@ function recoverableStep(
   if (status !== "failed")
     throw new PinakesError(
       "CONFLICT",
-      `Workflow "${workflow_id}" is ${status}; only a failed one can be ${verb === "retry" ? "retried" : "skipped on"}.`,
+      `Workflow "${workflow_id}" is ${status}; only a failed one can be ${verb === "retry" ? "retried" : "skipped"}.`,
     );
   if (error_details?.recovery_action === "manual_intervention") {
     throw new PinakesError(
       "CONFLICT",
-      `Workflow "${workflow_id}" waits for a person (recovery_action: manual_intervention). Look at error_details, then resume it, or patch error_details with another recovery_action.`,
+      `Workflow "${workflow_id}" waits for a person (recovery_action: manual_intervention). Check error_details, then resume it, or patch error_details with another recovery_action.`,
     );
   }
   return Math.min(Math.max(error_details?.failed_step ?? current_step, done), total_steps);
@@ -131,9 +131,9 @@ const agentDefaults = {
 } as const;
 const isOver = (status: unknown): boolean => status === "completed" || status === "failed" || status === "skipped";
 
-/** Adds an agent, or changes the properties given; times follow from the status where they are not told. */
+/** Adds an agent, or changes the given properties; times follow from the status unless given. */
 export function withAgent(agentId: string, agent: Partial<WorkflowAgent>): Action {
-  if (typeof agentId !== "string" || agentId === "") throw invalid("agent_id: must name the agent.");
+  if (typeof agentId !== "string" || agentId === "") throw invalid("agent_id: must be the id of the agent.");
   if (!isJsonObject(agent)) throw invalid(`agent: must be an object with the properties to set, got ${show(agent)}.`);
   if (agent.agent_id !== undefined && agent.agent_id !== agentId)
     throw invalid(`agent_id: is ${show(agent.agent_id)}, but the call is about "${agentId}".`);
@@ -157,7 +157,7 @@ function timed(before: JsonObject, given: JsonObject, now: number): JsonObject {
   const at = new Date(now).toISOString();
   const told = (name: string): boolean => given[name] !== undefined;
   if (next["status"] === "in_progress" && before["status"] !== "in_progress") {
-    // Once more: the times of an earlier try are not those of this one.
+    // A retry: the times of an earlier attempt are discarded.
     if (!told("started_at")) next["started_at"] = isOver(before["status"]) ? at : (before["started_at"] ?? at);
     if (!told("completed_at")) next["completed_at"] = null;
     if (!told("duration_ms")) next["duration_ms"] = null;

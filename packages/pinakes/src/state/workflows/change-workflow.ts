@@ -1,6 +1,6 @@
 /**
- * The one way in which a workflow changes: read it with its lease, decide, and commit on condition that neither changed meanwhile.
- * Whoever was outrun reads and decides again; with `ifMatch` the second look refuses.
+ * The only way to change a workflow: read it with its lease, decide, and commit on condition that neither changed concurrently.
+ * After a conflict it reads and decides again; with `ifMatch` the second read fails.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Stored, Workflow, WorkflowWrite } from "@pinakes/client";
@@ -23,7 +23,7 @@ import { deadlineOf, type WorkflowDocument } from "./transitions.ts";
 
 export interface Current {
   readonly workflow: Item;
-  /** As far as its latest checkpoint says. */
+  /** Progress according to its latest checkpoint. */
   readonly document: WorkflowDocument;
   /** The step of that checkpoint; 0 without one. */
   readonly done: number;
@@ -33,11 +33,11 @@ export interface Current {
 }
 
 export interface Decision {
-  /** The new document; absent: the workflow stays as it is. */
+  /** The new document; absent: no change. */
   readonly document?: WorkflowDocument;
-  /** The workflow goes. */
+  /** Deletes the workflow. */
   readonly remove?: true;
-  /** Its last change counts as now; nothing else of it changes. */
+  /** Sets its modification time only. */
   readonly touch?: boolean;
   readonly lease?: LeaseRecord;
   /** Further operations of the same batch. */
@@ -47,12 +47,12 @@ export interface Decision {
 export interface Changed {
   readonly workflow: Stored<Workflow>;
   readonly lease: LeaseRecord;
-  /** Of added checkpoints, before this change; undefined when there was none. */
+  /** Number of added checkpoints before this change; undefined if there was none. */
   readonly latest: LatestRecord | undefined;
 }
 
 export interface ChangeOptions extends WorkflowWrite {
-  /** Of the system, or of who takes the lease: nobody's token is asked for. */
+  /** For the system, or a worker that acquires the lease: no token is required. */
   readonly anyToken?: boolean | undefined;
 }
 
@@ -68,7 +68,7 @@ export class Changes {
     this.#due = new DueWork(deps);
   }
 
-  /** Changes of one workflow take turns in a process, so that only other processes can be in each other's way. */
+  /** Changes of one workflow are serialized in a process, so that only other processes cause conflicts. */
   async run(
     scope: Scope,
     workflowId: string,
@@ -121,7 +121,7 @@ export class Changes {
     };
   }
 
-  /** Whoever must look at the workflow later is told before it changes: a crash in between costs a look, not a timeout. */
+  /** The work registry is updated before the workflow changes: a crash in between causes an extra check, not a missed timeout. */
   async #markDue(
     scope: Scope,
     { workflow, document, lease, latestItem, now }: Current,
@@ -155,7 +155,7 @@ export class Changes {
   }
 }
 
-/** Somebody else wrote between our read and our write. */
+/** Another writer committed between our read and our write. */
 class Outrun extends Error {}
 
 function isNothing({ document, remove, touch, lease, operations }: Decision): boolean {

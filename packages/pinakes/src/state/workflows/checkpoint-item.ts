@@ -1,7 +1,7 @@
 /**
  * A checkpoint as an item beside its workflow. Its id sorts by life, step and number, so the latest of a step, and the latest of all, is
- * the last of a range; what an earlier life of the workflow left is never in that range. Numbers are given by `~latest`, one by one,
- * whoever adds them: no clock decides which is the newest.
+ * the last of a range, which never includes leftovers of an earlier life. Numbers are assigned by `~latest`, one by one,
+ * across writers: the order does not depend on clocks.
  */
 import { createHash, hash } from "node:crypto";
 import type { Checkpoint, NewCheckpoint } from "@pinakes/client";
@@ -25,22 +25,22 @@ export interface CheckpointItem extends JsonObject {
   readonly timestamp: string;
   readonly state: JsonObject;
   readonly agent_context: JsonObject;
-  /** Properties that are not ours. */
+  /** Unknown properties. */
   readonly more?: JsonObject;
   readonly bytes: number;
-  /** Where state, context and the rest are when they are too large for an item; named after the hash of its bytes. */
+  /** The location of state, context and the rest if they are too large for an item; named after the hash of its bytes. */
   readonly object?: string;
   readonly ttl: -1;
 }
 
-/** Checked, and as text: made once, for the size, the object and the hash. */
+/** Validated, and serialized once, for the size, the object and the hash. */
 export interface CheckedCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly more: JsonObject;
   readonly bytes: number;
 }
 
-/** The state is taken as it is: only the store looks into it, when it writes. */
+/** The state is not inspected: only the store validates it, when it writes. */
 export function checkCheckpoint(
   given: NewCheckpoint | JsonObject,
   path: string,
@@ -64,23 +64,23 @@ export function checkCheckpoint(
   if (bytes > workflowLimits.checkpointBytesMax) {
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `${path}: has ${bytes} bytes; at most ${workflowLimits.checkpointBytesMax} are allowed. Keep large parts elsewhere and refer to them.`,
+      `${path}: has ${bytes} bytes; at most ${workflowLimits.checkpointBytesMax} are allowed. Store large parts elsewhere and refer to them.`,
     );
   }
   return { checkpoint, more: more as JsonObject, bytes };
 }
 
-/** As JSON no character takes more than six bytes; the rest is room for what stands around the texts. */
+/** A character takes at most six bytes as JSON; the rest is room for syntax. */
 const roughFactor = 8;
 
-/** From here on making the text, which the store will do again, costs more than it tells. */
+/** From here on serializing, which the store will do again, costs more than it saves. */
 const roughBytesMin = 16_384;
 
 function exactBytes(checkpoint: Checkpoint, more: JsonObject): number {
   return utf8Bytes(bodyOf(checkpoint, more));
 }
 
-/** For one that becomes an item whatever its size: exact where that is cheap, and where it comes near a limit. */
+/** For one that becomes an item whatever its size: exact if that is cheap, and near a limit. */
 export function aboutBytes(checkpoint: Checkpoint, more: JsonObject): number {
   const rough = roughBytes(
     [checkpoint.state, checkpoint.agent_context, more],
@@ -89,7 +89,7 @@ export function aboutBytes(checkpoint: Checkpoint, more: JsonObject): number {
   return rough !== undefined && rough >= roughBytesMin ? rough : exactBytes(checkpoint, more);
 }
 
-/** About what a value takes as JSON, as long as that is little; undefined when it is much, or cannot be told. */
+/** Estimated JSON size of a small value; undefined if it is large or unknown. */
 function roughBytes(root: unknown, bytesMax: number): number | undefined {
   let bytes = 0;
   const waiting: unknown[] = [root];
@@ -103,7 +103,7 @@ function roughBytes(root: unknown, bytesMax: number): number | undefined {
         waiting.push((value as Readonly<Record<string, unknown>>)[key]);
       }
     } else if (typeof value === "bigint") return undefined;
-    // Also the end of what refers to itself.
+    // Also ends a circular structure.
     if (bytes > bytesMax) return undefined;
   }
   return bytes;
@@ -117,11 +117,11 @@ function bodyOf({ state, agent_context }: Checkpoint, more: JsonObject): string 
   try {
     return JSON.stringify({ state, agent_context, more });
   } catch (error) {
-    throw invalid("checkpoint: is not JSON; it refers to itself or holds a bigint.", { cause: error });
+    throw invalid("checkpoint: is not JSON; it is circular or contains a bigint.", { cause: error });
   }
 }
 
-/** The bytes of a spilled checkpoint, and the name of its object: the same bytes have the same name. */
+/** The bytes of a spilled checkpoint, and the name of its object: equal bytes have equal names. */
 export function spilledBody({ checkpoint, more }: CheckedCheckpoint): {
   readonly bytes: Uint8Array;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Checkpoints as they are read: those inside the document and those that are items, in one order: by step, then by time. */
+/** Reads checkpoints: those inside the document and those that are items, in one order: by step, then by time. */
 import type { Checkpoint, Page, Paging } from "@pinakes/client";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -11,10 +11,10 @@ import type { LatestRecord } from "./latest.ts";
 import { workflowLimits } from "./limits.ts";
 import { checkLimit } from "./paging.ts";
 
-/** Where one stands in the order: at the same step those inside the document come first, in their order there. */
+/** The position in the order: at the same step those inside the document come first, in their order there. */
 interface Entry {
   readonly step: number;
-  /** Its place in the document; null for an item. */
+  /** Its index in the document; null for an item. */
   readonly inline: number | null;
   readonly id: string;
   readonly bytes: number;
@@ -39,7 +39,7 @@ export class CheckpointReads {
     this.#deps = deps;
   }
 
-  /** Of a step, or of all; undefined when there is none. */
+  /** Of a step, or of all; undefined if there is none. */
   async at(
     scope: Scope,
     document: JsonObject,
@@ -59,7 +59,7 @@ export class CheckpointReads {
     return this.#load(scope, item);
   }
 
-  /** The latest of all, as many as fit, oldest first. */
+  /** The latest of all that fit, oldest first. */
   async recent(scope: Scope, document: JsonObject, latest: LatestRecord): Promise<Recent> {
     const inline = inlineOf(document);
     const shown: Entry[] = [];
@@ -87,7 +87,7 @@ export class CheckpointReads {
     const after = query.cursor === undefined ? undefined : readCursor(query.cursor, life, order);
     const behind = (entry: Entry) => after === undefined || compare(entry, after) * (order === "asc" ? 1 : -1) > 0;
     const prefix = lifePrefix(life);
-    // After one inside the document the items of its step still follow, or were before it when reading backwards.
+    // After one inside the document the items of its step follow, or precede it in descending order.
     const bound = after === undefined ? undefined : after.inline === null ? after.id : stepPrefix(life, after.step);
     const range = {
       gt: prefix,
@@ -99,7 +99,7 @@ export class CheckpointReads {
     const items = found.items.map((item) => this.#entry(scope, item.document as CheckpointItem));
     const inline = inlineOf(document).map(inlineEntry).filter(behind);
     const merged = [...inline, ...items].toSorted((a, b) => compare(a, b) * (order === "asc" ? 1 : -1));
-    // The page of items may have ended early: what lies behind its last one is not known yet.
+    // The page of items may have ended early: the position of later ones is unknown.
     const last = found.cursor === undefined ? undefined : items.at(-1);
     const known = last === undefined ? merged : merged.slice(0, merged.indexOf(last) + 1);
     const taken = fitting(known, limit);
@@ -145,7 +145,7 @@ export class CheckpointReads {
     return this.#deps.items.query(scope, containerName, { equals: { workflow_id: workflowId }, ...query });
   }
 
-  /** Somebody may have deleted it alone, through the containers API: then the one before it is the latest. */
+  /** It may have been deleted through the containers API: then the one before it is the latest. */
   async #read(scope: Scope, latest: LatestRecord): Promise<Item | undefined> {
     const item = await this.#deps.items.read(scope, containerName, {
       partition: [latest.workflow_id],
@@ -183,7 +183,7 @@ function compare(a: Position, b: Position): number {
   return a.id < b.id ? -1 : Number(a.id > b.id);
 }
 
-/** At least one, so that every page gets on. */
+/** At least one, so that every page makes progress. */
 function fitting(entries: readonly Entry[], limit: number): readonly Entry[] {
   let bytes = 0;
   const over = entries.findIndex((entry) => (bytes += entry.bytes) > workflowLimits.checkpointPageBytesMax);
@@ -194,7 +194,7 @@ function writeCursor({ step, inline, id }: Position, life: string, order: string
   return Buffer.from(JSON.stringify([life, order, step, inline, id]), "utf8").toString("base64url");
 }
 
-/** Not signed: it can only name a place in the checkpoints that its caller may read. */
+/** Not signed: it only encodes a position in checkpoints that its caller may read. */
 function readCursor(cursor: string, life: string, order: string): Position {
   let given: unknown;
   try {
@@ -209,6 +209,6 @@ function readCursor(cursor: string, life: string, order: string): Position {
       ? typeof id === "string" && id.startsWith(lifePrefix(life)) && id.length < 150
       : Number.isSafeInteger(inline));
   if (theLife !== life || theOrder !== order || !isPlace)
-    throw invalid("cursor: is not one of this list, in this order. Begin without one.");
+    throw invalid("cursor: is not a cursor of this list in this order. Leave it out to start over.");
   return { step: step as number, inline: inline as number | null, id: id as string };
 }

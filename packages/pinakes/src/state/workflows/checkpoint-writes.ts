@@ -1,4 +1,4 @@
-/** Adding checkpoints: one to a workflow, or those of a new workflow that are too large for its document. */
+/** Adds checkpoints: one to a workflow, or those of a new workflow that are too large for its document. */
 import type { Checkpoint, NewCheckpoint, WorkflowWrite } from "@pinakes/client";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -33,13 +33,13 @@ export class CheckpointWrites {
     this.#due = new DueWork(deps);
   }
 
-  /** Writes this item and where it is. The workflow is touched only when half of its time to live is over. */
+  /** Writes this item and its position. The workflow is touched only after half of its time to live. */
   async append(scope: Scope, workflowId: string, input: NewCheckpoint, options: WorkflowWrite): Promise<Checkpoint> {
     const checked = checkCheckpoint(input, "checkpoint", this.#deps.clock.now(), aboutBytes);
     await this.#changes.run(scope, workflowId, options, async ({ workflow, document, lease, latestItem, now }) => {
       requireProgress(document, checked.checkpoint.step);
       const place = { tenant: scope.tenant, workflowId, life: lease.life };
-      // Were the workflow deleted while the object is written, nobody else would know of it.
+      // If the workflow were deleted while the object is written, no record would name the object.
       if (isSpilled(checked)) await this.#due.mark(scope.tenant, workflowId, now + createMsMax);
       const item = await this.#item(scope, checked, place, (latestOf(latestItem, lease)?.count ?? 0) + 1);
       return {
@@ -50,7 +50,7 @@ export class CheckpointWrites {
     return { ...checked.checkpoint, ...checked.more };
   }
 
-  /** All of them, in as few batches as hold them; tells the latest. Nobody sees them before the workflow's lease names their life. */
+  /** Writes all of them in few batches; returns the latest. They are invisible before the workflow's lease names their life. */
   async writeAll(scope: Scope, checkpoints: readonly CheckedCheckpoint[], place: CheckpointPartition): Promise<string> {
     let batch: Operation[] = [];
     let bytes = 0;
@@ -86,17 +86,17 @@ export class CheckpointWrites {
   }
 }
 
-/** A late worker's checkpoint would be what a retry goes on from, or change what a finished workflow says. */
+/** A late worker's checkpoint would be the start of a retry, or change a finished workflow. */
 function requireProgress({ workflow_id, status, total_steps }: WorkflowDocument, step: number): void {
   if (status === "failed")
     throw new PinakesError(
       "CONFLICT",
-      `Workflow "${workflow_id}" is failed and takes no checkpoints; retry, skip or resume it first.`,
+      `Workflow "${workflow_id}" has failed and accepts no checkpoints; retry, skip or resume it first.`,
     );
   if (status === "completed" || status === "cancelled")
     throw new PinakesError(
       "CONFLICT",
-      `Workflow "${workflow_id}" is ${status}: it is over and takes no checkpoints. Create another workflow to go on.`,
+      `Workflow "${workflow_id}" is ${status}: it has ended and accepts no checkpoints. Create another workflow to continue.`,
     );
   if (step > total_steps)
     throw invalid(

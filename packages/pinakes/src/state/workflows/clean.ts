@@ -1,7 +1,7 @@
 /**
- * Removes what no workflow needs any more: checkpoints and objects of earlier lives, and of creates that died. A life that is still
- * being born has a marker (`~create-<life>`), without which it can never become the workflow's: so the marker goes first, then the
- * lease is read, and only then, if this life is not the one, what belongs to it.
+ * Removes what no workflow needs: checkpoints and objects of earlier lives, and of creates that died. A life that is still
+ * being created has a marker (`~create-<life>`), without which it can never become the workflow's: so the marker is removed first, then the
+ * lease is read, and only then, if this life is not the current one, its items.
  */
 import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
@@ -54,11 +54,11 @@ async function markedLives(deps: StateDependencies, scope: Scope, workflowId: st
   return items.map(({ id }) => id.slice(markerPrefix.length));
 }
 
-/** From life to life: the first item of each is enough. */
+/** A skip scan from life to life. */
 async function livesOfCheckpoints(deps: StateDependencies, scope: Scope, workflowId: string): Promise<string[]> {
   const lives: string[] = [];
   for (let from = checkpointPrefix; ;) {
-    // "." comes right after "-", which ends the prefix of a life.
+    // "." is the successor of "-", which ends the prefix of a life.
     const { items } = await query(deps, scope, workflowId, { gte: from, lt: `${checkpointPrefix.slice(0, -1)}.` }, 1);
     const [first] = items;
     if (first === undefined) return lives;
@@ -116,7 +116,7 @@ async function remove(
   ids: readonly string[],
   ifMatch?: string,
 ): Promise<void> {
-  // Another process cleans up too: what it left is found by the next look.
+  // Another process cleans up too: the next read finds its remainder.
   await tolerate(
     deps.items.batch(
       scope,

@@ -1,6 +1,6 @@
 /**
- * Creating a workflow: one batch with its document and its lease. Checkpoints that are too large for the document are written before,
- * under a life that becomes the workflow's in that batch; until then, and for ever if it fails, nobody sees them.
+ * Creates a workflow: one batch with its document and its lease. Checkpoints that are too large for the document are written before,
+ * under a life that becomes the workflow's in that batch; until then, and forever if it fails, they are invisible.
  */
 import { hash } from "node:crypto";
 import type { CreateOptions, NewWorkflow, Stored, Workflow } from "@pinakes/client";
@@ -103,7 +103,7 @@ export class Creation {
     return shown(document as unknown as JsonObject, record, versionOf(results[0]));
   }
 
-  /** Why there was no place: the workflow is there already, or only the lease of one that has expired. */
+  /** Why the create failed: the workflow exists, or only the lease of an expired one. */
   async #existing(
     scope: Scope,
     workflowId: string,
@@ -115,7 +115,7 @@ export class Creation {
     if (created_with === undefined || known?.key !== created_with.key)
       throw new PinakesError(
         "CONFLICT",
-        `There is a workflow "${workflowId}" already. Choose another workflow_id, or change that one.`,
+        `Workflow "${workflowId}" already exists. Choose another workflow_id, or change the existing one.`,
         {
           currentEtag: workflow.etag,
         },
@@ -128,7 +128,7 @@ export class Creation {
     );
   }
 
-  /** What a create that failed left behind goes at once; else the sweep removes it. */
+  /** Leftovers of a failed create are removed immediately; otherwise the sweep removes them. */
   async #undo(scope: Scope, workflowId: string, large: readonly CheckedCheckpoint[]): Promise<void> {
     if (large.length === 0) return;
     await clean(this.#deps, scope, workflowId).catch((error: unknown) =>
@@ -137,7 +137,7 @@ export class Creation {
   }
 }
 
-/** All of them, when they are too large to stay inside. */
+/** All of them, if they are too large to stay inside. */
 function largeCheckpoints({ checkpoints }: WorkflowDocument, now: number): readonly CheckedCheckpoint[] {
   const checked = checkpoints.map((one, i) => checkCheckpoint(one as unknown as JsonObject, `checkpoints[${i}]`, now));
   const bytes = checked.reduce((sum, one) => sum + one.bytes, 0);
@@ -154,7 +154,7 @@ function creationOf(caller: Caller, input: NewWorkflow, key: string): { key: str
   };
 }
 
-/** The same text for the same content, in whatever order its properties come. */
+/** The same text for the same content, whatever the order of its properties. */
 function sorted(value: JsonValue): string {
   return JSON.stringify(value, (_, part: JsonValue) =>
     isJsonObject(part) ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1))) : part,

@@ -1,15 +1,15 @@
-/** When a workflow must be looked at again, in the registry of work: for its timeout, its expiry, and what crashes left behind. */
+/** When a workflow must be processed next, in the work registry: for its timeout, its expiry, and leftovers of crashes. */
 import { expiresAt } from "../../domain/ttl.ts";
 import type { Item } from "../../ports/item-store.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { deadlineOf, type WorkflowDocument } from "./transitions.ts";
 import { defaultTtlSeconds } from "./definition.ts";
 
-/** Clocks differ a little: nothing is taken for expired before every process says so. */
+/** Clock skew: nothing counts as expired before it has for every process. */
 const expiryMarginMs = 60_000;
-/** A create that writes many checkpoints first is taken for dead after this time. */
+/** A create that first writes many checkpoints counts as dead after this time. */
 export const createMsMax = 600_000;
-/** One that is not over is looked at this often at least, should two writers of its entry ever have crossed. */
+/** An unfinished one is checked at least this often, in case two writers of its entry crossed. */
 const lookMsMax = 86_400_000;
 
 export class DueWork {
@@ -19,13 +19,13 @@ export class DueWork {
     this.#deps = deps;
   }
 
-  /** Puts the entry there, not later than it was; always anew, so that a sweep which is just about to remove it does not. */
+  /** Writes the entry, not later than it was; always anew, so that a concurrent sweep does not remove it. */
   async mark(tenant: string, workflowId: string, dueAt: number): Promise<void> {
     const known = await this.#deps.work.read({ kind: "workflow", tenant, key: workflowId });
     await this.put(tenant, workflowId, Math.min(dueAt, known?.due_at ?? dueAt));
   }
 
-  /** Another writer of the entry may have crossed ours, and put a later time. */
+  /** Another writer of the entry may have crossed ours, and set a later time. */
   async confirm(tenant: string, workflowId: string, dueAt: number): Promise<void> {
     await this.#deps.work.ensure({ kind: "workflow", tenant, key: workflowId, due_at: dueAt });
   }
@@ -35,7 +35,7 @@ export class DueWork {
   }
 }
 
-/** Null: never, there is nothing to wait for. */
+/** Null: nothing to wait for. */
 export function nextDue(document: WorkflowDocument, modifiedAt: number, now: number): number | null {
   const expires = expiresAt(defaultTtlSeconds, document.ttl ?? null, modifiedAt);
   const times = [deadlineOf(document, modifiedAt), expires === null ? null : expires + expiryMarginMs].filter(
@@ -46,7 +46,7 @@ export function nextDue(document: WorkflowDocument, modifiedAt: number, now: num
   return Math.min(...times, over ? Infinity : now + lookMsMax);
 }
 
-/** Whether an append must touch the workflow too, so that it does not expire under its worker: after half its time. */
+/** Whether an append must touch the workflow too, so that it does not expire while its worker runs: after half its time. */
 export function needsRenewal({ document, modifiedAt }: Item, now: number): boolean {
   const expires = expiresAt(defaultTtlSeconds, (document["ttl"] as number | undefined) ?? null, modifiedAt);
   return expires !== null && now - modifiedAt > (expires - modifiedAt) / 2;

@@ -1,6 +1,6 @@
 /**
- * What happens to one workflow, read from the change feed of its workspace, so that nothing is missed, whichever process did it. The
- * id of an event holds the place in the feed and is signed: whoever comes back with it goes on behind it, and only in this workflow.
+ * The events of one workflow, read from the change feed of its workspace, so that nothing is missed, whichever process wrote it. An event
+ * id is a signed feed position: a client resumes after it, and only in this workflow.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WorkflowEvent } from "@pinakes/client";
@@ -20,14 +20,14 @@ import type { WorkflowDocument } from "./transitions.ts";
 export interface FollowWorkflow {
   readonly after?: string | undefined;
   readonly signal: AbortSignal;
-  /** How long to wait at the end of the feed before looking again. */
+  /** Polling interval at the end of the feed. */
   readonly pollMs?: number;
 }
 
 const pollMsDefault = 500;
 const changesPerPage = 100;
 
-/** Whether `after` is good is known at once; whether there is such a workflow, with the first event that is asked for. */
+/** `after` is validated immediately; the workflow with the first event. */
 export function followWorkflow(
   deps: StateDependencies,
   partitions: Partitions,
@@ -49,7 +49,7 @@ async function* events(
   const { signal, pollMs = pollMsDefault } = options;
   let { cursor } = options;
   if (cursor === undefined) {
-    // The place first: what happens after the look is told.
+    // The position first: changes after the read are reported.
     ({ cursor } = await deps.items.changes(scope, containerName, { from: "now", limit: 1 }));
     if ((await partitions.workflow(scope, workflowId)) === undefined) throw noWorkflow(workflowId);
   }
@@ -61,8 +61,8 @@ async function* events(
       .flatMap((change) => eventOf(workflowId, change));
     for (const [i, event] of told.entries()) {
       if (isStopped()) return;
-      // Nothing of ours follows the last one in its page. The others have the place of the page's beginning: after a reconnect some
-      // may come twice, none is missed.
+      // The last event of a page gets the position of the page's end, the others that of its start: after a reconnect some
+      // may be repeated, none is missed.
       yield { ...event, id: writeId(deps, scope, workflowId, i === told.length - 1 ? page.cursor : cursor) };
     }
     ({ cursor } = page);
@@ -72,7 +72,7 @@ async function* events(
 
 type Unplaced = Omit<WorkflowEvent, "id">;
 
-/** A change whose document has been replaced meanwhile is followed by the one that replaced it. */
+/** A change whose document was replaced concurrently is followed by the replacement. */
 function eventOf(workflow_id: string, { kind, id, document, at, etag, expired }: Change): Unplaced[] {
   const event = (type: WorkflowEvent["type"], data: JsonObject): Unplaced[] => [
     { type, workflow_id, data: data, at: new Date(at).toISOString() },
@@ -89,7 +89,7 @@ function eventOf(workflow_id: string, { kind, id, document, at, etag, expired }:
     return event("checkpoint.added", { step, timestamp, bytes });
   }
   const lease = document as LeaseRecord;
-  // One that nobody ever held came with its workflow.
+  // A lease that was never held was created with its workflow.
   if (id !== leaseId || lease.fencing_token === 0) return [];
   const { owner, fencing_token, expires_at } = viewOf(lease);
   return event("lease.changed", { owner: owner || null, fencing_token, expires_at: expires_at || null });
@@ -108,5 +108,5 @@ function readId(deps: StateDependencies, scope: Scope, workflowId: string, id: s
   const cursor = Buffer.from(place, "base64url").toString("utf8");
   const given = Buffer.from(signature, "base64url");
   if (sameBytes(given, sign(deps, scope, workflowId, cursor))) return cursor;
-  throw invalid("after: is not the id of an event of this workflow. Leave it out to begin now.");
+  throw invalid("after: is not an event id of this workflow. Leave it out to start now.");
 }

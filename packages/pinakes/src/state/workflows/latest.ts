@@ -1,6 +1,6 @@
 /**
- * Where the latest checkpoint is: the companion item `~latest`, written in the batch of each checkpoint, so that the latest is found by
- * two point reads and not by a scan. A workflow without one has no checkpoints beside those in its document.
+ * The position of the latest checkpoint: the companion item `~latest`, written in the batch of each checkpoint, so that the latest is found by
+ * two point reads instead of a scan. A workflow without one has only the checkpoints in its document.
  */
 import type { JsonObject } from "../../domain/json.ts";
 import type { Item, Operation } from "../../ports/item-store.ts";
@@ -12,10 +12,10 @@ export const latestId = `${reservedIdPrefix}latest`;
 export interface LatestRecord extends JsonObject {
   readonly id: string;
   readonly workflow_id: string;
-  /** Whose it is: that of an earlier life says nothing. */
+  /** The life it belongs to: that of an earlier one is ignored. */
   readonly life: string;
   readonly checkpoint_id: string;
-  /** How many there are; also the number of the one that was added last. */
+  /** The number of checkpoints, which is also the number of the last one. */
   readonly count: number;
   readonly ttl: -1;
 }

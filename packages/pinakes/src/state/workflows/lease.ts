@@ -2,9 +2,9 @@
  * The lease of a workflow: the companion item `~lease`, which lives in its partition as long as the workflow does.
  *
  * Invariants
- * - a workflow is created, taken over and deleted in one batch with its lease, so there is one workflow in a partition;
- * - `fencing_token` grows with every holder; a write with an older one is refused, and so is one without while the lease is held;
- * - `life` is another one for every workflow that ever had this workflow_id: what was left of an earlier one is never shown.
+ * - a workflow is created, taken over and deleted in one batch with its lease, so a partition has one workflow;
+ * - `fencing_token` grows with every holder; a write with an older one is rejected, and so is one without while the lease is held;
+ * - `life` differs for every incarnation of a workflow_id: leftovers of an earlier one are never shown.
  */
 import { randomBytes } from "node:crypto";
 import type { Lease, LeaseHolder } from "@pinakes/client";
@@ -25,7 +25,7 @@ export interface LeaseRecord extends JsonObject {
   readonly expires_at: string | null;
   /** The key and the body it was created with, both hashed. */
   readonly created_with?: { readonly key: string; readonly body: string };
-  /** -1 unless the workflow was made through the containers API and nobody used it here yet: then that of the workflow. */
+  /** -1 unless the workflow was created through the containers API and not used here yet: then that of the workflow. */
   readonly ttl?: number;
 }
 
@@ -37,7 +37,7 @@ export function newLease(workflowId: string, more: Partial<LeaseRecord> = {}): L
   return { id: leaseId, workflow_id: workflowId, [companionField]: "lease", life, ...nobody, ttl: -1, ...more };
 }
 
-/** A workflow may lack its lease when it was made behind our back; then it has one that nobody ever held. */
+/** A workflow written directly to the store may lack its lease; it then counts as never held. */
 export function leaseOf(item: Item | undefined, workflowId: string): LeaseRecord {
   return item === undefined ? newLease(workflowId) : (item.document as LeaseRecord);
 }
@@ -46,7 +46,7 @@ export function isHeld({ owner, expires_at }: LeaseRecord, now: number): boolean
   return owner !== null && expires_at !== null && Date.parse(expires_at) > now;
 }
 
-/** Whether somebody with this token may write now. */
+/** Whether a writer with this token may write now. */
 export function requireToken(lease: LeaseRecord, fencingToken: number | undefined, now: number): void {
   if (fencingToken !== undefined) {
     checkToken(fencingToken);
@@ -60,11 +60,11 @@ export function requireToken(lease: LeaseRecord, fencingToken: number | undefine
     throw new LeaseHeld(
       lease,
       now,
-      "If it is you, send your fencing token; else wait until the lease ends, and resume the workflow or acquire its lease.",
+      "If it is you, send your fencing token; otherwise wait until the lease expires, and resume the workflow or acquire its lease.",
     );
 }
 
-/** Somebody else's: who waits as long as it says may take it, unless its holder renews it. */
+/** Held by another worker: it can be acquired after this time, unless its holder renews it. */
 export class LeaseHeld extends PinakesError {
   readonly retryAfterMs: number;
 
@@ -74,7 +74,7 @@ export class LeaseHeld extends PinakesError {
   }
 }
 
-/** The next holder, with a token that nobody had before. */
+/** The next holder, with a new fencing token. */
 export function heldBy(lease: LeaseRecord, owner: string, seconds: number, now: number): LeaseRecord {
   return { ...lease, owner, fencing_token: lease.fencing_token + 1, expires_at: expiry(seconds, now) };
 }
@@ -93,14 +93,14 @@ export function viewOf({ workflow_id, owner, fencing_token, expires_at }: LeaseR
   return { workflow_id, owner: owner ?? "", fencing_token, expires_at: expires_at ?? "" };
 }
 
-/** A lease that ended is nobody's. */
+/** An expired lease has no holder. */
 export function holderOf({ workflow_id, owner, expires_at }: LeaseRecord, now: number): LeaseHolder {
   if (owner === null || expires_at === null || Date.parse(expires_at) <= now)
     return { workflow_id, owner: null, expires_at: null };
   return { workflow_id, owner, expires_at };
 }
 
-/** What a batch must hold so that nobody can have taken over between the decision and the commit; or what changes the lease. */
+/** The condition of a batch that no other worker took over between the decision and the commit; or the change of the lease. */
 export function leaseOperation(item: Item | undefined, before: LeaseRecord, after: LeaseRecord = before): Operation {
   if (item === undefined) return { op: "create", document: after };
   if (after === before && before.ttl === -1) return { op: "check", id: leaseId, ifMatch: item.etag };

@@ -1,4 +1,4 @@
-/** Seeing, taking, keeping and giving back the lease of a workflow. */
+/** Reads, acquires, renews and releases the lease of a workflow. */
 import type { Lease, LeaseHolder } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -48,8 +48,8 @@ export class Leases {
   }
 
   /**
-   * How this owner gets it: free or over, with a new token; also from itself, because a worker that was restarted does not know its
-   * token. Whoever shows the present token keeps it.
+   * How this owner acquires it: if free or expired, with a new token; also from itself, because a restarted worker does not know its
+   * token. A caller with the current token keeps it.
    */
   taking(
     owner: string,
@@ -63,23 +63,19 @@ export class Leases {
         if (isHeld(lease, now)) return renewed(lease, seconds, now);
       }
       if (isHeld(lease, now) && lease.owner !== name)
-        throw new LeaseHeld(
-          lease,
-          now,
-          "Wait until then and try again; its holder may renew it or give it back before.",
-        );
+        throw new LeaseHeld(lease, now, "Wait until then and try again; its holder may renew or release it earlier.");
       return heldBy(lease, name, seconds, now);
     };
   }
 
-  /** Told from the items themselves, so it is as new as they are. */
+  /** Read from the items themselves, so it is current. */
   async holder(scope: Scope, workflowId: string): Promise<LeaseHolder> {
     const { workflow, lease: item } = await this.#partitions.all(scope, workflowId);
     if (workflow === undefined) throw noWorkflow(workflowId);
     return holderOf(leaseOf(item, workflowId), this.#clock.now());
   }
 
-  /** Also after its end, as long as nobody else took it. */
+  /** Also after its expiry, as long as no other worker acquired it. */
   async renew(
     scope: Scope,
     workflowId: string,
@@ -88,13 +84,13 @@ export class Leases {
     const [token, seconds] = [checkToken(options.fencingToken), checkLeaseSeconds(options.leaseSeconds)];
     const { lease } = await this.#changes.run(scope, workflowId, { fencingToken: token }, (current) => {
       if (current.lease.owner === null)
-        throw new PinakesError("CONFLICT", `The lease of workflow "${workflowId}" was given back. Acquire it again.`);
+        throw new PinakesError("CONFLICT", `The lease of workflow "${workflowId}" was released. Acquire it again.`);
       return { lease: renewed(current.lease, seconds, current.now) };
     });
     return viewOf(lease);
   }
 
-  /** Once more is fine. */
+  /** Idempotent. */
   async release(scope: Scope, workflowId: string, { fencingToken }: { readonly fencingToken: number }): Promise<void> {
     await this.#changes.run(scope, workflowId, { fencingToken: checkToken(fencingToken) }, ({ lease }) =>
       lease.owner === null ? {} : { lease: released(lease) },

@@ -1,4 +1,4 @@
-/** From what a caller sends to a whole document: defaults filled in, every rule checked, nothing else changed. */
+/** Completes a caller's input to a whole document: defaults, validation, nothing else changed. */
 import { randomUUID } from "node:crypto";
 import type { Caller } from "../../domain/caller.ts";
 import { validateDocument } from "../../containers/validate.ts";
@@ -16,7 +16,7 @@ import { WorkflowSchema, workflowFields } from "./workflow-schema.ts";
 
 export function completeWorkflow(caller: Caller, input: unknown, now: number): WorkflowDocument {
   if (!isJsonObject(input)) throw invalid("A workflow must be an object with type, name and total_steps.");
-  // Of a workflow that was read: it tells how it was shown.
+  // For a workflow that was read: its view.
   const { checkpoints_omitted: _omitted, ...given } = withoutSystemProperties(input);
   requireWorkspace(caller, given["workspace_id"]);
   refuseMisplaced(given, workflowFields);
@@ -40,7 +40,7 @@ export function completeWorkflow(caller: Caller, input: unknown, now: number): W
   return checkWorkflow(whole, now);
 }
 
-/** The rules of the document. The checkpoints are looked at one by one: their state is no business of the schema's. */
+/** The rules of the document. Checkpoints are validated one by one: the schema does not cover their state. */
 export function checkWorkflow(document: JsonObject, now: number): WorkflowDocument {
   const { checkpoints = [] } = document;
   if (!Array.isArray(checkpoints)) throw invalid("checkpoints: must be a list.");
@@ -59,13 +59,13 @@ export function checkWorkflow(document: JsonObject, now: number): WorkflowDocume
   return withProgress({ ...checked, checkpoints: kept } as unknown as WorkflowDocument);
 }
 
-/** A caller's documents are its workspace's. */
+/** A caller's documents belong to its workspace. */
 export function requireWorkspace(caller: Caller, workspace: unknown): void {
   if (workspace === undefined || workspace === caller.scope.tenant) return;
   throw foreignWorkspace();
 }
 
-/** What is there, in its order, and then what was absent. */
+/** Existing properties in their order, then the missing ones. */
 function absent(defaults: JsonObject, given: JsonObject): JsonObject {
   const missing = Object.entries(defaults).filter(([key]) => given[key] === undefined);
   return missing.length === 0 ? given : { ...given, ...Object.fromEntries(missing) };
@@ -74,6 +74,6 @@ function absent(defaults: JsonObject, given: JsonObject): JsonObject {
 export function foreignWorkspace(): PinakesError {
   return new PinakesError(
     "FORBIDDEN",
-    "workspace_id: is not the caller's workspace. Leave it out, or call as somebody of that workspace.",
+    "workspace_id: is not the caller's workspace. Leave it out, or call as a user of that workspace.",
   );
 }

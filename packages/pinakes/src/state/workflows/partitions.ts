@@ -1,6 +1,6 @@
 /**
- * Finding a workflow. It is the first item of its partition, which one read of the base table shows; a process remembers the ids of
- * workflows it has seen, so that the usual read is a point read. What is remembered may be outdated, never wrong: the read decides.
+ * Finds a workflow. It is the first item of its partition, which one read of the base table returns; a process caches the ids of
+ * workflows it has seen, so that most reads are point reads. The cache may be outdated: the read decides.
  */
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -15,7 +15,7 @@ export interface Found {
   readonly workflow: Item | undefined;
   readonly lease: Item | undefined;
   readonly latest: Item | undefined;
-  /** The checkpoint that `latest` named last time, where it was asked for; whether it still does is for the caller to see. */
+  /** The checkpoint that `latest` named at the last read, if requested; the caller verifies it. */
   readonly checkpoint?: Item | undefined;
 }
 
@@ -43,7 +43,7 @@ export class Partitions {
     return this.#first(scope, workflowId);
   }
 
-  /** The document as it is stored, where this process knows it and no checkpoints were added; else undefined, and `all` tells. */
+  /** The stored document, if this process knows its id and no checkpoints were added; otherwise undefined, and `all` decides. */
   async raw(scope: Scope, workflowId: string): Promise<RawItem | undefined> {
     const id = this.#known.get(keyOf(scope, workflowId))?.id;
     if (id === undefined) return undefined;
@@ -55,14 +55,14 @@ export class Partitions {
     return latest === undefined ? workflow : undefined;
   }
 
-  /** With the checkpoint that was the latest when somebody here last looked: it usually still is, and then one read shows all. */
+  /** With the last known latest checkpoint: it usually still is, and then one read returns everything. */
   async all(scope: Scope, workflowId: string, options: { readonly withCheckpoint?: boolean } = {}): Promise<Found> {
     const partition = [workflowId];
     const key = keyOf(scope, workflowId);
     const known = this.#known.get(key);
     if (known !== undefined) {
       const guess = options.withCheckpoint === true ? known.checkpointId : undefined;
-      // Side by side: the small ones are cheap together, the large one is cheaper alone.
+      // Concurrently: the small ones are cheap together, the large one is cheaper alone.
       const [[workflow, lease, latest], checkpoint] = await Promise.all([
         this.#items.readMany(
           scope,
@@ -74,7 +74,7 @@ export class Partitions {
       if (workflow !== undefined) return { workflow, lease, latest, checkpoint };
       this.#known.delete(key);
     }
-    // The companions last: those that are seen belong to this workflow or to a later one, and a batch will tell.
+    // Companions last: those found belong to this workflow or to a later one, which the batch verifies.
     const workflow = await this.#first(scope, workflowId);
     const [lease, latest] = await this.#items.readMany(scope, containerName, [
       { partition, id: leaseId },
@@ -115,7 +115,7 @@ export function checkWorkflowId(workflowId: unknown): string {
   );
 }
 
-/** The same whether it is another workspace's or never was. */
+/** The same error whether it belongs to another workspace or never existed. */
 export function noWorkflow(workflowId: string): PinakesError {
   return new PinakesError("NOT_FOUND", `There is no workflow "${workflowId}" here.`);
 }

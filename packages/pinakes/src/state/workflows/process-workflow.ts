@@ -1,4 +1,4 @@
-/** What is due for a workflow: its timeout, the end of its time to live, and what crashes left behind. */
+/** Processes due workflows: timeout, expiry, and leftovers of crashes. */
 import type { RegisteredWork } from "../../containers/index.ts";
 import { hasCode } from "../../domain/errors.ts";
 import type { StateDependencies } from "../dependencies.ts";
@@ -24,7 +24,7 @@ export async function processWorkflow(
   const now = deps.clock.now();
   const { workflow, lease } = await partitions.all(scope, workflowId);
   if (workflow === undefined) {
-    // Whoever creates the workflow anew changes the lease, so this removes only what nobody has.
+    // Recreating the workflow changes the lease, so this removes only unowned items.
     if (lease !== undefined)
       await deps.items.write(scope, containerName, [workflowId], { op: "delete", id: leaseId, ifMatch: lease.etag });
     await clean(deps, scope, workflowId);
@@ -37,7 +37,7 @@ export async function processWorkflow(
         document: timedOut(current.document, now),
       }))
       .catch((error: unknown) => {
-        // It went on meanwhile: the next look says what is due then.
+        // It made progress concurrently: the next check computes what is due then.
         if (!hasCode(error, "PRECONDITION_FAILED")) throw error;
       });
   }
@@ -51,7 +51,7 @@ const timedOut = (document: WorkflowDocument, now: number): WorkflowDocument =>
     error_message: `The workflow was in progress for more than ${document.metadata.timeout_seconds} seconds.`,
   })(document, now);
 
-/** For the next moment, from what is stored now; looked at again afterwards, because a start may have crossed it. */
+/** Schedules the next check from the stored state; verified afterwards, because a start may have crossed it. */
 async function renew(deps: StateDependencies, partitions: Partitions, entry: Entry): Promise<void> {
   const { tenant, key: workflowId } = entry;
   const scope = deps.system.forTenant(tenant);

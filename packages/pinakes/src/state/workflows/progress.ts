@@ -1,8 +1,8 @@
 /**
- * How far a workflow has come. A checkpoint leaves the document alone, so that it costs the same beside a document of any size and no
- * etag changes under whoever is about to write it. So the latest checkpoint counts where a workflow is shown or changed: it stands at
- * `current_step` or at the step of that checkpoint, whichever is larger. What the next change of the document writes says the same.
- * Checkpoints inside the document count too; since they are written with it, every write of the document already has their step.
+ * The progress of a workflow. A checkpoint does not change the document, so its cost does not depend on the document's size and no
+ * etag changes under a concurrent writer. So the latest checkpoint counts wherever a workflow is shown or changed: its progress is
+ * the larger of `current_step` and the step of that checkpoint. The next write of the document stores it.
+ * Checkpoints inside the document count too; every write of the document already includes their step.
  */
 import type { Stored, Workflow } from "@pinakes/client";
 import type { JsonObject } from "../../domain/json.ts";
@@ -11,7 +11,7 @@ import type { LatestRecord } from "./latest.ts";
 import { stored, type Version } from "./stored.ts";
 import type { WorkflowDocument } from "./transitions.ts";
 
-/** The step of the latest checkpoint that was added; 0 before the first. */
+/** The step of the latest added checkpoint; 0 without one. */
 function stepDone(latest: LatestRecord | undefined): number {
   return latest === undefined ? 0 : stepIn(latest.checkpoint_id);
 }
@@ -21,7 +21,7 @@ export function stepReached(
   { checkpoints }: Pick<WorkflowDocument, "checkpoints">,
   latest: LatestRecord | undefined,
 ): number {
-  // A document written behind the API may lack its list.
+  // A document written directly to the store may lack its list.
   return ((checkpoints ?? []) as readonly { readonly step: number }[]).reduce(
     (most, { step }) => Math.max(most, step),
     stepDone(latest),
@@ -33,7 +33,7 @@ export function withProgress(document: WorkflowDocument, latest?: LatestRecord):
   return done > document.current_step ? { ...document, current_step: done } : document;
 }
 
-/** As a change answers it: with the checkpoints inside the document, and how many others there are. */
+/** The result of a change: with the checkpoints inside the document, and the number of others. */
 export function shown(document: JsonObject, latest: LatestRecord | undefined, version: Version): Stored<Workflow> {
   const far = withProgress(document as unknown as WorkflowDocument, latest) as unknown as JsonObject;
   return stored(latest === undefined ? far : { ...far, checkpoints_omitted: latest.count }, version);

@@ -1,4 +1,4 @@
-/** Lists and counts of workflows: by index, because they run over a whole workspace. */
+/** Lists and counts of workflows, by index over a whole workspace. */
 import {
   workflowStatuses,
   workflowTypes,
@@ -39,7 +39,7 @@ export async function listWorkflows(
   requireOneOf("order", order, ["asc", "desc"]);
   const page = await items.query(scope, containerName, {
     ...indexFor(scope, { status, type }),
-    // The indexes run from the newest on.
+    // The indexes are in descending order.
     order: order === "desc" ? "asc" : "desc",
     limit: checkLimit(limit),
     cursor,
@@ -63,7 +63,7 @@ function indexFor(
       ...(type === undefined ? {} : { filter: { type } }),
     };
   if (type !== undefined) return { index: "byType", equals: { workspace_id: tenant, type } };
-  // Checkpoints have no time of creation.
+  // Checkpoints have no creation time.
   return { index: "byCreated", equals: { workspace_id: tenant }, range: { gte: "" } };
 }
 
@@ -91,8 +91,8 @@ const companions = [leaseId, latestId];
 const workflowsPerReadMax = limits.readManyKeysMax / companions.length;
 
 /**
- * How far the workflows of a page have come, as `get` tells it of each. Their companions are read from the base table, many at once, and
- * only of those that have steps left: a checkpoint cannot move the others. In the order of the workflows.
+ * The progress of the workflows of a page, as in `get`. Their companions are read from the base table concurrently, and
+ * only for those with remaining steps: a checkpoint cannot change the others. In the order of the workflows.
  */
 async function documentsWithProgress(
   items: ItemStore,

@@ -1,10 +1,10 @@
-/** From one status to another: what is allowed, and what a workflow's document says afterwards. Pure. */
+/** Status transitions: which are allowed, and how they change a workflow's document. Pure. */
 import type { Workflow, WorkflowAgent, WorkflowStatus } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
 
 export type WorkflowDocument = Workflow;
 
-/** Completed and cancelled are the end. The same status again is no transition. */
+/** Completed and cancelled are final. The same status again is not a transition. */
 export const transitions: Readonly<Record<WorkflowStatus, readonly WorkflowStatus[]>> = {
   pending: ["in_progress", "failed", "cancelled"],
   in_progress: ["paused", "completed", "failed", "cancelled"],
@@ -17,14 +17,13 @@ export const transitions: Readonly<Record<WorkflowStatus, readonly WorkflowStatu
 export function requireTransition({ workflow_id, status }: WorkflowDocument, to: WorkflowStatus): void {
   const next = transitions[status];
   if (next.includes(to)) return;
-  const can =
-    next.length === 0 ? "it is over and does not change any more" : `from there it can become ${next.join(", ")}`;
+  const can = next.length === 0 ? "it has ended and cannot change" : `allowed next are ${next.join(", ")}`;
   throw new PinakesError("CONFLICT", `Workflow "${workflow_id}" is ${status} and cannot become ${to}: ${can}.`);
 }
 
 /**
- * The document after a change of its status, with what follows from it: times and performance. What the change itself names (`given`)
- * is left as it is. Without a change of status nothing follows.
+ * The document after a status change, with its consequences: times and performance. Properties given with the change (`given`)
+ * are kept. Without a status change nothing follows.
  */
 export function afterTransition(
   before: WorkflowDocument,
@@ -50,7 +49,7 @@ export function afterTransition(
   };
   const left = given.has("performance_metrics") ? next : ran;
   if (next.status === "paused") return left;
-  // What is complete has no step left, whichever were reported.
+  // A completed workflow has no remaining steps.
   const ended = {
     ...left,
     ...filled({ completed_at: at, ...(next.status === "completed" ? { current_step: next.total_steps } : {}) }),
@@ -62,7 +61,7 @@ function queueTime({ status, created_at }: WorkflowDocument, now: number): numbe
   return status === "pending" ? since(created_at, now) : 0;
 }
 
-/** The time in progress, of all stretches. One that came in under way has no beginning here: what it brought with it counts. */
+/** The total time in progress. A workflow imported in progress has no start here: its own value counts. */
 function executionTime({ status, started_at, created_at, performance_metrics }: WorkflowDocument, now: number): number {
   const before = performance_metrics.execution_time_ms;
   if (status !== "in_progress") return before;
@@ -87,7 +86,7 @@ function finalMetrics({
   };
 }
 
-/** The source document has no field for what one agent cost; these are where programs put it. */
+/** The original schema has no field for the cost of one agent; programs use these. */
 function costOf(agent: WorkflowAgent): number {
   const result = agent.result as {
     readonly cost_usd?: unknown;
@@ -101,9 +100,9 @@ function since(time: string, now: number): number {
   return Math.max(0, now - Date.parse(time));
 }
 
-/** When it will have been in progress for too long; null when it has no timeout or is not in progress. */
+/** When it will time out; null without a timeout or if it is not in progress. */
 export function deadlineOf({ status, started_at, metadata }: WorkflowDocument, modifiedAt: number): number | null {
   if (status !== "in_progress" || metadata.timeout_seconds === 0) return null;
-  // One that came in under way has no beginning here: it counts from its last change.
+  // A workflow imported in progress has no start here: its last change counts.
   return (typeof started_at === "string" ? Date.parse(started_at) : modifiedAt) + metadata.timeout_seconds * 1_000;
 }

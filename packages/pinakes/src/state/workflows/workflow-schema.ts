@@ -1,10 +1,10 @@
-/** What a workflow's document must look like. Properties that are not named here stay as they are (R-AGT-10). */
+/** The schema of a workflow's document. Unknown properties are kept (R-AGT-10). */
 import { agentStatuses, environments, recoveryActions, workflowStatuses, workflowTypes } from "@pinakes/client";
 import { z } from "zod";
 import { timestamp } from "../../containers/index.ts";
 import { workflowLimits } from "./limits.ts";
 
-/** Items of workflows sort before those of the system, which begin with "~": so the workflow is the first of its partition. */
+/** Ids of workflows sort before those of system items, which begin with "~": so the workflow is the first of its partition. */
 const workflowItemId = /^[A-Za-z0-9]/;
 
 const count = () => z.number().int().min(0);
@@ -62,7 +62,7 @@ const Metadata = z.object({
   environment: z.enum(environments).default("development"),
 });
 
-/** What does nothing at the top of a workflow. */
+/** Properties without effect at the top level of a workflow. */
 export const workflowFields = { metadata: Object.keys(Metadata.shape) };
 
 const Performance = z.object({
@@ -100,7 +100,7 @@ export const WorkflowSchema = z
     created_at: timestamp(),
     updated_at: timestamp(),
     completed_at: timestamp().nullable().default(null),
-    /** When it last went in progress; set by the transitions. */
+    /** When it last became in progress; set by the transitions. */
     started_at: timestamp().nullable().optional(),
     ttl: z.number().optional(),
   })

@@ -1,4 +1,4 @@
-/** The container `workflow-states` for the containers API: the rules of workflows hold for writes through it too. */
+/** The container `workflow-states` for the containers API: writes through it follow the rules of workflows, too. */
 import type { IndexingPolicy } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -43,14 +43,14 @@ export const workflowStates: SystemContainer = Object.freeze({
   schema: WorkflowSchema,
   policy,
   scanIndex: "byCreated",
-  // Checkpoints have no time of creation.
+  // Checkpoints have no creation time.
   scanRange: { gte: "" },
   prepare,
   companions,
   refusal,
 });
 
-/** A new one is completed as `create` does it; a replaced one keeps what never changes and goes only where it may. */
+/** A new one is completed as by `create`; a replacement keeps immutable properties and must be a legal transition. */
 function prepare({ caller, before, document, now }: GenericWrite): JsonObject {
   const given = withoutSystemProperties(document);
   if (before === undefined) return completeWorkflow(caller, given, now) as unknown as JsonObject;
@@ -69,19 +69,19 @@ function prepare({ caller, before, document, now }: GenericWrite): JsonObject {
 }
 
 /**
- * The lease comes and goes with its workflow, and a change is refused while somebody holds it. Without the time, one that is named at
- * all counts as held.
+ * The lease is created and removed with its workflow, and a change is rejected while the lease is held. If the time is unknown, any
+ * holder counts.
  */
 function companions(operations: readonly Operation[], now?: number): readonly Operation[] {
   return operations.flatMap((operation): Operation[] => {
     const id = "id" in operation ? operation.id : operation.document["id"];
-    // One that is put without looking is put again by its batch: the operation before it had its companion.
+    // A write without a read is repeated by its batch: the preceding operation had its companion.
     const blind = operation.op === "upsert" && operation.ifMatch === undefined;
     if (operation.op === "check" || blind || (typeof id === "string" && id.startsWith(reservedIdPrefix))) return [];
     if (operation.op === "create") {
       const { workflow_id, ttl } = operation.document;
       const { ttl: _never, ...lease } = newLease(workflow_id as string);
-      // Nobody looks after it until it is used as a workflow: it expires together with the document, if nothing happens.
+      // It is not processed until it is used as a workflow: otherwise it expires with the document.
       return [{ op: "create", document: { ...lease, ...(ttl === undefined ? {} : { ttl }) } }];
     }
     const ended = now === undefined ? [] : [{ expires_at: { lte: new Date(now).toISOString() } }];
@@ -91,9 +91,9 @@ function companions(operations: readonly Operation[], now?: number): readonly Op
   });
 }
 
-/** A workflow is addressed by its workflow_id alone, so a partition has one document; only who holds the lease changes it. */
+/** A workflow is identified by its workflow_id alone, so a partition has one document; only the lease's holder changes it. */
 function refusal({ op }: Operation, [workflowId]: Partition): string {
   if (op === "create")
     return `Workflow ${show(workflowId)} exists already, and a workflow_id names one document. Change or delete that one, or choose another workflow_id; checkpoints are added with POST …/workflows/{workflow_id}/checkpoints.`;
-  return `Workflow ${show(workflowId)} is leased to a worker, and only the holder may change it. Send the change to the workflows API with its fencing token, or try again when the lease has ended.`;
+  return `Workflow ${show(workflowId)} is leased to a worker, and only the holder may change it. Send the change to the workflows API with its fencing token, or try again after the lease has expired.`;
 }

@@ -1,4 +1,4 @@
-/** Workflows: what runs, how far it has come, and from where it goes on. RFC 0006 has the items, the crash points and the leases. */
+/** Workflows: status, progress and recovery. RFC 0006 describes the items, the crash points and the leases. */
 import type {
   Checkpoint,
   CreateOptions,
@@ -49,7 +49,7 @@ interface FoundWorkflow {
   readonly document: JsonObject;
   readonly version: Version;
   readonly latest: LatestRecord | undefined;
-  /** The item that `latest` names, where it was read along. */
+  /** The item that `latest` names, if it was read too. */
   readonly known: Item | undefined;
 }
 
@@ -61,7 +61,7 @@ export class Workflows {
   readonly #writes: CheckpointWrites;
   readonly #creation: Creation;
   readonly #leases: Leases;
-  /** How many checkpoints were added to what `get` answered: two answers with the same document may differ in it. */
+  /** Number of checkpoints added to the result of `get`: two results with the same document may differ in it. */
   readonly #counts = new WeakMap<object, number>();
 
   constructor(deps: StateDependencies) {
@@ -79,7 +79,7 @@ export class Workflows {
     await this.#deps.items.openContainer(workflowStates.definition);
   }
 
-  /** Does what is due. */
+  /** Processes due work. */
   async process(entry: RegisteredWork): Promise<void> {
     await processWorkflow(this.#deps, this.#partitions, this.#changes, entry as RegisteredWork<"workflow">);
   }
@@ -114,7 +114,7 @@ export class Workflows {
     );
   }
 
-  /** What `get` answers, as JSON text that nobody needs to parse; undefined where it must be put together first. */
+  /** The result of `get` as JSON text, which avoids parsing; undefined if it must be composed first. */
   async getText(
     caller: Caller,
     workflowId: string,
@@ -123,7 +123,7 @@ export class Workflows {
     return raw === undefined ? undefined : { etag: raw.etag, json: storedText(raw) };
   }
 
-  /** Tells two answers of `get` apart: the document's own etag, and behind a dot how many checkpoints were added. */
+  /** Distinguishes two results of `get`: the document's etag, and after a dot the number of added checkpoints. */
   versionOf(workflow: Stored<Workflow>): string {
     const count = this.#counts.get(workflow);
     return count === undefined ? workflow._etag : `${workflow._etag}.${count}`;
@@ -154,9 +154,11 @@ export class Workflows {
     checkWorkflowId(workflowId);
     const { latest } = await this.#changes.run(scope, workflowId, options, () => ({ remove: true }));
     if (latest === undefined) return;
-    // It is deleted, whatever happens now: what is left is in the registry of work.
+    // It is deleted, whatever happens now: the work registry names the leftovers.
     await clean(this.#deps, scope, workflowId).catch((error: unknown) =>
-      this.#deps.log(`state: what workflow ${workflowId} of ${scope.tenant} left is removed later: ${String(error)}`),
+      this.#deps.log(
+        `state: the leftovers of workflow ${workflowId} of ${scope.tenant} are removed later: ${String(error)}`,
+      ),
     );
   }
 
@@ -310,7 +312,7 @@ export class Workflows {
     return { document: workflow.document, version: workflow, latest, known };
   }
 
-  /** The action is made after the caller is known: it may refuse its input. */
+  /** The action runs after the caller is validated: it may reject its input. */
   async #act(
     caller: Caller,
     workflowId: string,

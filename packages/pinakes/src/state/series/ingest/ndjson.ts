@@ -1,10 +1,10 @@
-/** NDJSON as it comes: lines numbered as in an editor, blank ones left out but counted. A line that is no JSON is an error of that line. */
+/** NDJSON input: lines numbered as in an editor, blank ones skipped but counted. A line that is not JSON is an error of that line. */
 import { PinakesError, invalid } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import { byteLines, decodeLine } from "../../../runtime/lines.ts";
 import { checkCount, type IncomingLine } from "./ingest.ts";
 
-/** A document that is too large is told as such by the store; this is only to stop lines without end. */
+/** The store reports a document that is too large; this only bounds endless lines. */
 export const lineBytesMax = 2 * limits.documentBytesMax;
 
 export async function readNdjson(chunks: AsyncIterable<Uint8Array>): Promise<readonly IncomingLine[]> {

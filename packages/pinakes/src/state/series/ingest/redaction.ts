@@ -1,4 +1,4 @@
-/** Rules that decide what of a tool's calls is kept. Applied before anything is stored or compared: what they remove never was here. */
+/** Redaction rules for tool calls. Applied before anything is stored or compared. */
 import type { RedactionRule } from "@pinakes/client";
 import { invalid, show } from "../../../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
@@ -46,14 +46,14 @@ export function redact(document: JsonObject, rule: RedactionRule | undefined): J
   return rule.sensitive ? withoutContent(kept) : whole(kept);
 }
 
-/** Messages of errors repeat what went in often enough. */
+/** Error messages often repeat the input. */
 function withoutContent(document: JsonObject): JsonObject {
   const error = document["error_details"];
   const error_details = isJsonObject(error) ? { ...error, error_message: masked, stack_trace: masked } : null;
   return { ...document, input_args: {}, output_result: null, error_details };
 }
 
-/** The parts that every invocation has are there, also when all of one was dropped or masked. */
+/** Required parts stay, even if all of one was dropped or masked. */
 function whole(document: JsonObject): JsonObject {
   const { input_args, output_result = null, error_details = null, security_context } = document;
   return {
@@ -70,7 +70,7 @@ function whole(document: JsonObject): JsonObject {
   };
 }
 
-/** A copy in which what the path names is changed; `*` stands for every element or property. Undefined removes (in a list: null). */
+/** A copy in which the values at the path are changed; `*` matches every element or property. Undefined removes (in a list: null). */
 function change(value: JsonValue, path: readonly string[], to: () => JsonValue | undefined): JsonValue {
   const [segment, ...rest] = path;
   if (segment === undefined) return value;

@@ -1,6 +1,6 @@
 /**
- * Writes the rows of one day in batches, each with the day's stamp. A row that is refused does not take its neighbours along: the
- * batch is written again without it. A row whose id is there is compared with what is stored, which makes repeating safe.
+ * Writes the rows of one day in batches, each with the day's stamp. A refused row does not fail its neighbours: the
+ * batch is retried without it. A row with an existing id is compared with the stored one, which makes retries idempotent.
  */
 import { PinakesError } from "../../../domain/errors.ts";
 import type { JsonObject } from "../../../domain/json.ts";
@@ -17,7 +17,7 @@ export interface Row extends PreparedRow {
   readonly line: number;
 }
 
-/** What else a series wants in a batch: the tool log its chain. Asked again when one of its operations fails. */
+/** Additional operations of a series, such as the chain of the tool log. Requested again if one of them fails. */
 export interface Companion {
   accompany(scope: Scope, date: string, rows: readonly Row[]): Promise<Accompanied>;
 }
@@ -27,7 +27,7 @@ export interface Accompanied {
   readonly operations: readonly Operation[];
   /** In the order of the rows. */
   readonly documents: readonly JsonObject[];
-  /** Rows that cannot be stored on this day; when there are any, it is asked again without them. */
+  /** Rows that cannot be stored on this day; if there are any, the batch is planned again without them. */
   readonly refused?: ReadonlyMap<Row, PinakesError>;
 }
 
@@ -46,7 +46,7 @@ const hoursPerBatchMax = limits.patchStepsMax;
 /** Room for the stamp and, in each row, for its link of the chain. */
 const reservedBytes = 16_384;
 const rowReservedBytes = 320;
-/** Others may take the same place in a chain, or make the same stamps, again and again. */
+/** Concurrent writers may contend for the same chain position or stamp repeatedly. */
 const attemptsMax = 100;
 
 /** Batches that keep every limit; a row that is too large by itself has one to itself and is refused there. */
@@ -104,7 +104,7 @@ export async function writeBatch(context: WriteContext, date: string, rows: read
   }
 }
 
-/** The rows that are still to be written. */
+/** The remaining rows. */
 async function afterFailure(
   context: WriteContext,
   date: string,
@@ -135,7 +135,7 @@ function own(error: PinakesError): PinakesError {
   return PinakesError.isInstance(error.cause) ? error.cause : error;
 }
 
-/** Ends the rows that are stored already: as duplicates, or as conflicts. */
+/** Reports rows that are already stored: as duplicates, or as conflicts. */
 export async function settleKnown(
   context: WriteContext,
   date: string,
@@ -163,6 +163,6 @@ export async function settleKnown(
 export function otherContent({ id, date }: Row): PinakesError {
   return new PinakesError(
     "CONFLICT",
-    `id: "${id}" is there on ${date} with other content. Rows are not changed by ingestion; send it under another id.`,
+    `id: "${id}" exists on ${date} with different content. Ingestion does not change rows; use another id.`,
   );
 }
