@@ -31,6 +31,7 @@ const features = [
   "catalogs",
   "governance",
   "ops",
+  "governance",
 ] as const;
 /** They work on the records of knowledge, so they import its folders, not only its index. */
 const companions = ["answers", "audit", "evaluation", "pipelines", "transfer"];

@@ -12,6 +12,7 @@ export * from "./contract/answers.ts";
 export * from "./contract/audit.ts";
 export * from "./contract/common.ts";
 export * from "./contract/containers.ts";
+export * from "./contract/governance.ts";
 export * from "./contract/graph.ts";
 export * from "./contract/identity.ts";
 export * from "./contract/knowledge.ts";

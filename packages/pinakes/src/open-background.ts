@@ -5,6 +5,7 @@ import type { SystemScope } from "./domain/scope.ts";
 import { Periodic } from "./runtime/periodic.ts";
 import { sweepExpired } from "./items/sweeper.ts";
 import type { OpenedKnowledge } from "./knowledge/index.ts";
+import type { Governance } from "./governance/index.ts";
 import type { Migrations } from "./migrations/index.ts";
 import type { OpenOptions } from "./open-options.ts";
 import type { ItemStore } from "./ports/item-store.ts";
@@ -33,6 +34,9 @@ const migrationWakeMs = 50;
 /** Maximum delay of a timeout or an expiry of agents' state. */
 const stateSweepMs = 5_000;
 
+/** Maximum delay until an archive whose record expired is removed. */
+const subjectExportSweepMs = 60_000;
+
 export interface BackgroundOptions {
   readonly items: ItemStore;
   readonly objects: ObjectStore;
@@ -41,6 +45,7 @@ export interface BackgroundOptions {
   readonly knowledge: OpenedKnowledge;
   readonly state: OpenedState;
   readonly migrations: Migrations;
+  readonly governance: Governance;
   /** The containers that were opened in this process: their expired items are purged. */
   readonly containers: ReadonlySet<string>;
   readonly sweepMs: number;
@@ -78,6 +83,18 @@ export function backgroundWork(parts: BackgroundOptions): Periodic[] {
     }),
     new Periodic({ name: "audit", everyMs: auditRoundMs, run: (signal) => knowledge.audit.round(signal), log }),
     migrationWork(parts.migrations, log),
+    new Periodic({
+      name: "erasure fences",
+      everyMs: parts.governance.seenMs,
+      run: () => parts.governance.erasures.seeFences(),
+      log,
+    }),
+    new Periodic({
+      name: "subject exports",
+      everyMs: subjectExportSweepMs,
+      run: async (signal) => void (await parts.governance.subjectExports.sweep(signal)),
+      log,
+    }),
     ...pipelineWork(knowledge, log),
     ...dropBoxWork(parts),
   ];

@@ -4,7 +4,8 @@ import type { ItemsLocation, ObjectsLocation, QueueLocation, StoresConfig } from
 import { PinakesError, invalid } from "./domain/errors.ts";
 import type { SystemScope } from "./domain/scope.ts";
 import { createItemStore } from "./items/create-item-store.ts";
-import { archiveOf, type DumpableEngine } from "./items/item-archive.ts";
+import { archiveOf } from "./items/item-archive.ts";
+import type { ItemEngine } from "./items/item-engine.ts";
 import { Periodic } from "./runtime/periodic.ts";
 import type { BucketSettings, EventQueueSettings, S3Bucket } from "./drivers/s3-source/index.ts";
 import type { AllowedBucket, Embedders, AllowedFolder, PipelineLocations } from "./knowledge/index.ts";
@@ -144,7 +145,7 @@ export async function openArchive(
   { items: location, database }: StoresConfig,
   { clock, objects, spillScope }: EngineContext,
 ): Promise<OpenedArchive> {
-  const opened = async (engine: DumpableEngine) => ({
+  const opened = async (engine: ItemEngine) => ({
     items: await createItemStore(engine, { clock }),
     archive: archiveOf(engine),
   });

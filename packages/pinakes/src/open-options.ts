@@ -44,6 +44,13 @@ export interface OpenOptions extends PipelineOptions {
   readonly quarantineDays?: number | undefined;
   /** Deletes that take longer than this cause a warning; 300 when absent. */
   readonly deletionLagSeconds?: number | undefined;
+  /**
+   * How late another process may see that a subject is being erased, in milliseconds; an erasure waits twice as long before it looks. 2,000
+   * when absent; 0 where this is the only process of its stores.
+   */
+  readonly erasureFenceMs?: number | undefined;
+  /** An archive of a subject's data continues in another part after this many bytes; 1 GiB when absent. */
+  readonly subjectExportPartBytes?: number | undefined;
   /** Prefix of the lifecycle's queue names, if several deployments share them. */
   readonly topicPrefix?: string | undefined;
   /** The key of the workspace `default`'s admin, which may create keys for any workspace. */

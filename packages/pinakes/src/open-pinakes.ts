@@ -6,7 +6,7 @@ import type { Caller, CallerInput } from "./domain/caller.ts";
 import type { WorkspaceKeys } from "./encryption/index.ts";
 import { PinakesError } from "./domain/errors.ts";
 import type { Slots } from "./domain/query-slots.ts";
-import type { AuditLog } from "./governance/index.ts";
+import type { AuditLog, Governance } from "./governance/index.ts";
 import type { Identity } from "./identity/index.ts";
 import { withSessions } from "./items/noted-sessions.ts";
 import type { Periodic } from "./runtime/periodic.ts";
@@ -51,6 +51,8 @@ export interface Pinakes {
   readonly audit: AuditLog;
   /** Imports data of other programs and layouts into a workspace, verified to be equal: docs/migrations.md. */
   readonly migrations: Migrations;
+  /** Erasures with their receipts, and legal holds. */
+  readonly governance: Governance;
   /** Which catalog each session has selected. */
   readonly catalogSelections: CatalogSelections;
   /** The data keys of encrypted objects; undefined if objects are stored as they are. */
@@ -89,6 +91,7 @@ const readyMsMax = 2_000;
 
 /** What is built on the stores: identity and features. */
 export interface Features {
+  readonly governance: Governance;
   readonly migrations: Migrations;
   readonly knowledge: OpenedKnowledge;
   readonly state: OpenedState;
@@ -125,6 +128,7 @@ export class OpenPinakes implements Pinakes {
   readonly places: Slots;
   readonly state: State;
   readonly identity: Identity;
+  readonly governance: Governance;
   readonly audit: AuditLog;
   readonly migrations: Migrations;
   readonly catalogSelections: CatalogSelections;
@@ -148,6 +152,7 @@ export class OpenPinakes implements Pinakes {
     this.identity = parts.features.identity;
     this.audit = parts.features.audit;
     this.migrations = parts.features.migrations;
+    this.governance = parts.features.governance;
     this.catalogSelections = parts.features.catalogSelections;
     this.deletionLagSecondsMax = parts.deletionLagSecondsMax;
     this.alarms = alarmsOf(this);

@@ -7,13 +7,22 @@ import { makeCaller } from "./domain/caller.ts";
 import type { Log } from "./domain/log.ts";
 import { invalid } from "./domain/errors.ts";
 import { systemScope, type Scope } from "./domain/scope.ts";
-import { keysTenant } from "./encryption/index.ts";
+import { keysTenant, type WorkspaceKeys } from "./encryption/index.ts";
 import { timeOrderedId } from "./runtime/time-ordered-id.ts";
-import { AuditLog, auditSeeds } from "./governance/index.ts";
+import {
+  AuditLog,
+  auditSeeds,
+  erasureReason,
+  Fences,
+  fencedItems,
+  governanceLimits,
+  openGovernance,
+  type Governance,
+} from "./governance/index.ts";
 import { openIdentity, workspaceIds } from "./identity/index.ts";
 import { recordingContainers } from "./items/sweeper.ts";
 import { WriteOutcomes, WriteProbe } from "./items/write-probe.ts";
-import { openKnowledge, openSlots, quotaDefaults, walkWorkspaces } from "./knowledge/index.ts";
+import { openKnowledge, openSlots, quotaDefaults, SubjectObjects, walkWorkspaces } from "./knowledge/index.ts";
 import { Migrations, moveStores, type MoveReport, type MovingStores } from "./migrations/index.ts";
 import { backgroundWork } from "./open-background.ts";
 import {
@@ -74,7 +83,8 @@ export async function openStores(
   const { items: store, background: own } = await openItems(config, { clock, log, objects, spillScope });
   const containers = new Set<string>();
   const outcomes = new WriteOutcomes();
-  const items = undo.use(recordingContainers(store, containers, outcomes));
+  const fences = new Fences();
+  const items = undo.use(fencedItems(recordingContainers(store, containers, outcomes), fences));
   await items.openContainer(probe);
   const tripleScope = () => systemScope("triples: keeps the quads of all tenants as items", logScope);
   const triples = undo.use(await openTriples(config, { items, scope: tripleScope }));
@@ -94,9 +104,11 @@ export async function openStores(
     ...options.vectors,
   });
   undo.defer(() => vectors.close());
+  const forFeatures = { items, objects, queue, vectors: vectors.vectors, triples, clock, log, fences, keys };
+  const folder = config.items.engine === "memory" ? undefined : config.data;
   const features = await openFeatures(
-    { items, objects, queue, vectors: vectors.vectors, triples, clock, log, database: config.database },
-    { ...options, storeId: binding.storeId, folder: config.items.engine === "memory" ? undefined : config.data },
+    { ...forFeatures, database: config.database },
+    { ...options, storeId: binding.storeId, folder },
   );
   undo.defer(() => features.close());
   const scopes = {
@@ -222,6 +234,8 @@ interface FeatureStores {
   readonly clock: Clock;
   readonly log: Log;
   readonly database: string;
+  readonly fences: Fences;
+  readonly keys: WorkspaceKeys | undefined;
 }
 
 interface FeatureOptions extends OpenOptions {
@@ -244,15 +258,7 @@ async function openFeatures(stores: FeatureStores, options: FeatureOptions): Pro
   const identity = undo.use(
     await openIdentity({ items, clock, log, system, rootToken: options.rootToken, oidc: options.oidc }),
   );
-  const audit = await AuditLog.open({
-    items,
-    clock,
-    log,
-    system: systemScope("audit log: entries of all workspaces", logScope),
-    mode: options.audit ?? "changes",
-    storeId: options.storeId ?? `memory-${timeOrderedId(clock.now())}`,
-    seeds: () => auditSeeds(options.folder, options.auditKey),
-  });
+  const audit = await auditOf(stores, options);
   undo.defer(() => audit.close());
   const auditSystem = systemScope("audit: looks for tenants among the objects", logScope);
   const pipelines = await openPipelinePlaces(options);
@@ -296,7 +302,53 @@ async function openFeatures(stores: FeatureStores, options: FeatureOptions): Pro
     owner: `${hostname()}.${process.pid}`,
     sources: options.migrationSources ?? [],
   }).open();
+  const governance = await governanceOf(stores, options, { knowledge, state, identity, audit });
   const catalogSelections = await openSelections(items, { clock });
   const opened = undo.move();
-  return { knowledge, state, identity, audit, migrations, catalogSelections, close: () => opened.disposeAsync() };
+  const features = { knowledge, state, identity, audit, migrations, governance, catalogSelections };
+  return { ...features, close: () => opened.disposeAsync() };
+}
+
+function auditOf({ items, clock, log }: FeatureStores, options: FeatureOptions): Promise<AuditLog> {
+  const { logScope = log, audit: mode = "changes", storeId = `memory-${timeOrderedId(clock.now())}` } = options;
+  return AuditLog.open({
+    items,
+    clock,
+    log,
+    system: systemScope("audit log: entries of all workspaces", logScope),
+    mode,
+    storeId,
+    seeds: () => auditSeeds(options.folder, options.auditKey),
+  });
+}
+
+async function governanceOf(
+  stores: FeatureStores,
+  {
+    logScope = stores.log,
+    erasureFenceMs = governanceLimits.fenceMsDefault,
+    subjectExportPartBytes,
+    storeId,
+  }: FeatureOptions,
+  { knowledge, state, identity, audit }: Pick<Features, "knowledge" | "state" | "identity" | "audit">,
+): Promise<Governance> {
+  const system = systemScope(erasureReason, logScope);
+  return openGovernance({
+    ...stores,
+    system,
+    newId: () => timeOrderedId(stores.clock.now()),
+    jobs: knowledge.jobs,
+    subjectObjects: new SubjectObjects(stores),
+    partBytesMax: subjectExportPartBytes,
+    knowledge: knowledge.erasure,
+    state: state.erasure,
+    fenceMs: erasureFenceMs,
+    forgetCredentials: (ids) => identity.forget(ids),
+    destroyKeys: async (workspace) => void (await stores.keys?.destroy(workspace)),
+    issuer: async () => storeId ?? "memory",
+    forgetInLog: async (workspace, { type: kind, id }) => {
+      if (kind === "user" || kind === "agent" || kind === "session")
+        await audit.forgetSubject(system.forTenant(workspace), { kind, id });
+    },
+  });
 }

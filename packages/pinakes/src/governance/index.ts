@@ -1,2 +1,8 @@
 /** Who may see what, who did what, and what is gone. */
 export * from "./audit-log/index.ts";
+export { erasureReason, Fences, fencedItems } from "./erasure/fences.ts";
+export { stores as erasureStores } from "./erasure/stores.ts";
+export { Governance, openGovernance } from "./governance.ts";
+export { governanceLimits } from "./limits.ts";
+export { checkReceipt } from "./receipts/jws.ts";
+export { verifyReceipts } from "./receipts/verify-chain.ts";

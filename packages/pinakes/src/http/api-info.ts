@@ -39,6 +39,7 @@ const tags: NonNullable<ApiInfo["tags"]> = [
     name: "trustgraph",
     description: "Collections, documents, triples and embeddings for clients of TrustGraph, at `/api/v1`.",
   },
+  { name: "governance", description: "Erasures with signed receipts, and legal holds." },
   { name: "audit", description: "Who did what, in a log that proves itself." },
   { name: "operation", description: "Queues, consistency checks and figures for operators." },
   { name: "system", description: "Health, readiness and information about the server." },

@@ -31,6 +31,7 @@ function withReady(ready: Pinakes["ready"]): Pinakes {
     identity: pinakes.identity,
     audit: pinakes.audit,
     migrations: pinakes.migrations,
+    governance: pinakes.governance,
     catalogSelections: pinakes.catalogSelections,
     keys: pinakes.keys,
     as: (who) => pinakes.as(who),

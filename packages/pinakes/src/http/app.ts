@@ -44,6 +44,8 @@ import {
 } from "./facades/trustgraph/index.ts";
 import { mountCosmos } from "./facades/cosmos/mount.ts";
 import { errorBody, openAiPrefix, openAiRoutes } from "./facades/openai/routes.ts";
+import { governanceRoutes } from "./api/governance.ts";
+import { subjectExportRoutes } from "./api/subject-exports.ts";
 import { memoryRoutes } from "./api/memories.ts";
 import { metricRoutes } from "./api/metrics.ts";
 import { migrationRoutes } from "./api/migrations.ts";
@@ -184,6 +186,8 @@ export function allRoutes(pinakes: Pinakes, gateway = new Gateway(pinakes)): rea
     ...operationRoutes(knowledge),
     ...fsckRoutes(knowledge),
     ...quarantineRoutes(knowledge),
+    ...governanceRoutes(pinakes.governance),
+    ...subjectExportRoutes(pinakes.governance),
     ...queueAndFigureRoutes(pinakes),
     ...alarmRoutes(pinakes),
     ...auditRoutes(pinakes.audit),

@@ -159,9 +159,14 @@ export class KeyRing implements Keys {
       // Somebody else revoked it in between: it is gone, as was asked.
       if (!hasCode(error, "NOT_FOUND")) throw error;
     } finally {
-      this.#cache.forget(keyId);
-      this.#accounts.gone(keyId);
+      this.forget(keyId);
     }
+  }
+
+  /** After the record was deleted. */
+  forget(keyId: string): void {
+    this.#cache.forget(keyId);
+    this.#accounts.gone(keyId);
   }
 
   /** Whose account key fits a signature. `keyId`: only that one. */

@@ -60,6 +60,8 @@ export interface Identity {
   readonly keys: Keys;
   readonly sessions: Sessions;
   readonly workspaces: Workspaces;
+  /** Keys and sessions that were deleted past this layer, by an erasure: they end in this process at once. */
+  forget(ids: readonly string[]): void;
   /** Waits for what is still being noted. Close it before the item store. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -132,6 +134,12 @@ export async function openIdentity({
     keys,
     sessions,
     workspaces,
+    forget: (ids: readonly string[]) => {
+      for (const id of ids) {
+        keys.forget(id);
+        sessions.forget(id);
+      }
+    },
     close,
     [Symbol.asyncDispose]: close,
   });

@@ -95,6 +95,11 @@ export class SessionBook implements Sessions {
     }
   }
 
+  /** After the record was deleted. */
+  forget(id: string): void {
+    this.#cache.forget(id);
+  }
+
   /** Whose session this is. `csrf` is looked at when the method is not safe. */
   async authenticate(
     cookie: string,

@@ -12,6 +12,7 @@ import { setImmediate } from "node:timers/promises";
 import { systemClock, type Clock } from "../ports/clock.ts";
 import type * as port from "../ports/item-store.ts";
 import { changesPage } from "./changes-page.ts";
+import { EngineErasure } from "./engine-erasure.ts";
 import { normaliseDefinition, type CompiledContainer } from "./compiled-container.ts";
 import { checkId, idKeyOf } from "./id-key.ts";
 import type { ItemEngine, StoredItem, StoredKey } from "./item-engine.ts";
@@ -36,6 +37,7 @@ const removeConcurrency = 16;
 
 class EngineItemStore implements port.ItemStore {
   readonly capabilities: port.ItemStoreCapabilities;
+  readonly erasure: EngineErasure;
   readonly #engine: ItemEngine;
   readonly #tokens: Tokens;
   readonly #clock: Clock;
@@ -48,6 +50,12 @@ class EngineItemStore implements port.ItemStore {
     this.#tokens = tokens;
     this.#clock = clock;
     this.#operations = new Operations(engine.capabilities.batchOperationsMax);
+    this.erasure = new EngineErasure({
+      engine,
+      clock,
+      requireOpen: () => this.#requireOpen(),
+      remove: (container, tenant, keys) => this.#removeRows(container, "remove", tenant, keys),
+    });
   }
 
   async openContainer(definition: port.ContainerDefinition, options?: port.OpenContainerOptions): Promise<void> {
@@ -227,6 +235,7 @@ class EngineItemStore implements port.ItemStore {
     if (target.feed) await this.#trimFeed(target, now - limits.feedRetentionMs);
     if (target.ttl === null) return { purged: 0, backlog: 0 };
     const keys = await this.#engine.expired(target, now, limit);
+    await this.erasure.keepExpired(target, keys);
     await this.#removeRows(target, "purge", undefined, keys);
     const backlog = keys.length < limit ? 0 : (await this.#engine.expired(target, now, limits.purgeItemsMax)).length;
     return { purged: keys.length, backlog };

@@ -9,20 +9,10 @@ import { normaliseDefinition, type NormalDefinition } from "./compiled-container
 import type { ItemEngine, StoredItem } from "./item-engine.ts";
 import { prepareDocument } from "./prepare.ts";
 
-/** What an engine adds to be movable. Rows come with their full pk; a cursor is a position in the engine's own order. */
-export interface DumpableEngine extends ItemEngine {
-  definitions(): Promise<readonly NormalDefinition[]>;
-  dump(
-    container: string,
-    cursor: string | undefined,
-    limit: number,
-  ): Promise<{ readonly rows: readonly StoredItem[]; readonly cursor?: string | undefined }>;
-}
-
 const rowsPerPage = 500;
 const commitsAtOnce = 64;
 
-export function archiveOf(engine: DumpableEngine): ItemArchive {
+export function archiveOf(engine: ItemEngine): ItemArchive {
   return {
     containers: async () => (await engine.definitions()).map(asDeclared).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     dump: async (container, { now, cursor, limit = rowsPerPage }) => {

@@ -13,6 +13,7 @@ import { PinakesError, type ErrorCode } from "../domain/errors.ts";
 import type { CompiledContainer, NormalDefinition } from "./compiled-container.ts";
 import type { Prefilter } from "../domain/prefilter.ts";
 import type { CommitRequest } from "./plan-batch.ts";
+import type { ScrubReport } from "../ports/item-erasure.ts";
 import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../ports/item-store.ts";
 
 export interface ItemEngine {
@@ -41,6 +42,22 @@ export interface ItemEngine {
    * Removes up to `limit` feed entries made before `before`. A feed position older than the oldest entry is rejected, never silently moved.
    */
   trimFeed(container: CompiledContainer, before: number, limit: number): Promise<number>;
+  /** Of every container, opened or not. */
+  definitions(): Promise<readonly NormalDefinition[]>;
+  /**
+   * Rows in the engine's own order, expired ones too, with their full pk: of all tenants, or of one. A page may be empty and still have a
+   * cursor, which is a position in that order.
+   */
+  dump(
+    container: string,
+    cursor: string | undefined,
+    limit: number,
+    tenant?: string,
+  ): Promise<{ readonly rows: readonly StoredItem[]; readonly cursor?: string | undefined }>;
+  /** Removes the feed's entries of these items; positions of readers stay valid. Returns how many it removed. */
+  forgetFeed(container: CompiledContainer, tenant: string, keys: readonly StoredKey[]): Promise<number>;
+  /** Rewrites the engine's files without what was deleted. */
+  scrub(): Promise<ScrubReport>;
   /** Where index reads are eventual: resolves once the index shows these writes, fails with UNAVAILABLE on timeout. */
   awaitIndex?(container: CompiledContainer, index: string, keys: readonly StoredKey[]): Promise<void>;
   close(): Promise<void>;
@@ -68,6 +85,13 @@ export function definitionChanged(container: string): PinakesError {
     "UNAVAILABLE",
     `Container "${container}" has just been changed by another process. Repeat the call.`,
   );
+}
+
+/** The texts between which all `pk` of a tenant are: lower ≤ pk < upper. */
+export function tenantRange(tenant: string): readonly [string, string] {
+  const start = JSON.stringify([tenant]).slice(0, -1);
+  // "-" is the character after ",", which follows the tenant in every pk.
+  return [`${start},`, `${start}-`];
 }
 
 export interface StoredKey {

@@ -53,6 +53,7 @@ async function sweepContainer(
 export function recordingContainers(store: ItemStore, opened: Set<string>, outcomes: WriteOutcomes): ItemStore {
   return {
     capabilities: store.capabilities,
+    erasure: store.erasure,
     async openContainer(definition, options) {
       await store.openContainer(definition, options);
       opened.add(definition.name);

@@ -8,6 +8,7 @@ import type { KnowledgeDependencies } from "./dependencies.ts";
 import { Activity, activityContainer } from "./activity.ts";
 import { auditContainer, AuditRounds, type AuditFigures, type RoundsOptions } from "../audit/index.ts";
 import { grantsContainer } from "./records/grants-container.ts";
+import { KnowledgeErasure } from "./erasure/knowledge-erasure.ts";
 import { lateWrites } from "./records/late-writes.ts";
 import { DocumentIngester } from "./ingest/ingest-document.ts";
 import { IngestQueue } from "./documents/ingest-queue.ts";
@@ -59,6 +60,9 @@ export interface OpenedKnowledge {
   readonly lifecycle: Lifecycle;
   /** Ingests documents from the queue until the signal; `looked` is called after every poll, with the number of messages that moved on. */
   work(signal: AbortSignal, looked?: (found: number) => void): Promise<void>;
+  /** What erasures do to collections and documents, and where they run as jobs. */
+  readonly erasure: KnowledgeErasure;
+  readonly jobs: Jobs;
   /** One round of the watchdog over all unfinished work. */
   sweep(signal: AbortSignal): Promise<void>;
   /** The background audit: one bounded round, and its findings. */
@@ -112,21 +116,18 @@ export async function openKnowledge({
     responses: await Responses.open(deps.items),
     libraryRecords: await libraryContainer.open(deps.items),
   });
-  const knowledge = new Knowledge(services);
-  const worker = new IngestWorker(deps, queue, new DocumentIngester(deps, catalog), {
-    owner,
-    slots: ingestPlaces,
-    yieldMs,
-    activity,
-  });
+  const ingester = new DocumentIngester(deps, catalog);
+  const worker = new IngestWorker(deps, queue, ingester, { owner, slots: ingestPlaces, yieldMs, activity });
   const sweep = new Sweep({ ...services, watchdog: new Watchdog(deps, queue, registry) });
 
   return {
-    knowledge,
+    knowledge: new Knowledge(services),
     intake: services.migrationTarget,
     dropBoxPlace: (scope, collection) => dropBoxPlace(services, scope, collection),
     pipelines,
     lifecycle,
+    jobs,
+    erasure: new KnowledgeErasure(services),
     audit: new AuditRounds(services, {
       ...deps,
       owner,

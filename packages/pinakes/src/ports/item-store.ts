@@ -34,9 +34,12 @@ import type { JsonObject, JsonScalar } from "../domain/json.ts";
 import type { PatchStep } from "../domain/patch.ts";
 import type { Prefilter } from "../domain/prefilter.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
+import type { ItemErasure } from "./item-erasure.ts";
 
 export interface ItemStore {
   readonly capabilities: ItemStoreCapabilities;
+  /** For erasures alone (item-erasure.ts). */
+  readonly erasure: ItemErasure;
 
   /** Declares a container: creates it, or changes its indexes and ttl online. Idempotent. */
   openContainer(definition: ContainerDefinition, options?: OpenContainerOptions): Promise<void>;

@@ -27,7 +27,8 @@
  * reads of other spaces continue meanwhile.
  */
 import type { Quad, TermText } from "../domain/rdf.ts";
-import type { Scope } from "../domain/scope.ts";
+import type { Scope, SystemScope } from "../domain/scope.ts";
+import type { ScrubReport } from "./item-erasure.ts";
 
 export interface TripleStore {
   readonly capabilities: TripleStoreCapabilities;
@@ -87,6 +88,8 @@ export interface TripleStore {
     options?: { readonly limit?: number },
   ): Promise<{ readonly deleted: number; readonly done: boolean }>;
 
+  /** Rewrites the engine's files without what was removed, as `ItemErasure.scrub` does. */
+  scrub(scope: SystemScope): Promise<ScrubReport>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

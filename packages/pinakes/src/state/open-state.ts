@@ -8,6 +8,7 @@ import { Containers } from "./containers/containers.ts";
 import { Databases } from "./databases/databases.ts";
 import { Memories } from "./memories/memories.ts";
 import { stateTenant, stateWorkContainer, type StateDependencies, type StateWorkKind } from "./dependencies.ts";
+import { StateErasure } from "./erasure/state-erasure.ts";
 import { Metrics } from "./series/metrics.ts";
 import { toolInvocations } from "./series/tool-document.ts";
 import { ToolLog } from "./series/tool-log.ts";
@@ -21,6 +22,8 @@ import { Workflows } from "./workflows/workflows.ts";
 
 export interface OpenedState {
   readonly state: State;
+  /** What erasures do to agents' state. */
+  readonly erasure: StateErasure;
   /** Processes due work of all tenants. */
   sweep(signal: AbortSignal): Promise<void>;
 }
@@ -55,7 +58,7 @@ export async function openState(options: OpenStateOptions): Promise<OpenedState>
   };
   for (const feature of Object.values(features)) await feature.open();
   const state = new State(features);
-  return { state, sweep: (signal) => sweep(deps, state, signal) };
+  return { state, erasure: new StateErasure(deps), sweep: (signal) => sweep(deps, state, signal) };
 }
 
 /** Sequentially; failed work stays in the registry, is reported, and retried. */

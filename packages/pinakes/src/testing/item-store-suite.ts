@@ -6,6 +6,7 @@
  */
 import { describe } from "vitest";
 import { batches } from "./item-store/batches.ts";
+import { erasure } from "./item-store/erasure.ts";
 import { evolution } from "./item-store/evolution.ts";
 import { expiry } from "./item-store/expiry.ts";
 import { feeds } from "./item-store/feeds.ts";
@@ -34,6 +35,7 @@ export function itemStoreSuite(harness: ItemStoreHarness, options: { readonly sk
     describe("sessions", () => sessions(fixture));
     describe("tenancy", () => tenancy(fixture));
     describe("inputs", () => inputs(fixture));
+    describe("erasure", () => erasure(fixture));
     describe("evolution", () => evolution(fixture));
     describe("histories", () => histories(fixture));
   });

@@ -1,7 +1,8 @@
 /** A `TripleStore` over any `TripleEngine`: scope, validation, canonical terms, cursors and steps, the same on every engine. */
 import { invalid, PinakesError, show } from "../domain/errors.ts";
 import type { Quad, TermText } from "../domain/rdf.ts";
-import { requireScope, type Scope } from "../domain/scope.ts";
+import { requireScope, requireSystemScope, type Scope, type SystemScope } from "../domain/scope.ts";
+import type { ScrubReport } from "../ports/item-erasure.ts";
 import type * as port from "../ports/triple-store.ts";
 import { patternShape } from "./match-order.ts";
 import { checkSource, prepareChange } from "./prepare-change.ts";
@@ -166,6 +167,11 @@ class EngineTripleStore implements port.TripleStore {
       key,
       checkBound("limit", options.limit, tripleLimits.purgeRowsMax, tripleLimits.purgeRowsDefault),
     );
+  }
+
+  async scrub(scope: SystemScope): Promise<ScrubReport> {
+    requireSystemScope(scope);
+    return this.#engine.scrub();
   }
 
   async close(): Promise<void> {

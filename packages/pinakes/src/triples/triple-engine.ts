@@ -7,6 +7,7 @@
  * Reads of a space that was never opened find nothing; of a fenced or purged one they throw. Only `usage` and `spaces` work on any.
  */
 import type { Quad, TermText } from "../domain/rdf.ts";
+import type { ScrubReport } from "../ports/item-erasure.ts";
 import type {
   QuadChanges,
   QuadPattern,
@@ -59,6 +60,7 @@ export interface TripleEngine {
   /** Marks the space as purged, whatever its status, and removes up to `limit` quads, supports and terms. */
   purge(space: SpaceKey, limit: number): Promise<{ readonly deleted: number; readonly done: boolean }>;
 
+  scrub(): Promise<ScrubReport>;
   close(): Promise<void>;
 }
 

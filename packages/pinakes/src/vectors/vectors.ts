@@ -17,6 +17,7 @@ import {
   type Remains,
 } from "./maintenance/remove.ts";
 import { repairFromBucket, type RepairResult } from "./maintenance/repair.ts";
+import { leftoversOf, scrubCollection, type Leftovers, type ScrubResult } from "./maintenance/scrub.ts";
 import { restoreVersion, type RestoreResult } from "./maintenance/restore.ts";
 import type { CompactionResult, Compactor } from "./compact/compactor.ts";
 import { vectorLimits } from "./limits.ts";
@@ -180,11 +181,35 @@ export class Vectors {
     options: { all?: boolean; signal?: AbortSignal } = {},
   ): Promise<CompactionResult> {
     const { signal } = options;
-    return this.#pieces.compactor.run(this.#site(scope, collection), { mergeAll: options.all ?? false, signal });
+    return this.#pieces.compactor.run(this.#site(scope, collection), {
+      merge: options.all === true ? "all" : "worthwhile",
+      signal,
+    });
   }
 
   async collect(scope: Scope, collection: string, options: { dryRun?: boolean } = {}): Promise<CollectResult> {
     return collectGarbage(this.#site(scope, collection), options);
+  }
+
+  /**
+   * Rewrites every file with rows that were deleted or replaced, and removes all earlier versions and applied deltas: nothing of those rows is
+   * left, and only the newest version can be read. "busy" while another process compacts: repeat it.
+   */
+  async scrub(
+    scope: Scope,
+    collection: string,
+    options: { signal?: AbortSignal | undefined } = {},
+  ): Promise<ScrubResult> {
+    const site = this.#site(scope, collection);
+    const result = await scrubCollection(site, this.#pieces.compactor, options.signal);
+    this.#pieces.reader.forget(site);
+    await this.#pieces.cache.forget(site);
+    return result;
+  }
+
+  /** What a scrub would still remove: rows that do not count, earlier versions, applied deltas, and deltas that cannot be read. */
+  async leftovers(scope: Scope, collection: string): Promise<Leftovers> {
+    return leftoversOf(this.#site(scope, collection));
   }
 
   async fsck(scope: Scope, collection: string, options: { deep?: boolean } = {}): Promise<FsckReport> {

@@ -3,6 +3,7 @@
  * serialisable in commit.ts; why index reads are never wrong, only late, in scan.ts.
  */
 import type { CompiledContainer, NormalDefinition } from "../../items/compiled-container.ts";
+import { asRawItem, tenantRange } from "../../items/item-engine.ts";
 import type {
   CommitOutcome,
   FeedPage,
@@ -17,6 +18,7 @@ import type {
 } from "../../items/item-engine.ts";
 import type { CommitRequest } from "../../items/plan-batch.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { ScrubReport } from "../../ports/item-erasure.ts";
 import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../../ports/item-store.ts";
 import { IndexBuilder } from "./build.ts";
 import { keyText, type Attributes, type Dynamo } from "./client.ts";
@@ -29,12 +31,12 @@ import { readFeed } from "./feed.ts";
 import { requireReady } from "./index-state.ts";
 import { awaitIndex } from "./index-wait.ts";
 import { readSigningKey } from "./meta-values.ts";
-import { rowKey } from "./rows.ts";
+import { forgetFeed } from "./feed-forget.ts";
+import { rowKey, storedKeyOf } from "./rows.ts";
 import { Scanner } from "./scan.ts";
 import { closing, createMetaTable, metaTable } from "./schema.ts";
 import { Documents, type SpillOptions, type SweepResult } from "./spill.ts";
 import { idle, mapLimited } from "./waiting.ts";
-import { asRawItem } from "../../items/item-engine.ts";
 
 export interface DynamoEngineOptions {
   readonly dynamo: Dynamo;
@@ -105,19 +107,24 @@ export class DynamoItemEngine implements ItemEngine {
     return this.#definitions.all();
   }
 
-  /** Of all tenants, in the service's own order. */
+  /** In the service's own order. */
   async dump(
     container: string,
     cursor: string | undefined,
     limit: number,
+    tenant?: string,
   ): Promise<{ rows: readonly StoredItem[]; cursor?: string | undefined }> {
     const table = this.#definitions.tableOf(container);
     const start = cursor === undefined ? {} : { ExclusiveStartKey: JSON.parse(cursor) as Attributes };
     const page = await this.#dynamo.repeat(`read all of ${table}`, (api) =>
       api.scan({ TableName: table, Limit: limit, ConsistentRead: true, ...start }),
     );
+    const ofTenant = tenant === undefined ? "" : tenantRange(tenant)[0];
     const items = (page.Items ?? []).filter(
-      (item) => item["sk"]?.S?.startsWith("i") === true && /^[ph]/.test(item["pk"]?.S ?? ""),
+      (item) =>
+        item["sk"]?.S?.startsWith("i") === true &&
+        /^[ph]/.test(item["pk"]?.S ?? "") &&
+        storedKeyOf(item).pk.startsWith(ofTenant),
     );
     const loaded = await mapLimited(
       items,
@@ -126,6 +133,15 @@ export class DynamoItemEngine implements ItemEngine {
     );
     const next = page.LastEvaluatedKey === undefined ? undefined : JSON.stringify(page.LastEvaluatedKey);
     return { rows: loaded.flatMap((stored) => (stored === undefined ? [] : [stored])), cursor: next };
+  }
+
+  async forgetFeed({ name }: CompiledContainer, tenant: string, keys: readonly StoredKey[]): Promise<number> {
+    return forgetFeed(this.#dynamo, this.#definitions.tableOf(name), tenant, keys);
+  }
+
+  /** Nobody but the service sees its files; backups of tables are the operator's. */
+  async scrub(): Promise<ScrubReport> {
+    return { outcome: "managed", bytes: null };
   }
 
   async openContainer(

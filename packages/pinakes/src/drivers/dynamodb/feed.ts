@@ -37,7 +37,7 @@ interface Entry {
 }
 
 /** What a commit's entry contains: the partition once, and kind, id, etag, time and expiry of each change. */
-interface EntryBody {
+export interface EntryBody {
   readonly pk: string;
   readonly c: readonly (readonly ["p" | "d", string, string, number, 0 | 1])[];
 }

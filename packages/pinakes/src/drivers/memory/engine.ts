@@ -29,6 +29,7 @@ import {
 import { planBatch, touchedIds, type CommitRequest, type PlannedWrite } from "../../items/plan-batch.ts";
 import { prepareDocument, type IndexKey, type PreparedDocument } from "../../items/prepare.ts";
 import { settleClaims, uniqueClaims } from "../../items/unique-keys.ts";
+import type { ScrubReport } from "../../ports/item-erasure.ts";
 import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../../ports/item-store.ts";
 import { asRawItem } from "../../items/item-engine.ts";
 
@@ -57,6 +58,44 @@ export class MemoryItemEngine implements ItemEngine {
 
   async signingKey(): Promise<Uint8Array> {
     return this.#key;
+  }
+
+  async definitions(): Promise<readonly NormalDefinition[]> {
+    return [...this.#containers.values()].map(({ compiled }) => compiled.definition);
+  }
+
+  async dump(
+    container: string,
+    cursor: string | undefined,
+    limit: number,
+    tenant?: string,
+  ): Promise<{ rows: readonly StoredItem[]; cursor?: string | undefined }> {
+    const place = ({ pk, idKey }: StoredKey): string => `${pk}\0${idKey}`;
+    const rows = [...(this.#containers.get(container)?.partitions.values() ?? [])]
+      .flatMap((partition) => [...partition.values()])
+      .filter(({ pk }) => tenant === undefined || (JSON.parse(pk) as [string])[0] === tenant)
+      .toSorted((a, b) => compareUtf8(place(a), place(b)))
+      .filter((row) => cursor === undefined || compareUtf8(place(row), cursor) > 0)
+      .slice(0, limit);
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    return { rows, cursor: last === undefined ? undefined : place(last) };
+  }
+
+  /** Positions count entries: what is forgotten leaves an entry that names nothing, for no tenant. */
+  async forgetFeed(container: CompiledContainer, tenant: string, keys: readonly StoredKey[]): Promise<number> {
+    const { feed } = this.#of(container);
+    const wanted = new Set(keys.map(({ pk, idKey }) => JSON.stringify([pk, idKey])));
+    let forgotten = 0;
+    for (const [i, { pk, idKey, at }] of feed.entries()) {
+      if ((JSON.parse(pk) as [string])[0] !== tenant || !wanted.has(JSON.stringify([pk, idKey]))) continue;
+      feed[i] = { kind: "delete", pk: "[null]", idKey: "", id: "", etag: "", at, expired: false };
+      forgotten += 1;
+    }
+    return forgotten;
+  }
+
+  async scrub(): Promise<ScrubReport> {
+    return { outcome: "rewritten", bytes: 0 };
   }
 
   async openContainer(definition: NormalDefinition, options: OpenContainerOptions): Promise<void> {

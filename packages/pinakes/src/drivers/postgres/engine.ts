@@ -18,6 +18,7 @@ import {
 } from "../../items/item-engine.ts";
 import type { CommitRequest } from "../../items/plan-batch.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { ScrubReport } from "../../ports/item-erasure.ts";
 import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../../ports/item-store.ts";
 import { IndexBuilder } from "./build.ts";
 import { Catalog, progressOf, type Loaded } from "./catalog.ts";
@@ -25,6 +26,7 @@ import { CommitGroups } from "./commit-groups.ts";
 import { commitAlone, commitGroup } from "./commit.ts";
 import { Database } from "./connection.ts";
 import { defineContainer } from "./define.ts";
+import { dump, forgetFeed, scrubTables } from "./erasure.ts";
 import { isOutdated } from "./errors.ts";
 import { changes, trimFeed } from "./feed.ts";
 import { Names } from "./names.ts";
@@ -84,21 +86,23 @@ export class PostgresItemEngine implements ItemEngine {
     return rows.map(([definition]) => JSON.parse(definition) as NormalDefinition);
   }
 
-  /** Of all tenants, in the order of their keys. */
+  /** In the order of their keys. */
   async dump(
     container: string,
     cursor: string | undefined,
     limit: number,
+    tenant?: string,
   ): Promise<{ rows: readonly StoredItem[]; cursor?: string | undefined }> {
-    const after = cursor === undefined ? ["", ""] : (JSON.parse(cursor) as [string, string]);
-    const sql = `SELECT pk, id, etag, modified_at, ttl, doc FROM ${this.#names.table(container)} WHERE (pk, id) > ($1, $2) ORDER BY pk, id LIMIT $3`;
-    const found = await this.#database.query<[string, string, string, number, number | null, string]>(sql, [
-      ...after,
-      limit,
-    ]);
-    const rows = found.map(([pk, idKey, etag, modifiedAt, ttl, json]) => ({ pk, idKey, etag, modifiedAt, ttl, json }));
-    const last = rows.length < limit ? undefined : rows.at(-1);
-    return { rows, cursor: last === undefined ? undefined : JSON.stringify([last.pk, last.idKey]) };
+    return dump(this.#database, this.#names.table(container), { cursor, limit, tenant });
+  }
+
+  async forgetFeed(container: CompiledContainer, tenant: string, keys: readonly StoredKey[]): Promise<number> {
+    const { feed } = await this.#read(container);
+    return forgetFeed(this.#database, feed, tenant, keys);
+  }
+
+  async scrub(): Promise<ScrubReport> {
+    return scrubTables(this.#database, this.#names, "items");
   }
 
   async openContainer(definition: NormalDefinition, options: OpenContainerOptions): Promise<void> {

@@ -10,6 +10,8 @@ const partitionBytesMax = 1_024;
 export class Names {
   /** Quoted, as every name here. */
   readonly schema: string;
+  /** The schema's name as a literal. */
+  readonly schemaText: string;
   readonly meta: string;
   readonly containers: string;
   readonly indexes: string;
@@ -29,6 +31,7 @@ export class Names {
     }
     this.#database = database;
     this.schema = quote(database);
+    this.schemaText = `'${database.replaceAll("'", "''")}'`;
     this.meta = `${this.schema}."pinakes_meta"`;
     this.containers = `${this.schema}."pinakes_containers"`;
     this.indexes = `${this.schema}."pinakes_indexes"`;

@@ -10,6 +10,7 @@ import { setImmediate } from "node:timers/promises";
 import type { CompiledContainer, NormalDefinition } from "../../items/compiled-container.ts";
 import {
   definitionChanged,
+  tenantRange,
   type CommitOutcome,
   type FeedPage,
   type FeedRequest,
@@ -23,7 +24,8 @@ import {
 } from "../../items/item-engine.ts";
 import type { CommitRequest } from "../../items/plan-batch.ts";
 import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../../ports/item-store.ts";
-import { encodeCommit, plainResults } from "./messages.ts";
+import type { ScrubReport } from "../../ports/item-erasure.ts";
+import { encodeCommit, plainResults, type ForgottenStep } from "./messages.ts";
 import { toPinakesError } from "./errors.ts";
 import { RecentReads } from "./recent-reads.ts";
 import { progressOf, Scanner } from "./scan.ts";
@@ -104,17 +106,43 @@ export class SqliteItemEngine implements ItemEngine {
     return rows.map(({ definition }) => JSON.parse(definition as string) as NormalDefinition);
   }
 
-  /** Of all tenants, in the order of their keys. */
+  /** In the order of their keys. */
   async dump(
     container: string,
     cursor: string | undefined,
     limit: number,
+    tenant?: string,
   ): Promise<{ rows: readonly StoredItem[]; cursor?: string | undefined }> {
-    const after = cursor === undefined ? ["", ""] : (JSON.parse(cursor) as [string, string]);
-    const sql = `SELECT pk, id AS idKey, etag, modified_at AS modifiedAt, ttl, doc AS json FROM ${tableName(container)} WHERE (pk, id) > (?, ?) ORDER BY pk, id LIMIT ?`;
-    const rows = this.#db.prepare(sql).all(...after, limit) as unknown as StoredItem[];
+    const [lower, upper] = tenant === undefined ? ["", undefined] : tenantRange(tenant);
+    const after = cursor === undefined ? [lower, ""] : (JSON.parse(cursor) as [string, string]);
+    const sql = `SELECT pk, id AS idKey, etag, modified_at AS modifiedAt, ttl, doc AS json FROM ${tableName(container)} WHERE (pk, id) > (?, ?) ${upper === undefined ? "" : "AND pk < ?"} ORDER BY pk, id LIMIT ?`;
+    const bounds = upper === undefined ? after : [...after, upper];
+    const rows = this.#db.prepare(sql).all(...bounds, limit) as unknown as StoredItem[];
     const last = rows.length < limit ? undefined : rows.at(-1);
     return { rows, cursor: last === undefined ? undefined : JSON.stringify([last.pk, last.idKey]) };
+  }
+
+  async forgetFeed({ name }: CompiledContainer, tenant: string, keys: readonly StoredKey[]): Promise<number> {
+    const wanted = keys.map(({ pk, idKey }) => [pk, idKey] as const);
+    let forgotten = 0;
+    for (let from = 0, done = false; !done;) {
+      const step: ForgottenStep = await this.#writer.call((call) => ({
+        kind: "forget",
+        call,
+        container: name,
+        tenant,
+        keys: wanted,
+        from,
+      }));
+      forgotten += step.forgotten;
+      ({ next: from, done } = step);
+    }
+    return forgotten;
+  }
+
+  /** Waits for readers of an older state, of which the log still has pages. */
+  async scrub(): Promise<ScrubReport> {
+    return { outcome: "rewritten", bytes: await this.#writer.call<number>((call) => ({ kind: "scrub", call })) };
   }
 
   async openContainer(definition: NormalDefinition, options: OpenContainerOptions): Promise<void> {

@@ -33,7 +33,25 @@ export type WriterMessage =
       readonly before: number;
       readonly limit: number;
     }
+  | {
+      readonly kind: "forget";
+      readonly call: number;
+      readonly container: string;
+      readonly tenant: string;
+      /** pk and key of the id. */
+      readonly keys: readonly (readonly [string, string])[];
+      /** Examined up to this number of the feed. */
+      readonly from: number;
+    }
+  | { readonly kind: "scrub"; readonly call: number }
   | { readonly kind: "close"; readonly call: number };
+
+/** A bounded step through the feed, so that commits do not wait for all of it. */
+export interface ForgottenStep {
+  readonly forgotten: number;
+  readonly next: number;
+  readonly done: boolean;
+}
 
 export interface CommitMessage {
   readonly call: number;

@@ -11,6 +11,7 @@ import {
   type WriterReply,
 } from "./messages.ts";
 import { openDatabase } from "./schema.ts";
+import { scrubFile } from "./scrub-file.ts";
 import { Writer, type GroupResult } from "./writer.ts";
 
 const { file } = workerData as { file: string };
@@ -113,6 +114,11 @@ function answer(message: Exclude<WriterMessage, { kind: "commits" }>): unknown {
     }
     case "trim":
       return writer.trimFeed(message.container, message.before, message.limit);
+    case "forget":
+      return writer.forgetFeed(message);
+    case "scrub":
+      queue.drain();
+      return scrubFile(db, file);
     case "close":
       queue.drain();
       building.clear();

@@ -16,7 +16,7 @@ import type { CommitOutcome } from "../../items/item-engine.ts";
 import { buildIndexKey } from "../../items/prepare.ts";
 import type { OpenContainerOptions } from "../../ports/item-store.ts";
 import { ContainerWriter } from "./commit.ts";
-import type { CommitMessage } from "./messages.ts";
+import type { CommitMessage, ForgottenStep } from "./messages.ts";
 import { isMachineError } from "./errors.ts";
 import {
   feedName,
@@ -32,6 +32,7 @@ export type GroupResult = readonly { readonly call: number; readonly outcome: Co
 
 const buildRowsPerStep = 200;
 const buildBytesPerStep = 1_048_576;
+const forgetEntriesPerStep = 5_000;
 
 export class Writer {
   readonly #db: DatabaseSync;
@@ -81,6 +82,35 @@ export class Writer {
       this.#db.prepare("UPDATE containers SET feed_trimmed = ? WHERE name = ?").run(last, container);
       this.#db.prepare(`DELETE FROM ${feed} WHERE seq <= ?`).run(last);
       return doomed.length;
+    });
+  }
+
+  /** The numbers of the remaining entries do not change, so neither do positions of readers. */
+  forgetFeed({
+    container,
+    tenant,
+    keys,
+    from,
+  }: {
+    readonly container: string;
+    readonly tenant: string;
+    readonly keys: readonly (readonly [string, string])[];
+    readonly from: number;
+  }): ForgottenStep {
+    return this.#transaction(() => {
+      const feed = feedName(container);
+      const entries = this.#db
+        .prepare(`SELECT seq, pk, id_key AS idKey FROM ${feed} WHERE tenant = ? AND seq > ? ORDER BY seq LIMIT ?`)
+        .all(tenant, from, forgetEntriesPerStep) as { seq: number; pk: string; idKey: string }[];
+      const wanted = new Set(keys.map((key) => JSON.stringify(key)));
+      const remove = this.#db.prepare(`DELETE FROM ${feed} WHERE seq = ?`);
+      let forgotten = 0;
+      for (const { seq, pk, idKey } of entries) {
+        if (!wanted.has(JSON.stringify([pk, idKey]))) continue;
+        remove.run(seq);
+        forgotten += 1;
+      }
+      return { forgotten, next: entries.at(-1)?.seq ?? from, done: entries.length < forgetEntriesPerStep };
     });
   }
 

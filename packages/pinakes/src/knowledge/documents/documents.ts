@@ -3,7 +3,7 @@ import { documentStatuses, type Chunk as Passage } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { succeeds } from "../../runtime/expected-errors.ts";
-import type { SessionTokens } from "../../ports/item-store.ts";
+import type { Operation, SessionTokens } from "../../ports/item-store.ts";
 import type { IngestQueue } from "./ingest-queue.ts";
 import { derivedKeys, readParsedText } from "./parsed-text.ts";
 import { removal, removeLeftovers, shownRanges, unfinishedChunks } from "./removals.ts";
@@ -146,29 +146,8 @@ export class Documents {
   }
 
   async #remove(partition: CollectionPartition, record: DocumentRecord, ifMatch: string): Promise<void> {
-    const { document_id, live, source_key, versions, version } = record;
     const { generation } = (await partition.fence())?.record ?? { generation: 1 };
-    const numbers = [...new Set([version, ...versions.map((entry) => entry.version)])];
-    const leftovers = {
-      chunks: [...shownRanges(record), ...unfinishedChunks(record, generation)],
-      object_keys:
-        record.source.type === "existing"
-          ? []
-          : numbers.flatMap((number) => [
-              contentKey(partition, document_id, number),
-              ...derivedKeys(partition, document_id, number),
-            ]),
-      now: this.#deps.clock.now(),
-    };
-    await partition.write([
-      { op: "delete", id: itemIds.document(document_id), ifMatch },
-      { op: "delete", id: itemIds.source(source_key) },
-      partition.move({ from: record.status, bytes: -record.size_bytes, chunks: -(live?.chunk_count ?? 0) }),
-      removal(partition, record, "deleted", leftovers),
-      ...(record.source.type === "existing"
-        ? [{ op: "upsert", document: partition.document(itemIds.kept(document_id), kept(document_id)) } as const]
-        : []),
-    ]);
+    await partition.write(removingDocument(partition, record, { generation, ifMatch, now: this.#deps.clock.now() }));
   }
 
   /** Ingests a failed or indexed document again, with the collection's current chunking. */
@@ -331,6 +310,36 @@ export class Documents {
   #partition(caller: Caller, { collection }: OpenCollection): CollectionPartition {
     return new CollectionPartition(this.#deps.items, caller.scope, collection);
   }
+}
+
+/** The batch that deletes a document: its record, its source and its counts, with a removal for the rest. */
+export function removingDocument(
+  partition: CollectionPartition,
+  record: DocumentRecord,
+  { generation, ifMatch, now }: { readonly generation: number; readonly ifMatch: string; readonly now: number },
+): readonly Operation[] {
+  const { document_id, live, source_key, versions, version } = record;
+  const numbers = [...new Set([version, ...versions.map((entry) => entry.version)])];
+  const leftovers = {
+    chunks: [...shownRanges(record), ...unfinishedChunks(record, generation)],
+    object_keys:
+      record.source.type === "existing"
+        ? []
+        : numbers.flatMap((number) => [
+            contentKey(partition, document_id, number),
+            ...derivedKeys(partition, document_id, number),
+          ]),
+    now,
+  };
+  return [
+    { op: "delete", id: itemIds.document(document_id), ifMatch },
+    { op: "delete", id: itemIds.source(source_key) },
+    partition.move({ from: record.status, bytes: -record.size_bytes, chunks: -(live?.chunk_count ?? 0) }),
+    removal(partition, record, "deleted", leftovers),
+    ...(record.source.type === "existing"
+      ? [{ op: "upsert", document: partition.document(itemIds.kept(document_id), kept(document_id)) } as const]
+      : []),
+  ];
 }
 
 function kept(document_id: string): KeptRecord {

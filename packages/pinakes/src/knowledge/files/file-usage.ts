@@ -44,7 +44,7 @@ export class FileUsage {
   }
 
   async #change(scope: Scope, owner: string, by: Amount, operation: FileOperation, checked: boolean): Promise<void> {
-    // The operation on the record of usage is the second one: another user's request of the same moment changed it.
+    // The operation on the record of usage is the second one: another request of this user changed it at the same moment.
     const isConflict = (error: unknown) => PinakesError.isInstance(error) && error.context.batch?.index === 1;
     await retryOnConflict(
       async () => {

@@ -29,6 +29,8 @@ export const jobKinds = [
   "evaluation",
   "import",
   "fsck",
+  "erasure",
+  "subject-export",
 ] as const;
 export type JobKind = (typeof jobKinds)[number];
 

@@ -52,6 +52,7 @@ export function queryStore(items: ItemStore, target: Target): ItemStore {
   const shown = (item: Item): Item => ({ ...item, document: visible(target, item.document) });
   return {
     capabilities: items.capabilities,
+    erasure: items.erasure,
     query: async (scope, container, query) => {
       const page = await items.query(scope, container, filledQuery(target, scope, query));
       return { ...page, items: page.items.map(shown) };

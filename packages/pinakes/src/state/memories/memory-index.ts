@@ -16,7 +16,7 @@ import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import type { Embedder } from "../../ports/embedder.ts";
-import type { Change, Item, Operation } from "../../ports/item-store.ts";
+import type { Change, Item, ItemKey, Operation } from "../../ports/item-store.ts";
 import { vectorLimits, type UpsertRow } from "../../vectors/index.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { settingsContainer } from "../settings.ts";
@@ -163,10 +163,7 @@ export class MemoryIndex {
   async #sweep(scope: Scope, collection: string): Promise<void> {
     let rows: { readonly id: string; readonly metadata: JsonObject }[] = [];
     const check = async (): Promise<void> => {
-      const keys = rows.map(({ metadata }) => ({
-        partition: [metadata["agent_id"] as string],
-        id: metadata["message_id"] as string,
-      }));
+      const keys = rows.map(({ metadata }) => memoryRowKey(metadata));
       const found = await this.#deps.items.readMany(scope, memoriesContainer, keys);
       const gone = rows.filter((_, i) => found[i] === undefined).map(({ id }) => id);
       rows = [];
@@ -228,10 +225,18 @@ export class MemoryIndex {
 
 const sweepRows = 100;
 
+/** Of the names of all indexes. */
+export const memoryIndexPrefix = "state-memories-";
+
+/** The message that a row was made of. */
+export function memoryRowKey(metadata: JsonObject): ItemKey {
+  return { partition: [metadata["agent_id"] as string], id: metadata["message_id"] as string };
+}
+
 function collectionOf(embedder: Embedder | undefined): string {
-  if (embedder === undefined) return "state-memories-words";
+  if (embedder === undefined) return `${memoryIndexPrefix}words`;
   const { id, dims, metric } = embedder.model;
-  return `state-memories-${createHash("sha256")
+  return `${memoryIndexPrefix}${createHash("sha256")
     .update(JSON.stringify([id, dims, metric]))
     .digest("hex")
     .slice(0, 16)}`;

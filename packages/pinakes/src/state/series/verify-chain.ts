@@ -41,7 +41,7 @@ export async function verifyChain(
     // Entries older than the chain have no link.
     if (link === undefined) added ??= item.modifiedAt >= head.startedAt ? item.id : undefined;
     else if (link.sequence <= head.sequence)
-      entries.push({ ...link, id: item.id, intact: linkHash(item.document, link) === link.hash });
+      entries.push({ ...link, id: item.id, intact: isErased(item) || linkHash(item.document, link) === link.hash });
     if (entries.length > entriesMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
@@ -96,6 +96,11 @@ function linkOf({ document }: Item): Link | undefined {
     : undefined;
 }
 
+/** The place of an entry whose content was erased (RFC 0012): its hash can no longer be computed, but the next entry still follows it. */
+function isErased({ document }: Item): boolean {
+  return document[companionField] === "erased";
+}
+
 async function* entriesOf(
   items: ItemStore,
   scope: Scope,
@@ -108,7 +113,7 @@ async function* entriesOf(
       limit,
       cursor,
     });
-    for (const item of page.items) if (item.document[companionField] === undefined) yield item;
+    for (const item of page.items) if (item.document[companionField] === undefined || isErased(item)) yield item;
     if (page.cursor === undefined) return;
     cursor = page.cursor;
   }

@@ -2,6 +2,7 @@
 import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Quad, TermText } from "../../domain/rdf.ts";
 import type { Scope, SystemScope } from "../../domain/scope.ts";
+import type { ScrubReport } from "../../ports/item-erasure.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import type {
   QuadChanges,
@@ -224,6 +225,11 @@ export class ItemTripleEngine implements TripleEngine {
       if (!step.done) return { deleted, done: false };
     }
     return { deleted, done: true };
+  }
+
+  /** They are items: their store rewrites its own files. */
+  async scrub(): Promise<ScrubReport> {
+    return { outcome: "managed", bytes: null };
   }
 
   /** The caller owns the items and closes them. */

@@ -8,7 +8,7 @@ import { foldOnce, kept, manifestOf } from "./fold.ts";
 import { LeaseObserver, type HeldLease } from "./lease.ts";
 import { openSegments } from "../store/open-segments.ts";
 import { liveStats } from "./live-stats.ts";
-import { chooseMerge } from "./merge-policy.ts";
+import { chooseDead, chooseMerge } from "./merge-policy.ts";
 import { writeSegment } from "./segment-writer.ts";
 import { Fenced, readMirror, writeMirror, publish, type Publication } from "./publish.ts";
 
@@ -23,6 +23,14 @@ export interface CompactionResult {
   readonly reason?: string;
 }
 
+/** `all`: into as few segments as the caps allow. `dead`: also every segment with a row that does not count any more. */
+type Merging = "worthwhile" | "all" | "dead";
+
+export interface CompactionOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly merge?: Merging | undefined;
+}
+
 const crowdedSegments = 16;
 
 export class Compactor {
@@ -35,10 +43,7 @@ export class Compactor {
     this.#work = work;
   }
 
-  async run(
-    site: CollectionSite,
-    options: { signal?: AbortSignal | undefined; mergeAll?: boolean } = {},
-  ): Promise<CompactionResult> {
+  async run(site: CollectionSite, options: CompactionOptions = {}): Promise<CompactionResult> {
     const lease = await this.#leases.acquire(site, this.owner);
     if (lease === undefined) return { outcome: "busy", folds: 0, merges: 0, rowsWritten: 0 };
     const counts = { folds: 0, merges: 0, rowsWritten: 0 };
@@ -63,7 +68,7 @@ export class Compactor {
     site: CollectionSite,
     lease: HeldLease,
     counts: { folds: number; merges: number; rowsWritten: number },
-    { signal, mergeAll = false }: { signal?: AbortSignal | undefined; mergeAll?: boolean },
+    { signal, merge = "worthwhile" }: CompactionOptions,
   ): Promise<Pick<CompactionResult, "outcome" | "reason"> & { readonly entry?: RegisteredVectorWork }> {
     const { tenant, collection } = site;
     const entry = await this.#work.read({ kind: "compact", tenant, key: collection });
@@ -83,7 +88,7 @@ export class Compactor {
         early === undefined && (!looked || head.appliedSeq < enough) ? await foldOnce(site, head, lease) : undefined;
       looked ||= early === undefined;
       if (folded !== undefined && "waiting" in folded) return { outcome: "waiting", reason: folded.waiting };
-      const step = early ?? folded ?? (await mergeOnce(site, head, lease, mergeAll));
+      const step = early ?? folded ?? (await mergeOnce(site, head, lease, merge));
       if (step === undefined) {
         if (await this.#rest(site, head)) break;
         if (head.appliedSeq >= enough) return { outcome: "done" }; // Another write came meanwhile. The entry stays, and another run follows.
@@ -169,16 +174,17 @@ async function markDiverged(site: CollectionSite, head: Head, marked: Fence): Pr
 
 /**
  * One merge: several segments become one with their live rows. The live rows do not change, and that is checked. Undefined if no merge is
- * worthwhile. `all`: everything into as few as the caps allow, on an operator's request.
+ * worthwhile.
  */
 async function mergeOnce(
   site: CollectionSite,
   head: Head,
   lease: HeldLease,
-  all = false,
+  merge: Merging = "worthwhile",
 ): Promise<{ published: Publication; rowsWritten: number } | undefined> {
   const manifest = await manifestOf(site, head);
-  const chosen = chooseMerge(manifest.segments, all);
+  const dead = merge === "dead" ? chooseDead(manifest.segments, manifest.dead.length > 0) : [];
+  const chosen = dead.length > 0 ? dead : chooseMerge(manifest.segments, merge === "all");
   if (chosen.length === 0) return undefined;
   const opened = await openSegments(site, {
     ...manifest,

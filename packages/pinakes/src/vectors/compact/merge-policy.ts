@@ -17,6 +17,14 @@ export function chooseMerge(segments: readonly SegmentEntry[], all = false): num
   return mostDead(sizes) ?? fullLevel(sizes) ?? tooMany(sizes) ?? (all ? smallest(sizes) : undefined) ?? [];
 }
 
+/** The first segment with rows that do not count any more; alone. Tombstones stay while a dead delta needs them. */
+export function chooseDead(segments: readonly SegmentEntry[], tombstonesStay: boolean): number[] {
+  const index = segments.findIndex((entry) =>
+    tombstonesStay ? (entry.deletions?.count ?? 0) > 0 : entry.rows > liveOf(entry),
+  );
+  return index === -1 ? [] : [index];
+}
+
 interface Sized {
   readonly index: number;
   readonly live: number;

@@ -23,6 +23,9 @@ export interface Target {
   readonly mid: string;
   /** Of an entry of the quarantine. */
   readonly qid: string;
+  /** Of an erasure and a legal hold. */
+  readonly xid: string;
+  readonly hid: string;
   readonly q: string;
   readonly dead: string;
   readonly token: string;
@@ -282,6 +285,27 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   cutOverMigration: [{ ...thing, adminsOnly: true }],
   finishMigration: [{ ...thing, adminsOnly: true }],
   rollBackMigration: [{ ...thing, adminsOnly: true }],
+  createErasure: [
+    { kind: "admin", body: () => ({ subject: { type: "user", id: "nobody-at-all" }, dry_run: true }) },
+    { kind: "admin", body: () => ({ subject: { type: "workspace", id: "w1" } }) },
+  ],
+  listErasures: [{ kind: "admin" }],
+  getErasure: [{ ...thing, adminsOnly: true }],
+  getErasureReceipt: [{ ...thing, adminsOnly: true }],
+  verifyErasure: [withBody(() => ({ subject: { type: "user", id: "ada" } }), { adminsOnly: true, changes: false })],
+  listErasureReceipts: [{ kind: "admin" }],
+  createSubjectExport: [
+    { kind: "admin", body: () => ({ subject: { type: "user", id: "nobody-at-all" } }) },
+    { kind: "admin", body: () => ({ subject: { type: "workspace", id: "w1" } }) },
+  ],
+  listSubjectExports: [{ kind: "admin" }],
+  getSubjectExport: [{ ...thing, adminsOnly: true }],
+  deleteSubjectExport: [{ ...thing, adminsOnly: true }],
+  getSubjectExportPart: [{ ...thing, adminsOnly: true }],
+  createLegalHold: [{ kind: "admin", body: () => ({ scope: { type: "workspace" }, reason: "probe" }) }],
+  listLegalHolds: [{ kind: "admin" }],
+  getLegalHold: [{ ...thing, adminsOnly: true }],
+  releaseLegalHold: [{ ...thing, adminsOnly: true }],
   listQueues: [{ kind: "admin" }],
   getDeletionLag: [{ kind: "admin" }],
   listAlarms: [{ kind: "admin" }],

@@ -129,7 +129,33 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
     marker,
   );
   const openAi = await fillOpenAi(server, key, rid, cid);
-  return { rid, cid, did, jid, kid, eid, pid, run, oid, mid, qid, token, q: "documents", dead: `${did}.1`, ...openAi };
+  const { hold_id: hid } = (await make("", "/v1/legal-holds", {
+    scope: { type: "collection", repository_id: rid, collection_id: cid },
+    reason: `case ${marker}`,
+  })) as { hold_id: string };
+  const { erasure_id: xid } = (await make("", "/v1/erasures", {
+    subject: { type: "documents", repository_id: rid, collection_id: cid, document_ids: [did] },
+    dry_run: true,
+  })) as { erasure_id: string };
+  return {
+    rid,
+    cid,
+    did,
+    jid,
+    kid,
+    eid,
+    pid,
+    run,
+    oid,
+    mid,
+    qid,
+    xid,
+    hid,
+    token,
+    q: "documents",
+    dead: `${did}.1`,
+    ...openAi,
+  };
 }
 
 /** The same collection as clients of the OpenAI API have it. */

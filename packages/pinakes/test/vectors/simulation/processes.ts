@@ -93,7 +93,9 @@ export function compactor({ random, profile }: Setting): Job {
     await world.scheduler.pause(process, random.int(0, 400));
     for (let patience = 4; runs > 0; runs -= 1) {
       try {
-        const { outcome } = await worker.run(site, { mergeAll: random.chance(0.3) });
+        const { outcome } = await worker.run(site, {
+          merge: random.chance(0.3) ? "all" : random.chance(0.1) ? "dead" : "worthwhile",
+        });
         if (outcome !== "done" && outcome !== "stopped") figures[outcome] += 1;
         // The lease is taken: come back when it may have expired.
         if (outcome === "busy" && (patience -= 1) > 0) runs += 1;

@@ -1,6 +1,7 @@
 /** The triple engine on PostgreSQL. Each part of the work has its own file. */
 import { KeyedQueue } from "../../../runtime/keyed-queue.ts";
 import type { Quad, TermText } from "../../../domain/rdf.ts";
+import type { ScrubReport } from "../../../ports/item-erasure.ts";
 import type {
   QuadChanges,
   QuadPattern,
@@ -20,6 +21,7 @@ import type {
 } from "../../../triples/triple-engine.ts";
 import { tripleLimits } from "../../../triples/triple-limits.ts";
 import { Database } from "../connection.ts";
+import { scrubTables } from "../erasure.ts";
 import { Names } from "../names.ts";
 import { countQuads, listGraphs, matchQuads } from "./match.ts";
 import { ofSource } from "./of-source.ts";
@@ -40,14 +42,16 @@ export class PostgresTripleEngine implements TripleEngine {
     durable: true,
   };
   readonly #database: Database;
+  readonly #names: Names;
   readonly #tables: TripleTables;
   readonly #texts: TermTexts;
   /** PostgreSQL would serialise writes to a space too, but each would hold a connection while it waits, and exhaust the pool. */
   readonly #queue = new KeyedQueue();
   #closed: Promise<void> | undefined;
 
-  private constructor(database: Database, tables: TripleTables) {
+  private constructor(database: Database, names: Names, tables: TripleTables) {
     this.#database = database;
+    this.#names = names;
     this.#tables = tables;
     this.#texts = new TermTexts(tables);
   }
@@ -56,11 +60,15 @@ export class PostgresTripleEngine implements TripleEngine {
     const names = new Names(database);
     const pool = await Database.open(url, poolSize);
     try {
-      return new PostgresTripleEngine(pool, await prepareTriples(pool, names));
+      return new PostgresTripleEngine(pool, names, await prepareTriples(pool, names));
     } catch (error) {
       await pool.close();
       throw error;
     }
+  }
+
+  async scrub(): Promise<ScrubReport> {
+    return scrubTables(this.#database, this.#names, "triples");
   }
 
   async open(space: SpaceKey): Promise<void> {

@@ -7,6 +7,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { PinakesError } from "../../../domain/errors.ts";
 import type { Quad, TermText } from "../../../domain/rdf.ts";
 import { threadScript } from "../../../runtime/thread.ts";
+import type { ScrubReport } from "../../../ports/item-erasure.ts";
 import type {
   QuadChanges,
   QuadPattern,
@@ -114,6 +115,10 @@ export class SqliteTripleEngine implements TripleEngine {
 
   async spaces(tenant: string, after: string, limit: number) {
     return translated(() => this.#pages.spaces(tenant, after, limit));
+  }
+
+  async scrub(): Promise<ScrubReport> {
+    return { outcome: "rewritten", bytes: await this.#writer.call<number>((call) => ({ kind: "scrub", call })) };
   }
 
   async fence(key: SpaceKey): Promise<void> {

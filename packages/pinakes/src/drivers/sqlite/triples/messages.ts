@@ -17,6 +17,11 @@ export interface CountRequest {
   readonly max: number | undefined;
 }
 
+export interface ScrubRequest {
+  readonly kind: "scrub";
+  readonly call: number;
+}
+
 export interface CloseRequest {
   readonly kind: "close";
   readonly call: number;

@@ -3,7 +3,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { GroupQueue } from "../group-queue.ts";
 import { sendError, type Reply } from "../messages.ts";
 import { openDatabase } from "../schema.ts";
-import type { CloseRequest, WriteRequest } from "./messages.ts";
+import { scrubFile } from "../scrub-file.ts";
+import type { CloseRequest, ScrubRequest, WriteRequest } from "./messages.ts";
 import { TripleWriter } from "./writer.ts";
 
 const { file } = workerData as { file: string };
@@ -39,7 +40,17 @@ function reply(message: Reply): void {
   port.postMessage(message);
 }
 
-port.on("message", (message: WriteRequest | CloseRequest) => {
+function scrub(call: number): void {
+  queue.drain();
+  try {
+    reply({ kind: "answer", call, value: scrubFile(db, file) });
+  } catch (error) {
+    reply({ kind: "error", call, error: sendError(error) });
+  }
+}
+
+port.on("message", (message: WriteRequest | ScrubRequest | CloseRequest) => {
+  if (message.kind === "scrub") return scrub(message.call);
   if (message.kind === "close") {
     queue.drain();
     db.close();

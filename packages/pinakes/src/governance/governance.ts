@@ -1,0 +1,36 @@
+/** Erasures and legal holds of all workspaces. Each call begins with a caller, who is an admin. */
+import type { ErasuresDependencies } from "./erasure/erasure-job.ts";
+import { Erasures } from "./erasure/erasures.ts";
+import { Holds } from "./holds/holds.ts";
+import { governanceLimits } from "./limits.ts";
+import { SubjectExports, type SubjectExportsDependencies } from "./exports/subject-exports.ts";
+
+export interface GovernanceDependencies
+  extends
+    Omit<ErasuresDependencies, "holds">,
+    Pick<SubjectExportsDependencies, "objects" | "subjectObjects" | "partBytesMax"> {}
+
+export class Governance {
+  readonly erasures: Erasures;
+  readonly holds: Holds;
+  readonly subjectExports: SubjectExports;
+  /** How often fences and holds of other processes are read. */
+  readonly seenMs: number;
+
+  constructor(features: Pick<Governance, "erasures" | "holds" | "subjectExports" | "seenMs">) {
+    this.erasures = features.erasures;
+    this.holds = features.holds;
+    this.subjectExports = features.subjectExports;
+    this.seenMs = features.seenMs;
+  }
+}
+
+export async function openGovernance(deps: GovernanceDependencies): Promise<Governance> {
+  const { items, system, clock, newId, fenceMs } = deps;
+  const seenMs = fenceMs === 0 ? governanceLimits.fenceMsDefault : fenceMs;
+  const holds = await new Holds({ items, system, clock, newId, seenMs }).open();
+  items.erasure.beforePurge((tenant, container, rows) => holds.keepExpired(tenant, container, rows));
+  const erasures = await new Erasures({ ...deps, holds }).open();
+  const subjectExports = await new SubjectExports(deps).open();
+  return new Governance({ erasures, holds, subjectExports, seenMs });
+}

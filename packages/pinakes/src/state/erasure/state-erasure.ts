@@ -1,0 +1,155 @@
+/**
+ * What an erasure (RFC 0012) does to agents' state beyond deleting items: metrics become anonymous, chained invocations leave a tombstone,
+ * derived data (sealed hours, the index of memories) goes.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { PinakesError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
+import { succeeds, tolerate } from "../../runtime/expected-errors.ts";
+import type { WalkedItem } from "../../ports/item-erasure.ts";
+import type { Operation } from "../../ports/item-store.ts";
+import type { StateDependencies } from "../dependencies.ts";
+import { memoryIndexPrefix, memoryRowKey } from "../memories/memory-index.ts";
+import { memoriesContainer } from "../memories/schema.ts";
+import { BlockStore } from "../series/aggregate/block-store.ts";
+import { metricSeries } from "../series/metric-document.ts";
+import { stampCompanions } from "../series/stamps.ts";
+import { toolSeries } from "../series/tool-document.ts";
+import { companionField } from "../system-container.ts";
+import { objectPrefix } from "../workflows/checkpoint-item.ts";
+import { anonymousRows, type Piece } from "./anonymous-rows.ts";
+import { planPieces } from "./plan-pieces.ts";
+import { erasedEntry } from "./erased-entry.ts";
+
+const rowsPerLook = 500;
+const scrubAttemptsMax = 60;
+const scrubPauseMs = 500;
+const collectionsPerPage = 100;
+
+export type SeriesName = "metrics" | "tools";
+
+export class StateErasure {
+  readonly #deps: StateDependencies;
+
+  constructor(deps: StateDependencies) {
+    this.#deps = deps;
+  }
+
+  /** The prefix of the objects that hold large states of a workflow's checkpoints. */
+  workflowPrefix(workflowId: string): string {
+    return objectPrefix(workflowId);
+  }
+
+  /**
+   * Replaces rows by anonymous ones with equal count and sum for each day, agent and type. Each piece is one batch, so a crash leaves rows that
+   * are as they were or anonymous, and never both. Returns how many it replaced.
+   */
+  async anonymise(scope: Scope, date: string, rows: readonly WalkedItem[], agent: string | undefined): Promise<number> {
+    const { items, clock } = this.#deps;
+    let replaced = 0;
+    for (const piece of planPieces(rows)) {
+      const operations: Operation[] = [
+        ...piece.rows.map(({ id, etag }): Operation => ({ op: "delete", id, ifMatch: etag })),
+        ...this.#anonymous(piece, agent, clock.now()).map((document): Operation => ({ op: "create", document })),
+      ];
+      const batch = [...operations, ...stampCompanions(metricSeries, operations)];
+      // Changed or expired meanwhile: the next pass finds what there is.
+      const conflicts = ["PRECONDITION_FAILED", "NOT_FOUND", "CONFLICT"] as const;
+      if (await succeeds(items.batch(scope, metricSeries.container, [date], batch), ...conflicts))
+        replaced += piece.rows.length;
+    }
+    return replaced;
+  }
+
+  #anonymous(piece: Piece, agent: string | undefined, now: number): readonly JsonObject[] {
+    return anonymousRows(piece, { agent, now, ttlSeconds: metricSeries.ttlSeconds });
+  }
+
+  /** Sealed hours are derived from rows and hold their dimensions. */
+  async dropBlocks(scope: Scope, series: SeriesName, dates: Iterable<string>): Promise<void> {
+    const blocks = new BlockStore(this.#deps.objects, this.#deps.log);
+    for (const date of dates) await blocks.deleteDay(scope, { series, date });
+  }
+
+  /** Deletes an invocation. In a chained day an entry without content keeps its place, so that the rest of the chain still verifies. */
+  async removeInvocation(scope: Scope, date: string, row: WalkedItem): Promise<boolean> {
+    const { items, clock } = this.#deps;
+    const { id, etag } = row;
+    const tombstone = erasedEntry(date, row, clock.now());
+    const operations: Operation[] = [
+      { op: "delete", id, ifMatch: etag },
+      ...(tombstone === undefined ? [] : [{ op: "upsert", document: tombstone } as const]),
+    ];
+    const companions = stampCompanions(toolSeries, [{ op: "delete", id }]);
+    return succeeds(
+      items.batch(scope, toolSeries.container, [date], [...operations, ...companions]),
+      "PRECONDITION_FAILED",
+      "NOT_FOUND",
+    );
+  }
+
+  /** Rows of memories that no longer exist leave the indexes of searches, and every file of theirs. Returns how many rows. */
+  async cleanMemoryIndexes(scope: Scope, signal: AbortSignal): Promise<number> {
+    let removed = 0;
+    for (const name of await this.#memoryIndexes(scope)) {
+      const gone = await this.#goneRows(scope, name);
+      for (let at = 0; at < gone.length; at += rowsPerLook)
+        await this.#deps.vectors.append(scope, name, { delete: gone.slice(at, at + rowsPerLook) });
+      removed += gone.length;
+      await this.#scrub(scope, name, signal);
+    }
+    return removed;
+  }
+
+  async countMemoryIndexes(scope: Scope): Promise<number> {
+    let count = 0;
+    for (const name of await this.#memoryIndexes(scope)) {
+      const { rows, versions, unreadable } = await this.#deps.vectors.leftovers(scope, name);
+      count += (await this.#goneRows(scope, name)).length + rows + versions + unreadable;
+    }
+    return count;
+  }
+
+  async #memoryIndexes(scope: Scope): Promise<readonly string[]> {
+    const names: string[] = [];
+    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+      const page = await this.#deps.vectors.list(scope, { cursor, limit: collectionsPerPage });
+      names.push(...page.collections.map(({ collection }) => collection));
+      ({ cursor } = page);
+    }
+    return names.filter((name) => name.startsWith(memoryIndexPrefix));
+  }
+
+  async #goneRows(scope: Scope, name: string): Promise<readonly string[]> {
+    const gone: string[] = [];
+    let rows: { readonly id: string; readonly metadata: JsonObject }[] = [];
+    const look = async (): Promise<void> => {
+      const keys = rows.map(({ metadata }) => memoryRowKey(metadata));
+      const found = await this.#deps.items.readMany(scope, memoriesContainer, keys);
+      gone.push(...rows.filter((_, i) => found[i] === undefined).map(({ id }) => id));
+      rows = [];
+    };
+    for await (const { id, metadata } of this.#deps.vectors.rows(scope, name)) {
+      rows.push({ id, metadata });
+      if (rows.length === rowsPerLook / 5) await look();
+    }
+    if (rows.length > 0) await look();
+    return gone;
+  }
+
+  async #scrub(scope: Scope, name: string, signal: AbortSignal): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      const result = await tolerate(this.#deps.vectors.scrub(scope, name, { signal }), "NOT_FOUND");
+      if (result === undefined || result.outcome === "done") return;
+      if (attempt >= scrubAttemptsMax)
+        throw new PinakesError("UNAVAILABLE", `The vectors "${name}" are being compacted by another process.`);
+      await sleep(scrubPauseMs, undefined, { signal });
+    }
+  }
+}
+
+/** Whether a row of the tool log only keeps a place in a chain. */
+export function isErasedEntry(document: JsonObject): boolean {
+  return document[companionField] === "erased";
+}
