@@ -1,9 +1,19 @@
 /** A sentence with the citations that passed both checks of RFC 0018: a source states it, and the quote is in the kept bytes. */
 import type { AnswerSentence } from "@pinakes/client";
 import type { Citation } from "../knowledge/search/search-result.ts";
-import { findSupport, readChunk, type ReadChunk } from "./find-support.ts";
+import { answerLimits } from "./limits.ts";
 import type { Source } from "./prompt.ts";
-import { analyzerOf, readClaim } from "./support.ts";
+import { sentencesOf, type Span } from "./sentences.ts";
+import {
+  analyzerOf,
+  type Claim,
+  contradicts,
+  coverageOf,
+  type Evidence,
+  readClaim,
+  readEvidence,
+  states,
+} from "./support.ts";
 
 /** Those of the citations whose quotes stand in the kept bytes, for this caller, now. */
 export type Verify = (citations: readonly Citation[]) => Promise<readonly Citation[]>;
@@ -60,4 +70,49 @@ export function quoteOf(
     end: citation.start + end,
     quote: citation.quote.slice(start, end),
   };
+}
+
+// The narrowest part of a chunk that supports a sentence.
+
+/** Neighbouring sentences that one quote may have. */
+const sentencesMax = 3;
+
+/** A chunk, read once for all sentences that name it. */
+interface ReadChunk {
+  readonly sentences: readonly (Span & { readonly evidence: Evidence })[];
+  readonly context: Evidence;
+  readonly text: string;
+}
+
+export async function readChunk(text: string, context: string): Promise<ReadChunk> {
+  const analyzer = analyzerOf(text);
+  const spans = await sentencesOf(text, { charsMax: answerLimits.sourceSentenceCharsMax });
+  return {
+    text,
+    context: readEvidence(context, analyzer),
+    sentences: spans.map(({ start, end }) => ({
+      start,
+      end,
+      evidence: readEvidence(text.slice(start, end), analyzer),
+    })),
+  };
+}
+
+/**
+ * The sentence of the chunk that shares most words decides: where it says the opposite, nothing beside it can make up for that. Then it
+ * alone, or with its neighbours, must state the claim.
+ */
+export function findSupport(claim: Claim, { text, sentences, context }: ReadChunk): Span | undefined {
+  const coverage = sentences.map(({ evidence }) => coverageOf(claim, evidence));
+  const best = coverage.indexOf(Math.max(0, ...coverage));
+  const nearest = sentences[best];
+  if (nearest === undefined || contradicts(claim, nearest.evidence)) return undefined;
+  for (let count = 1; count <= sentencesMax; count += 1)
+    for (let first = Math.max(0, best - count + 1); first <= best && first + count <= sentences.length; first += 1) {
+      const { start } = sentences[first] as Span;
+      const { end } = sentences[first + count - 1] as Span;
+      const evidence = count === 1 ? nearest.evidence : readEvidence(text.slice(start, end));
+      if (states(claim, evidence, context)) return { start, end };
+    }
+  return undefined;
 }
