@@ -1,10 +1,11 @@
 /** The graph of collections on every engine: loaded triples are found, by the right caller, in the right collection, until its end. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { body, openTestPinakes, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { until } from "../support/until.ts";
 import { useServers } from "../support/servers.ts";
 import { GraphPlace, line } from "./support/graph-place.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres, dynamo } = useServers();
 
@@ -24,11 +25,7 @@ describe.each([
   ["PostgreSQL", () => openTestPinakes("elsewhere", { items: postgres() })],
   ["DynamoDB", () => openTestPinakes("elsewhere", { items: dynamo("graph") })],
 ])("the graph on %s", (_, open: () => Promise<TestPinakes>) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await open();
-  });
-  afterAll(() => test?.[Symbol.asyncDispose]());
+  const test = forAllTests(() => open());
 
   it("R-TG-72 R-TG-84 loaded triples are found by every pattern, once however often they are sent, with their kinds of terms distinct", async () => {
     const place = await GraphPlace.make(test);

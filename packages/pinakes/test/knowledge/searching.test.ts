@@ -1,16 +1,13 @@
 /** Searches: only what the caller may read, filtered before ranking, with verifiable citations. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Caller } from "../../src/domain/caller.ts";
 import { makePdf } from "../../src/drivers/parsers/test-files.ts";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
-import { newPlace, texts, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { newPlace, texts, uploaded, type Place } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openOn();
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openOn());
 
   async function catalog(userId: string, name = "Catalog"): Promise<Place> {
     const caller = test.as(userId);

@@ -1,9 +1,10 @@
 /** Queries and changes of containers. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { IndexQuery, SqlQuery } from "@pinakes/client";
 import { failure } from "../../src/testing/item-store/fixture.ts";
-import { nearEngines, openNearEngine, type OpenedEngine } from "./containers-engines.ts";
+import { nearEngines, openNearEngine } from "./containers-engines.ts";
 import { openContainers, type ContainersFixture } from "./containers-fixture.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const documents = Array.from({ length: 120 }, (_, i) => ({
   id: `i${String(i).padStart(3, "0")}`,
@@ -20,10 +21,9 @@ const policy = {
 };
 
 describe.each(nearEngines)("queries of containers on %s", (engine) => {
-  let opened: OpenedEngine;
   let test: ContainersFixture;
+  const opened = forAllTests(() => openNearEngine(engine));
   beforeAll(async () => {
-    opened = await openNearEngine(engine);
     test = await openContainers(opened.items, opened.clock);
     const { containers, user } = test;
     await containers.put(user, "docs", { partition_key: "/p", indexing_policy: policy });
@@ -35,7 +35,6 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
         documents.map((document) => ({ op: "create", document }) as const),
       );
   });
-  afterAll(() => opened[Symbol.asyncDispose]());
 
   async function all(name: string, query: IndexQuery | SqlQuery): Promise<unknown[]> {
     const found: unknown[] = [];

@@ -1,17 +1,16 @@
 /** Which agents have memories: each once, in the order of their ids, whatever they said and however long. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
 import { memoryLimits } from "../../src/state/memories/limits.ts";
 import { World, type Process } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
+import { forEachTest } from "../support/for-tests.ts";
 
-let world: World;
 let process: Process;
+const world = forEachTest(() => World.open({ items: openMemoryItems }));
 beforeEach(async () => {
-  world = await World.open({ items: openMemoryItems });
   process = await world.process();
 });
-afterEach(() => world[Symbol.asyncDispose]());
 
 const say = (agent_id: string, more: object = {}, options = {}) =>
   process.memories.append(

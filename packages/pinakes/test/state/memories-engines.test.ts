@@ -14,6 +14,7 @@ import type { Clock } from "../../src/ports/clock.ts";
 import type { ItemStore } from "../../src/ports/item-store.ts";
 import { World, type Process } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 let postgres: TestServer;
 let dynamo: DynamoServer;
@@ -37,13 +38,13 @@ const engines: Record<string, (options: { clock: Clock }) => Promise<ItemStore>>
 };
 
 describe.each(Object.keys(engines))("memories on %s", (name) => {
-  let world: World;
   let process: Process;
+  const world = forAllTests(() =>
+    World.open({ items: (options) => (engines[name] as (typeof engines)[string])(options) }),
+  );
   beforeAll(async () => {
-    world = await World.open({ items: (options) => (engines[name] as (typeof engines)[string])(options) });
     process = await world.process();
   });
-  afterAll(() => world[Symbol.asyncDispose]());
 
   const said = (content: string, more: Partial<NewMemory> = {}) => ({
     session_id: "s1",

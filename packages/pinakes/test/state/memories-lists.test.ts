@@ -1,5 +1,5 @@
 /** Memories: lists by each of their indexes, sessions, deletes, expiry. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Memory, Stored } from "@pinakes/client";
 import { compileFilter } from "../../src/domain/filter.ts";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
@@ -8,14 +8,13 @@ import type { Memories } from "../../src/state/memories/memories.ts";
 import { World } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { contents, newAgent, said } from "./support/memories.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
 let memories: Memories;
+const world = forAllTests(() => World.open({ items: openMemoryItems }));
 beforeAll(async () => {
-  world = await World.open({ items: openMemoryItems });
   ({ memories } = await world.process());
 });
-afterAll(() => world[Symbol.asyncDispose]());
 
 describe("memories: lists and sessions", () => {
   it("R-AGT-31 R-AGT-60 by session, by relevance, by type, of the agent: each whole, in order, in pages", async () => {

@@ -90,14 +90,14 @@ const stepSecondsMin = 15;
 export function ratesOf({ points, to, stepSeconds }: Stats): readonly RatePoint[] {
   return points.map((point) => {
     const passed = Math.min(stepSeconds, Math.max(stepSecondsMin, (to - Date.parse(point.at)) / 1000));
-    const rate = (count: number) => (count * 60) / passed;
+    const perMinute = (count: number) => (count * 60) / passed;
     return {
       at: point.at,
-      uploads: rate(point.uploads),
-      indexed: rate(point.documents_indexed),
-      failed: rate(point.documents_failed),
-      searches: rate(point.searches),
-      bytes: rate(point.upload_bytes),
+      uploads: perMinute(point.uploads),
+      indexed: perMinute(point.documents_indexed),
+      failed: perMinute(point.documents_failed),
+      searches: perMinute(point.searches),
+      bytes: perMinute(point.upload_bytes),
       search_ms: point.searches === 0 ? null : point.search_ms / point.searches,
     };
   });

@@ -107,7 +107,7 @@ interface SummaryProps extends Pick<FoundProps, "answer" | "question"> {
 function Summary({ answer, question, relevant }: SummaryProps) {
   const { hits, timings, explain } = answer;
   const quality = qualityOf(hits, relevant);
-  const removed = (explain?.collections ?? []).reduce((sum, { removed_by_filter }) => sum + removed_by_filter, 0);
+  const removed = (explain?.collections ?? []).reduce((count, { removed_by_filter }) => count + removed_by_filter, 0);
   return (
     <div role="status" className="flex flex-col gap-1 text-xs text-soft">
       <p>

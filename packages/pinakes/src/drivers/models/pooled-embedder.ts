@@ -95,7 +95,7 @@ class PooledEmbedder implements Embedder {
   #mean(windows: readonly TextWindow[], vectors: readonly Float32Array[]): Float32Array {
     const { dims, metric } = this.model;
     const mean = new Float64Array(dims);
-    const total = windows.reduce((sum, { tokens }) => sum + tokens, 0);
+    const total = windows.reduce((counted, { tokens }) => counted + tokens, 0);
     for (const [i, { tokens }] of windows.entries()) {
       for (let d = 0; d < dims; d += 1) mean[d] = (mean[d] as number) + ((vectors[i]?.[d] as number) * tokens) / total;
     }

@@ -1,25 +1,22 @@
 /** Extracts the triples of a document by its collection's settings, and the summary for its record. */
 import type { Chunk } from "../../domain/chunking.ts";
-import { PinakesError } from "../../domain/errors.ts";
 import type { ChatModels } from "../../ports/chat-model.ts";
-import type { ObjectStore } from "../../ports/object-store.ts";
 import type { ParsedText } from "../../ports/parser.ts";
-import type { KnowledgeDependencies } from "../dependencies.ts";
-import { answersKey } from "../documents/parsed-text.ts";
+import type { CollectionPartition } from "../records/collection-partition.ts";
 import {
   checkChatModel,
   effectiveGraph,
   extractDocument,
   extractFacts,
+  isProse,
   type Extraction,
   type ExtractionInput,
   type FailedPassage,
   type GraphSettings,
-  isProse,
-  type PassageAnswer,
 } from "../extraction/index.ts";
-import type { CollectionPartition } from "../records/collection-partition.ts";
 import type { CollectionRecord, DocumentGraph, DocumentRecord, RepositoryRecord } from "../records/records.ts";
+import type { KnowledgeDependencies } from "../dependencies.ts";
+import { readAnswers, saveAnswers } from "./model-answers.ts";
 
 export interface GraphWork {
   readonly partition: CollectionPartition;
@@ -89,45 +86,4 @@ async function askModel(
   } finally {
     if (answers.size > before) await saveAnswers(deps.objects, partition, document.document_id, version, answers);
   }
-}
-
-/** The answers of a chat model about the chunks of a version, stored beside its text: an answered chunk is not sent again. */
-const format = 1;
-
-async function readAnswers(
-  objects: ObjectStore,
-  partition: CollectionPartition,
-  documentId: string,
-  versions: readonly number[],
-): Promise<Map<string, PassageAnswer>> {
-  const answers = new Map<string, PassageAnswer>();
-  for (const version of versions) {
-    const bytes = await objects.get(partition.scope, answersKey(partition, documentId, version));
-    if (bytes === undefined) continue;
-    const stored = JSON.parse(Buffer.from(bytes).toString("utf8")) as {
-      readonly format: number;
-      readonly answers: readonly [string, PassageAnswer][];
-    };
-    if (stored.format !== format)
-      throw new PinakesError(
-        "CORRUPT",
-        `The answers about document ${documentId} have format ${stored.format}; this version of Pinakes reads format ${format}.`,
-      );
-    for (const [key, answer] of stored.answers) answers.set(key, answer);
-  }
-  return answers;
-}
-
-async function saveAnswers(
-  objects: ObjectStore,
-  partition: CollectionPartition,
-  documentId: string,
-  version: number,
-  answers: ReadonlyMap<string, PassageAnswer>,
-): Promise<void> {
-  await objects.put(
-    partition.scope,
-    answersKey(partition, documentId, version),
-    Buffer.from(JSON.stringify({ format, answers: [...answers] }), "utf8"),
-  );
 }
