@@ -7,6 +7,7 @@ import { memoryLimits } from "../../src/state/memories/limits.ts";
 import type { Memories } from "../../src/state/memories/memories.ts";
 import { World } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
+import { pagesOf } from "../../src/runtime/pages.ts";
 import { contents, newAgent, said } from "./support/memories.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
@@ -32,12 +33,11 @@ describe("memories: lists and sessions", () => {
     }
     const walk = async (query: object): Promise<string[]> => {
       const found: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await memories.list(world.caller, agent_id, { ...query, limit: 7, cursor });
+      for await (const page of pagesOf((cursor) =>
+        memories.list(world.caller, agent_id, { ...query, limit: 7, cursor }),
+      )) {
         found.push(...contents(page.items));
-        cursor = page.next_cursor ?? undefined;
-      } while (cursor !== undefined);
+      }
       return found;
     };
     const expected = (filter: object, order: (a: Memory, b: Memory) => number) =>
@@ -75,12 +75,9 @@ describe("memories: lists and sessions", () => {
       await memories.append(world.caller, { agent_id, ...said("x", { session_id: `s ${i % 7}/ü`, token_count: i }) });
     }
     const found = [];
-    let cursor: string | undefined;
-    do {
-      const page = await memories.sessions(world.caller, agent_id, { limit: 3, cursor });
+    for await (const page of pagesOf((cursor) => memories.sessions(world.caller, agent_id, { limit: 3, cursor }))) {
       found.push(...page.items);
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
+    }
     expect(found.map(({ session_id, message_count, token_count }) => [session_id, message_count, token_count])).toEqual(
       Array.from({ length: 7 }, (_, i) => [`s ${i}/ü`, i < 2 ? 5 : 4, null]),
     );

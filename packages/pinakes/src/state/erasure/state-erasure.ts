@@ -18,6 +18,7 @@ import { stampCompanions } from "../series/stamps.ts";
 import { toolSeries } from "../series/tool-document.ts";
 import { companionField, reservedIdPrefix } from "../system-container.ts";
 import { objectPrefix } from "../workflows/checkpoint-item.ts";
+import { pagesOf } from "../../runtime/pages.ts";
 import { anonymousRows, type Piece } from "./anonymous-rows.ts";
 
 const rowsPerLook = 500;
@@ -111,10 +112,10 @@ export class StateErasure {
 
   async #memoryIndexes(scope: Scope): Promise<readonly string[]> {
     const names: string[] = [];
-    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-      const page = await this.#deps.vectors.list(scope, { cursor, limit: collectionsPerPage });
+    for await (const page of pagesOf((cursor) =>
+      this.#deps.vectors.list(scope, { cursor, limit: collectionsPerPage }),
+    )) {
       names.push(...page.collections.map(({ collection }) => collection));
-      ({ cursor } = page);
     }
     return names.filter((name) => name.startsWith(memoryIndexPrefix));
   }
