@@ -36,7 +36,7 @@ function resourceOf({ resource, ids }: AuditEntry): string {
 }
 
 export const entryColumns: readonly Column<AuditEntry>[] = [
-  { id: "at", header: s.columns.at, width: "11rem", cell: ({ at }) => <Cut text={formatDateTime(at)} /> },
+  { id: "at", header: s.columns.at, width: "12.5rem", cell: ({ at }) => <Cut text={formatDateTime(at)} /> },
   {
     id: "who",
     header: s.columns.who,
