@@ -60,6 +60,14 @@ const Receipt = shape<wire.ErasureReceipt>()(
     })
     .meta({ id: "ErasureReceipt" }),
 );
+const ReceiptKey = shape<wire.ErasureReceiptKey>()(
+  z
+    .object({
+      key_id: z.string().describe("As receipts name it."),
+      public_key: z.string().describe("SPKI in PEM."),
+    })
+    .meta({ id: "ErasureReceiptKey" }),
+);
 const Verification = shape<wire.ErasureVerification>()(
   z.object({
     erasure_id: z.string(),
@@ -107,6 +115,7 @@ function erasureRoutes(erasures: Governance["erasures"]): readonly Route[] {
       tag,
       auth: "caller",
       idempotent: true,
+      audit: "erase",
       body: z.strictObject({
         subject: ErasureSubject,
         dry_run: z.boolean().optional().describe("Only count; nothing changes."),
@@ -187,6 +196,18 @@ function receiptRoutes(erasures: Governance["erasures"]): readonly Route[] {
       query: z.object(paging),
       answers: { 200: { description: "A page.", schema: pageOf(Receipt) } },
       handler: async ({ caller, query }) => ok(await erasures.receipts(caller, query)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/erasure-receipts/key",
+      operationId: "getErasureReceiptKey",
+      summary: "The public key that verifies receipts of this instance",
+      description:
+        "Note it when you set the server up: who verifies a receipt should not have the key from its issuer.",
+      tag,
+      auth: "caller",
+      answers: { 200: { description: "The key.", schema: ReceiptKey } },
+      handler: async ({ caller }) => ok(await erasures.receiptKey(caller)),
     }),
   ];
 }
