@@ -52,8 +52,10 @@ export interface ToolAnnotations {
 
 /** What a destructive call would do. The client's user confirms it, or the call is a dry run. */
 export interface Deletion {
-  /** A question that a person can answer with yes or no. */
+  /** A question that a person can answer with yes or no. The consent counts for this question alone. */
   readonly question: string;
+  /** Shown with the question; may differ when the consent arrives, such as a count of rows that others add. */
+  readonly details?: string | undefined;
   /** The answer of the dry run: matches the output schema. */
   readonly dryRun: ToolAnswer;
   /** The arguments of the call once it is confirmed. */

@@ -2,7 +2,7 @@
 import { erasureStates, erasureSubjectTypes, holdScopeTypes } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
-import { jsonObject, pageOf, shape } from "../../contract/index.ts";
+import { ErasurePaths, ErasureSubject, jsonObject, pageOf, shape } from "../../contract/index.ts";
 import type { Governance } from "../../governance/index.ts";
 import { accepted, created, defineRoute, noContent, ok, type Route } from "../framework/index.ts";
 import { id, paging } from "./schemas.ts";
@@ -10,18 +10,6 @@ import { id, paging } from "./schemas.ts";
 const tag = "governance";
 const erasureParams = z.object({ xid: id.describe("Id of the erasure.") });
 const holdParams = z.object({ hid: id.describe("Id of the hold.") });
-
-export const ErasureSubject = z.strictObject({
-  type: z.enum(erasureSubjectTypes),
-  id: z.string().optional().describe("Of every subject but documents. Empty ids and wildcards are refused."),
-  repository_id: z.string().optional().describe("Of documents."),
-  collection_id: z.string().optional().describe("Of documents."),
-  document_ids: z.array(z.string()).optional().describe("Of documents; at most 100."),
-});
-export const ErasurePaths = z
-  .array(z.string())
-  .optional()
-  .describe("More paths that name the subject, such as `author.id`; in every container.");
 
 const count = z.number();
 const Erasure = shape<wire.Erasure>()(

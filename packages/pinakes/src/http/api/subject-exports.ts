@@ -2,11 +2,10 @@
 import { erasureSubjectTypes, subjectExportStates } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
-import { pageOf, shape } from "../../contract/index.ts";
+import { ErasurePaths, ErasureSubject, pageOf, shape } from "../../contract/index.ts";
 import type { Governance } from "../../governance/index.ts";
 import type { ByteRange } from "../../ports/object-store.ts";
 import { accepted, defineRoute, HttpError, noContent, ok, type Answer, type Route } from "../framework/index.ts";
-import { ErasurePaths, ErasureSubject } from "./governance.ts";
 import { id, paging } from "./schemas.ts";
 
 const tag = "governance";
