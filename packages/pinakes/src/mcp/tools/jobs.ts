@@ -13,7 +13,7 @@ export const jobTools: readonly McpTool[] = [
     name: "job_wait",
     title: "Wait for a job",
     description:
-      "Waits until a job (indexing, deletion, re-indexing) is over or the time is up, with progress notifications, and returns its state.",
+      "Waits until a job (indexing, deletion, re-indexing) has ended or the timeout passes, with progress notifications, and returns its state.",
     input: z.strictObject({
       job_id: z.string().min(1).max(256),
       timeout_seconds: z

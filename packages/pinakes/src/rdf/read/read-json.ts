@@ -106,7 +106,7 @@ function fromObject(term: Readonly<Record<string, unknown>>, { factory, termByte
   const other = Object.keys(term).find((key) => !termKeys.has(key));
   if (other !== undefined)
     throw invalid(`${show(other)} is unknown; a term has "type", "value", "language" and "datatype".`);
-  if (typeof value !== "string") throw invalid(`"value" must be a text; got ${show(value)}.`);
+  if (typeof value !== "string") throw invalid(`"value" must be a string; got ${show(value)}.`);
   if (type !== "literal" && (isGiven(language) || isGiven(datatype)))
     throw invalid(`Only a literal has a language or a datatype; the type here is ${show(type)}.`);
   switch (type) {

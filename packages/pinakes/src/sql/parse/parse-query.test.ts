@@ -101,7 +101,10 @@ describe("a query", () => {
       "SELECT * FROM c ORDER BY 1",
       "query: syntax error at line 1, column 26: ORDER BY needs a property, such as c.created_at.",
     ],
-    ["SELECT VALUE {a: 1, a: 2} FROM c", 'query: syntax error at line 1, column 21: the property "a" is specified twice.'],
+    [
+      "SELECT VALUE {a: 1, a: 2} FROM c",
+      'query: syntax error at line 1, column 21: the property "a" is specified twice.',
+    ],
     [
       "SELECT * FROM c JOIN c IN c.x",
       'query: syntax error at line 1, column 22: the alias "c" is already taken; choose another.',

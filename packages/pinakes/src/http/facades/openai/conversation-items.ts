@@ -111,14 +111,14 @@ function contentOf(role: string, content: JsonValue | undefined, where: string):
     return role === "assistant"
       ? [{ type: "output_text", text: content, annotations: [], logprobs: [] }]
       : [{ type: "input_text", text: content }];
-  if (!Array.isArray(content)) throw invalid(`${where}.content: must be a text or a list of parts.`);
+  if (!Array.isArray(content)) throw invalid(`${where}.content: must be a string or a list of parts.`);
   return content.map((part: JsonValue, i) => {
     const type = isJsonObject(part) ? part["type"] : undefined;
     if (!isJsonObject(part) || typeof type !== "string" || !Object.hasOwn(parts, type))
       throw invalid(`${where}.content[${i}].type: must be one of ${Object.keys(parts).join(", ")}, got ${show(type)}.`);
     const text = parts[type];
     if (text !== undefined && typeof part[text] !== "string")
-      throw invalid(`${where}.content[${i}].${text}: must be a text.`);
+      throw invalid(`${where}.content[${i}].${text}: must be a string.`);
     return part;
   });
 }

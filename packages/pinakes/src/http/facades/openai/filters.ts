@@ -67,7 +67,7 @@ function comparisonOf(type: unknown, value: unknown, where: string): Comparison 
 
 function scalar(value: unknown, where: string): JsonScalar {
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
-  throw invalid(`${where}: must be a text, a number or true or false, got ${show(value)}.`);
+  throw invalid(`${where}: must be a string, a number or true or false, got ${show(value)}.`);
 }
 
 function refuseStray(stray: object, where: string): void {

@@ -5,7 +5,7 @@ import type { Request } from "./call.ts";
 export function text(request: Request, name: string): string {
   const value = request[name];
   if (typeof value === "string" && value !== "") return value;
-  throw invalid(`${name}: must be a text, got ${show(value)}.`);
+  throw invalid(`${name}: must be a string, got ${show(value)}.`);
 }
 
 /** Absent, null and "" are the default: clients send the whole of their record. */
@@ -13,7 +13,7 @@ export function optionalText(request: Request, name: string, otherwise: string):
   const value = request[name];
   if (value === undefined || value === null || value === "") return otherwise;
   if (typeof value === "string") return value;
-  throw invalid(`${name}: must be a text, got ${show(value)}.`);
+  throw invalid(`${name}: must be a string, got ${show(value)}.`);
 }
 
 export function texts(request: Request, name: string): readonly string[] | undefined {

@@ -44,7 +44,7 @@ function literalOf(term: Request, where: string): StoredTerm {
 function textOf(term: Request, name: string, where: string): string {
   const value = term[name];
   if (typeof value === "string") return value;
-  throw invalid(`${where}: ${name} must be a text, got ${show(value)}.`);
+  throw invalid(`${where}: ${name} must be a string, got ${show(value)}.`);
 }
 
 export function writeTerm({ type, value, language, datatype }: StoredTerm, typed: boolean): object {

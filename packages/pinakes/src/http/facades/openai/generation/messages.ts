@@ -46,14 +46,14 @@ export function readConversation(
 
 function messageText(content: JsonValue, where: string): string {
   if (typeof content === "string") return content;
-  if (!Array.isArray(content) || content.length === 0) throw invalid(`${where}: must be a text or a list of parts.`);
+  if (!Array.isArray(content) || content.length === 0) throw invalid(`${where}: must be a string or a list of parts.`);
   return content
     .map((part: JsonValue, i) => {
       const type = isJsonObject(part) ? part["type"] : undefined;
       const field = typeof type === "string" ? textOf[type] : undefined;
       const text = isJsonObject(part) && field !== undefined ? part[field] : undefined;
       if (field === undefined) throw invalid(`${where}[${i}].type: only texts are supported, got ${show(type)}.`);
-      if (typeof text !== "string") throw invalid(`${where}[${i}].${field}: must be a text.`);
+      if (typeof text !== "string") throw invalid(`${where}[${i}].${field}: must be a string.`);
       return text;
     })
     .join("\n");

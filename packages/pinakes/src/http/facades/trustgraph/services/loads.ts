@@ -65,6 +65,6 @@ function textOf({ request, dialect }: Call): string {
   } catch (error) {
     if (dialect === "old") throw invalid(`text: is not valid ${charset}.`, { cause: error });
   }
-  if (dialect === "old") throw invalid("text: must be a text in base64.");
+  if (dialect === "old") throw invalid("text: must be a string in base64.");
   return sent;
 }
