@@ -73,11 +73,11 @@ function confirmKey(tool: McpTool, { question, confirmed }: Deletion): string {
   return `confirm-${hash("sha256", JSON.stringify([tool.name, confirmed, question]), "base64url")}`;
 }
 
-function ask(key: string, { question }: Deletion): InputRequiredResult {
+function ask(key: string, { question, details }: Deletion): InputRequiredResult {
   return inputRequired({
     inputRequests: {
       [key]: inputRequired.elicit({
-        message: question,
+        message: details === undefined ? question : `${question} ${details}`,
         requestedSchema: {
           type: "object",
           properties: { confirm: { type: "boolean", title: "Delete permanently", default: false } },

@@ -112,6 +112,14 @@ const kinds: readonly ResourceKind[] = [
       });
     },
   },
+  {
+    name: "receipt",
+    uriTemplate: templates.receipt,
+    title: "Receipt of an erasure",
+    description: "The signed receipt of an erasure that has ended, by the id of the erasure. For admins.",
+    mimeType: "application/json",
+    read: async ({ knowledge }, variables) => json(await knowledge.receipts.get(variables["erasure"] ?? "")),
+  },
 ];
 
 export function registerResources(server: McpServer, apisOf: ApisOf, onFailure: ToolFailure): void {
@@ -145,13 +153,17 @@ async function read(
     const { text, mimeType } = await kind.read(apis, decoded);
     return { contents: [{ uri: uri.href, mimeType, text }] };
   } catch (error) {
-    if (hasCode(error, "NOT_FOUND", "GONE", "INVALID") || error instanceof URIError)
-      throw new ResourceNotFoundError(uri.href);
+    if (isAbsent(error) || error instanceof URIError) throw new ResourceNotFoundError(uri.href);
     throw error;
   }
 }
 
-/** The detail says what to do; an internal error is logged and not explained. */
+/** What only admins may read does not exist for others. */
+function isAbsent(error: unknown): boolean {
+  return hasCode(error, "NOT_FOUND", "GONE", "INVALID", "FORBIDDEN");
+}
+
+/** The detail says what to do; a failure of ours is logged and not explained. */
 function protocolError(error: unknown, onFailure: ToolFailure): Error {
   if (error instanceof ProtocolError) return error;
   if (PinakesError.isInstance(error) && error.status < 500)
@@ -207,6 +219,10 @@ const completions: Readonly<Record<string, Names>> = {
     return ["latest", ...items.map(({ step }) => String(step))];
   },
   agent: async ({ state }) => (await state.memories.agents({ limit: pageItems })).items.map((one) => one.agent_id),
+  erasure: async ({ knowledge }) =>
+    (await knowledge.erasures.list({ limit: pageItems })).items.flatMap(({ erasure_id, receipt_id }) =>
+      receipt_id === null ? [] : [erasure_id],
+    ),
   session: async ({ state }, { agent }) =>
     agent === undefined
       ? []
@@ -220,8 +236,8 @@ function completers(apisOf: ApisOf, onFailure: ToolFailure): Record<string, Comp
       try {
         return starting(await of(apisOf(undefined), context?.arguments ?? {}), value);
       } catch (error) {
-        // There are no completions inside something that does not exist.
-        if (hasCode(error, "NOT_FOUND", "GONE", "INVALID")) return [];
+        // Within something that does not exist there is nothing to offer.
+        if (isAbsent(error)) return [];
         throw protocolError(error, onFailure);
       }
     };

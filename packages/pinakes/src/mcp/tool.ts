@@ -52,9 +52,11 @@ export interface ToolAnnotations {
 
 /** The effect of a destructive call. The client's user confirms it, or the call is a dry run. */
 export interface Deletion {
-  /** A yes-or-no question for the user. */
+  /** A question that a person can answer with yes or no. The consent counts for this question alone. */
   readonly question: string;
-  /** The result of the dry run; matches the output schema. */
+  /** Shown with the question; may differ when the consent arrives, such as a count of rows that others add. */
+  readonly details?: string | undefined;
+  /** The answer of the dry run: matches the output schema. */
   readonly dryRun: ToolAnswer;
   /** The arguments of the call once it is confirmed. */
   readonly confirmed: object;

@@ -13,6 +13,7 @@ export const templates = {
   workflow: "state://workflows/{workflow}",
   checkpoint: "state://workflows/{workflow}/checkpoints/{step}",
   session: "state://agents/{agent}/sessions/{session}",
+  receipt: "state://receipts/{erasure}",
 } as const;
 
 interface Ids {
@@ -40,4 +41,9 @@ export function workflowUri(workflowId: string): string {
 
 export function sessionUri(agentId: string, sessionId: string): string {
   return `state://agents/${part(agentId)}/sessions/${part(sessionId)}`;
+}
+
+/** Of the receipt of an erasure. */
+export function receiptUri(erasureId: string): string {
+  return `state://receipts/${part(erasureId)}`;
 }

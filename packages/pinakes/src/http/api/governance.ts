@@ -2,7 +2,7 @@
 import { erasureStates, erasureSubjectTypes, holdScopeTypes } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
-import { jsonObject, pageOf, shape } from "../../contract/index.ts";
+import { ErasurePaths, ErasureSubject, jsonObject, pageOf, shape } from "../../contract/index.ts";
 import type { Governance } from "../../governance/index.ts";
 import { accepted, created, defineRoute, noContent, ok, type Route } from "../framework/index.ts";
 import { id, paging } from "./schemas.ts";
@@ -10,18 +10,6 @@ import { id, paging } from "./schemas.ts";
 const tag = "governance";
 const erasureParams = z.object({ xid: id.describe("Id of the erasure.") });
 const holdParams = z.object({ hid: id.describe("Id of the hold.") });
-
-export const ErasureSubject = z.strictObject({
-  type: z.enum(erasureSubjectTypes),
-  id: z.string().optional().describe("For every subject except documents. Empty ids and wildcards are refused."),
-  repository_id: z.string().optional().describe("Of documents."),
-  collection_id: z.string().optional().describe("Of documents."),
-  document_ids: z.array(z.string()).optional().describe("For documents; at most 100."),
-});
-export const ErasurePaths = z
-  .array(z.string())
-  .optional()
-  .describe("More paths that name the subject, such as `author.id`; in every container.");
 
 const count = z.number();
 const Erasure = shape<wire.Erasure>()(
@@ -74,6 +62,14 @@ const Receipt = shape<wire.ErasureReceipt>()(
     })
     .meta({ id: "ErasureReceipt" }),
 );
+const ReceiptKey = shape<wire.ErasureReceiptKey>()(
+  z
+    .object({
+      key_id: z.string().describe("As receipts name it."),
+      public_key: z.string().describe("SPKI in PEM."),
+    })
+    .meta({ id: "ErasureReceiptKey" }),
+);
 const Verification = shape<wire.ErasureVerification>()(
   z.object({
     erasure_id: z.string(),
@@ -121,6 +117,7 @@ function erasureRoutes(erasures: Governance["erasures"]): readonly Route[] {
       tag,
       auth: "caller",
       idempotent: true,
+      audit: "erase",
       body: z.strictObject({
         subject: ErasureSubject,
         dry_run: z.boolean().optional().describe("Count without changing anything."),
@@ -201,6 +198,18 @@ function receiptRoutes(erasures: Governance["erasures"]): readonly Route[] {
       query: z.object(paging),
       answers: { 200: { description: "A page.", schema: pageOf(Receipt) } },
       handler: async ({ caller, query }) => ok(await erasures.receipts(caller, query)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/erasure-receipts/key",
+      operationId: "getErasureReceiptKey",
+      summary: "The public key that verifies receipts of this instance",
+      description:
+        "Note it when you set the server up: who verifies a receipt should not have the key from its issuer.",
+      tag,
+      auth: "caller",
+      answers: { 200: { description: "The key.", schema: ReceiptKey } },
+      handler: async ({ caller }) => ok(await erasures.receiptKey(caller)),
     }),
   ];
 }
