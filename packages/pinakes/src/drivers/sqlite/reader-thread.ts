@@ -1,4 +1,4 @@
-/** The reader's thread: long scans, counts and the feed, so that they never hold up point reads. */
+/** The reader thread: runs long scans, counts and the feed, so that they never block point reads. */
 import { parentPort, workerData } from "node:worker_threads";
 import { definitionChanged } from "../../items/item-engine.ts";
 import { sendError, type ReaderMessage, type Reply } from "./messages.ts";

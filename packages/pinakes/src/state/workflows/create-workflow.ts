@@ -150,7 +150,7 @@ function largeCheckpoints({ checkpoints }: WorkflowDocument, now: number): reado
 function creationOf(caller: Caller, input: NewWorkflow, key: string): { key: string; body: string } {
   const { idempotencyKeyCharsMax } = workflowLimits;
   if (typeof key !== "string" || key === "" || key.length > idempotencyKeyCharsMax)
-    throw invalid(`idempotencyKey: must be a text of 1–${idempotencyKeyCharsMax} characters, got ${show(key)}.`);
+    throw invalid(`idempotencyKey: must be a string of 1–${idempotencyKeyCharsMax} characters, got ${show(key)}.`);
   return {
     key: hash("sha256", JSON.stringify([caller.userId, key]), "hex").slice(0, 32),
     body: hash("sha256", sorted(input as unknown as JsonValue), "hex"),

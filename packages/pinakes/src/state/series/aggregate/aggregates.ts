@@ -1,4 +1,4 @@
-/** The aggregates of a series: a bounded number of them at once, over sealed hours where there are any. */
+/** The aggregates of a series, with bounded concurrency; sealed hours are used where they exist. */
 import type { AggregateResult, MetricAggregate, ToolAggregate } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../../domain/caller.ts";
 import { KeyedQueue } from "../../../runtime/keyed-queue.ts";
