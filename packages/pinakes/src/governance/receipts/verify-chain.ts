@@ -1,4 +1,4 @@
-/** Receipts of one workspace, checked without a server: each signature, and that none is missing or out of its place. */
+/** Verifies the receipts of a workspace without a server: each signature, and that none is missing or out of order. */
 import { checkReceipt, receiptHash } from "./jws.ts";
 
 export interface ReceiptFinding {
@@ -13,7 +13,7 @@ export interface ReceiptsCheck {
   readonly receipts: number;
   readonly valid: boolean;
   readonly findings: readonly ReceiptFinding[];
-  /** Hash of the last one: another copy of the chain that ends with it is the same chain. */
+  /** Hash of the last receipt: another copy of the chain that ends with it is the same chain. */
   readonly head: string | null;
 }
 
@@ -49,7 +49,7 @@ export function verifyReceipts(
     if (before !== undefined && sequence !== before.sequence + 1)
       findings.push({ ...place, reason: outOfPlace(place.sequence, before.sequence) });
     else if (before !== undefined && previous !== before.hash)
-      findings.push({ ...place, reason: "it names another predecessor than the receipt before it" });
+      findings.push({ ...place, reason: "its predecessor is not the receipt before it" });
     before = { hash: receiptHash(jws), sequence: sequence as number };
     hashes.add(before.hash);
   }
