@@ -22,3 +22,20 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.removeEventListener("abort", stop);
   }
 }
+
+const pollMsFirst = 50;
+const pollMsMax = 2_000;
+
+/** Reads a state until it is over, with growing pauses: short work is noticed soon, long work is not asked about all the time. */
+export async function polled<State>(
+  read: () => Promise<State>,
+  signal: AbortSignal | undefined,
+  isOver: (state: State) => boolean,
+): Promise<State> {
+  for (let pauseMs = pollMsFirst; ; pauseMs = Math.min(pauseMs * 1.5, pollMsMax)) {
+    signal?.throwIfAborted();
+    const state = await read();
+    if (isOver(state)) return state;
+    await sleep(pauseMs, signal);
+  }
+}

@@ -15,7 +15,7 @@ import { toastError } from "../ui/toast.tsx";
 import { CallsButton } from "./calls-drawer.tsx";
 import { CommandPalette } from "./command-palette.tsx";
 import { forgetEverything } from "./forget.ts";
-import { navigation } from "./navigation.ts";
+import { useNavigation } from "./navigation.ts";
 import { setTheme, type Theme, useTheme } from "./theme.ts";
 
 export function Shell() {
@@ -72,6 +72,7 @@ function Brand() {
 }
 
 function Navigation() {
+  const navigation = useNavigation();
   return (
     <nav aria-label={s.navigation} className="flex flex-col gap-4">
       {navigation.map(({ label, entries }) => (

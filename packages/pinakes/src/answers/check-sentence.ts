@@ -1,4 +1,7 @@
-/** A sentence with the citations that passed both checks of RFC 0018: a source states it, and the quote is in the kept bytes. */
+/**
+ * A sentence with the citations that passed both checks of RFC 0018: the source supports the sentence, and the quote is in the stored
+ * bytes.
+ */
 import type { AnswerSentence } from "@pinakes/client";
 import type { Citation } from "../knowledge/search/search-result.ts";
 import { answerLimits } from "./limits.ts";
@@ -15,7 +18,7 @@ import {
   states,
 } from "./support.ts";
 
-/** Those of the citations whose quotes stand in the kept bytes, for this caller, now. */
+/** The citations whose quotes are in the stored bytes, readable for this caller, now. */
 export type Verify = (citations: readonly Citation[]) => Promise<readonly Citation[]>;
 
 export class SentenceChecker {
@@ -30,7 +33,7 @@ export class SentenceChecker {
     this.#citationsMax = citationsMax;
   }
 
-  /** Of the sources that the sentence names all that state it; where none does, the first of the others. */
+  /** Of the sources named by the sentence, all that support it; if none does, the first of the others that does. */
   async check(text: string, named: readonly number[]): Promise<AnswerSentence> {
     const first = named.flatMap((number) => this.#sources[number - 1] ?? []).slice(0, this.#citationsMax);
     const stating = (await Promise.all(first.map((source) => this.#citation(text, source)))).flatMap(
@@ -59,7 +62,7 @@ export class SentenceChecker {
   }
 }
 
-/** A part of what a citation quotes. Places are those of its document. */
+/** A part of a citation's quote. Positions are those of its document. */
 export function quoteOf(
   citation: Citation,
   { start, end }: { readonly start: number; readonly end: number },
@@ -72,12 +75,12 @@ export function quoteOf(
   };
 }
 
-// The narrowest part of a chunk that supports a sentence.
+// Finds the narrowest part of a chunk that supports a sentence.
 
-/** Neighbouring sentences that one quote may have. */
+/** Maximum number of neighbouring sentences in one quote. */
 const sentencesMax = 3;
 
-/** A chunk, read once for all sentences that name it. */
+/** A chunk, parsed once for all sentences that refer to it. */
 interface ReadChunk {
   readonly sentences: readonly (Span & { readonly evidence: Evidence })[];
   readonly context: Evidence;
@@ -99,8 +102,8 @@ export async function readChunk(text: string, context: string): Promise<ReadChun
 }
 
 /**
- * The sentence of the chunk that shares most words decides: where it says the opposite, nothing beside it can make up for that. Then it
- * alone, or with its neighbours, must state the claim.
+ * The sentence of the chunk that shares the most words decides: if it contradicts the claim, its neighbours cannot outweigh that. Otherwise
+ * it must support the claim alone or together with its neighbours.
  */
 export function findSupport(claim: Claim, { text, sentences, context }: ReadChunk): Span | undefined {
   const coverage = sentences.map(({ evidence }) => coverageOf(claim, evidence));

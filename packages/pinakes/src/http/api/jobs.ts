@@ -66,7 +66,7 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
         "`document.status`, `collection.status`, `job.progress`, `job.done`. Last-Event-ID resumes after that event; without it the stream starts now.",
       tag: "jobs",
       auth: "caller",
-      answers: { 200: { description: "Events without end.", contentType: "text/event-stream" } },
+      answers: { 200: { description: "An endless stream of events.", contentType: "text/event-stream" } },
       handler: (request) =>
         sse(request, async function* (lastEventId, signal) {
           for await (const event of knowledge.events(request.caller, { after: lastEventId, signal })) {
@@ -79,7 +79,7 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
   ];
 }
 
-/** The credentials of the request, which were valid when the stream began. */
+/** The credentials of the request, which were valid when the stream started. */
 export function credentialsOf({ header }: Pick<RouteRequest, "header">): Credentials {
   const bearer = (header("authorization") ?? "").trim().replace(/^Bearer +/i, "");
   const sessionCookie = cookieValue(header("cookie"));

@@ -1,12 +1,12 @@
 /**
- * Which resources change, from the change feeds: documents and collections by the events that the caller may see, workflows and sessions by
- * the feeds of their containers. Only the feeds that the wanted URIs need are followed.
+ * Derives resource changes from the change feeds: documents and collections by the events that the caller may see, workflows and sessions
+ * by the feeds of their containers. Only the feeds needed for the subscribed URIs are followed.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KnowledgeEvent } from "@pinakes/client";
 import { collectionUri, documentUri, sessionUri, workflowUri, type McpSession } from "../../mcp/index.ts";
 
-/** A URI, or "list": a collection came, went or was renamed. */
+/** A URI, or "list": a collection was added, removed or renamed. */
 export type ResourceChange = string;
 
 export interface WantedChanges {
@@ -25,7 +25,7 @@ export function wantedFor(uris: readonly string[]): WantedChanges {
   };
 }
 
-/** Calls `changed` until the signal. A feed that fails is followed again from where it was. */
+/** Calls `changed` until the signal is aborted. A feed that fails is resumed from its last position. */
 export async function followResources(
   { knowledge, state }: Pick<McpSession, "knowledge" | "state">,
   { documents, workflows, sessions }: WantedChanges,

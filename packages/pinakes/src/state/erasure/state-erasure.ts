@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { expiresAt } from "../../domain/ttl.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { WalkedItem } from "../../ports/item-erasure.ts";
 import type { Operation } from "../../ports/item-store.ts";
@@ -14,6 +15,7 @@ import { memoryIndexPrefix, memoryRowKey } from "../memories/memory-index.ts";
 import { memoriesContainer } from "../memories/schema.ts";
 import { BlockStore } from "../series/aggregate/block-store.ts";
 import { metricSeries } from "../series/metric-document.ts";
+import { seriesOf } from "../series/series.ts";
 import { stampCompanions } from "../series/stamps.ts";
 import { toolSeries } from "../series/tool-document.ts";
 import { companionField, reservedIdPrefix } from "../system-container.ts";
@@ -46,11 +48,15 @@ export class StateErasure {
    */
   async anonymise(scope: Scope, date: string, rows: readonly WalkedItem[], agent: string | undefined): Promise<number> {
     const { items, clock } = this.#deps;
+    const { ttlSeconds } = seriesOf(items, scope, metricSeries);
     let replaced = 0;
     for (const piece of planPieces(rows)) {
       const operations: Operation[] = [
         ...piece.rows.map(({ id, etag }): Operation => ({ op: "delete", id, ifMatch: etag })),
-        ...this.#anonymous(piece, agent, clock.now()).map((document): Operation => ({ op: "create", document })),
+        ...anonymousRows(piece, { agent, now: clock.now(), ttlSeconds }).map((document): Operation => ({
+          op: "create",
+          document,
+        })),
       ];
       const batch = [...operations, ...stampCompanions(metricSeries, operations)];
       // Changed or expired meanwhile: the next pass finds what there is.
@@ -59,10 +65,6 @@ export class StateErasure {
         replaced += piece.rows.length;
     }
     return replaced;
-  }
-
-  #anonymous(piece: Piece, agent: string | undefined, now: number): readonly JsonObject[] {
-    return anonymousRows(piece, { agent, now, ttlSeconds: metricSeries.ttlSeconds });
   }
 
   /** Sealed hours are derived from rows and hold their dimensions. */
@@ -75,7 +77,10 @@ export class StateErasure {
   async removeInvocation(scope: Scope, date: string, row: WalkedItem): Promise<boolean> {
     const { items, clock } = this.#deps;
     const { id, etag } = row;
-    const tombstone = erasedEntry(date, row, clock.now());
+    const tombstone = erasedEntry(date, row, {
+      now: clock.now(),
+      ttlSeconds: seriesOf(items, scope, toolSeries).ttlSeconds,
+    });
     const operations: Operation[] = [
       { op: "delete", id, ifMatch: etag },
       ...(tombstone === undefined ? [] : [{ op: "upsert", document: tombstone } as const]),
@@ -156,17 +161,21 @@ export function isErasedEntry(document: JsonObject): boolean {
 // What takes the place of an erased entry of a hash chain: its link, which holds the hash of the entry, and nothing else of it.
 
 /** Undefined: the entry is in no chain. */
-function erasedEntry(date: string, { document, modifiedAt }: WalkedItem, now: number): JsonObject | undefined {
+function erasedEntry(
+  date: string,
+  { document, modifiedAt }: WalkedItem,
+  { now, ttlSeconds }: { readonly now: number; readonly ttlSeconds: number | null },
+): JsonObject | undefined {
   const chain = document["chain"] as JsonObject | undefined;
   if (chain === undefined || chain === null) return undefined;
   // It expires when the entry would have: a chain expires from its oldest end.
-  const left = Math.ceil((modifiedAt + toolSeries.ttlSeconds * 1000 - now) / 1000);
+  const expires = expiresAt(ttlSeconds, null, modifiedAt);
   return {
     id: `${reservedIdPrefix}erased-${chain["sequence"] as number}`,
     [toolSeries.dateField]: date,
     [companionField]: "erased",
     chain,
-    ttl: Math.max(1, left),
+    ttl: expires === null ? -1 : Math.max(1, Math.ceil((expires - now) / 1000)),
   };
 }
 

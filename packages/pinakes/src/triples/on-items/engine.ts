@@ -1,4 +1,4 @@
-/** The triple engine on any item store; it owns nothing but a container. Each part of the work has its own file. */
+/** The triple engine on any item store; it owns only a container. Each part of the work has its own file. */
 import type { Quad, TermText } from "../../domain/rdf.ts";
 import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { ScrubReport } from "../../ports/item-erasure.ts";
@@ -46,7 +46,7 @@ const readsAtOnce = 16;
 
 export class ItemTripleEngine implements TripleEngine {
   readonly capabilities: TripleStoreCapabilities;
-  /** Quads may be in several partitions, and no transaction spans two of them; but many are planned and sent together. */
+  /** Quads may be in several partitions, and no transaction spans two of them, but many are planned and sent together. */
   readonly writeQuadsMax = 1_000;
   readonly #items: ItemStore;
   readonly #system: SystemScope;
@@ -164,7 +164,7 @@ export class ItemTripleEngine implements TripleEngine {
     return asserted;
   }
 
-  /** Terms are inside the quads, and looking for each would cost as much as the query itself. */
+  /** Terms are stored inside the quads; searching for each would cost as much as the query itself. */
   async mayUse({ tenant, space }: SpaceKey, terms: readonly TermText[]): Promise<readonly boolean[]> {
     const open = await this.#isOpen(this.#scope(tenant), space);
     return terms.map(() => open);
@@ -190,7 +190,7 @@ export class ItemTripleEngine implements TripleEngine {
     );
   }
 
-  /** Terms are inside the quads, so there are none to count. */
+  /** Terms are stored inside the quads, so there are none to count. */
   async usage({ tenant, space }: SpaceKey): Promise<SpaceUsage> {
     const states = await readStates(this.#items, this.#scope(tenant), space);
     return {
@@ -237,7 +237,7 @@ export class ItemTripleEngine implements TripleEngine {
     return { deleted, done: true };
   }
 
-  /** They are items: their store rewrites its own files. */
+  /** The data are items: their store compacts its own files. */
   async scrub(): Promise<ScrubReport> {
     return { outcome: "managed", bytes: null };
   }
@@ -295,12 +295,12 @@ async function listGraphs(
 }
 
 /**
- * What a source supports, shard by shard, from the partitions themselves. A position is the number of a shard and the item store's own
- * cursor in it. A support knows only the id of its quad, which is in the same partition.
+ * What a source supports, shard by shard, read from the partitions themselves. A position is the number of a shard and the item store's own
+ * cursor in it. A support contains only the id of its quad, which is in the same partition.
  */
 interface SourceCursor {
   readonly shard: number;
-  /** Absent: from the beginning. */
+  /** If absent, starts at the beginning. */
   readonly cursor?: string | undefined;
 }
 
@@ -329,7 +329,7 @@ async function rowsOfSource(
   return { rows, next: place.shard < shardsPerSpace ? placeText(place) : undefined, examined };
 }
 
-/** Without quads removed since their support was read. */
+/** Without quads that were removed since their support was read. */
 async function readQuads(shard: Shard, ids: ReadonlySet<string>): Promise<Map<string, Quad>> {
   const quads = new Map<string, Quad>();
   for (const item of await shard.read([...ids])) if (item !== undefined) quads.set(item.id, quadOf(item.document));
@@ -346,7 +346,7 @@ function parsePlace(text: string): SourceCursor {
   return cursor === "" ? { shard: Number(shard) } : { shard: Number(shard), cursor };
 }
 
-// The end of a shard: everything is removed but its state, which stays to reject late writes. Verified by reading the partition itself.
+// Purges a shard: removes everything except its state, which stays to reject late writes. Verified by reading the partition itself.
 
 /** A support is two items, and removing a quad may also remove the name of its graph. */
 const rowsPerBatch = Math.floor(operationsMax / 2);
@@ -367,7 +367,7 @@ async function purgeShard(shard: Shard, limit: number): Promise<PurgeStep> {
   }
 }
 
-/** How many quads or supports the batch removes. */
+/** Number of quads or supports that the batch removes. */
 async function plan(shard: Shard, batch: ShardBatch, limit: number): Promise<number | "empty"> {
   const supports = await shard.list({ prefix: "u" }, limit);
   for (const { document } of supports) removeSupport(batch, document as unknown as StoredSupport);
@@ -377,7 +377,7 @@ async function plan(shard: Shard, batch: ShardBatch, limit: number): Promise<num
     for (const { document } of quads) removeQuad(batch, document as unknown as StoredQuad);
     if (quads.length > 0) return quads.length;
   }
-  // Graph names and the other halves of supports were removed with them. Any leftovers are removed too.
+  // Graph names and the second items of supports were removed with them. Any leftovers are removed too.
   const rest = await shard.list({ gt: stateId }, operationsMax);
   for (const { id } of rest) batch.delete(id);
   return rest.length === 0 ? "empty" : 0;
