@@ -26,12 +26,14 @@ export * from "./contract/state.ts";
 export * from "./contract/errors.ts";
 export * from "./contract/vectors.ts";
 export { connect, pinakesClient, type ConnectOptions, type PinakesClient } from "./connect.ts";
-export type {
-  DownloadedPart,
-  ErasuresClient,
-  GovernanceClient,
-  ReceiptsClient,
-  SubjectExportsClient,
+export {
+  waitForErasure,
+  waitForExport,
+  type DownloadedPart,
+  type ErasuresClient,
+  type GovernanceClient,
+  type ReceiptsClient,
+  type SubjectExportsClient,
 } from "./governance-client.ts";
 export { collectionOf, collectionsOf } from "./collection-ref.ts";
 export {

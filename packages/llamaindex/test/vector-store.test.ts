@@ -175,7 +175,7 @@ describe.each(ways)("the vector store on %s, %s", (engine, via) => {
       [{ key: "n", operator: "near", value: 1 }, 'no operator "near"'],
       [{ key: "n", value: 1 }, "no operator undefined"],
       [{ key: "", operator: "==", value: 1 }, "filters[0].key"],
-      [{ key: "kind", operator: "==" }, "must be a text, a number or a boolean, got undefined"],
+      [{ key: "kind", operator: "==" }, "must be a string, a number or a boolean, got undefined"],
       [{ key: "kind", operator: "in", value: "a" }, "must be a list that is not empty"],
       [{ key: "tags", operator: "all", value: [] }, "must be a list that is not empty"],
       [{ key: "note", operator: "text_match", value: 3 }, "text_match needs a text"],

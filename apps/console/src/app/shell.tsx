@@ -11,7 +11,7 @@ import { AccountMenu } from "./account-menu.tsx";
 import { CallsButton } from "./calls-drawer.tsx";
 import { CommandPalette } from "./command-palette.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
-import { navigation } from "./navigation.ts";
+import { useNavigation } from "./navigation.ts";
 
 export function Shell() {
   const [navigating, setNavigating] = useState(false);
@@ -67,6 +67,7 @@ function Brand() {
 }
 
 function Navigation() {
+  const navigation = useNavigation();
   return (
     <nav aria-label={s.navigation} className="flex flex-col gap-4">
       {navigation.map(({ label, entries }) => (

@@ -1,11 +1,14 @@
-/** A sentence with the citations that passed both checks of RFC 0018: a source states it, and the quote is in the kept bytes. */
+/**
+ * A sentence with the citations that passed both checks of RFC 0018: the source supports the sentence, and the quote is in the stored
+ * bytes.
+ */
 import type { AnswerSentence } from "@pinakes/client";
 import type { Citation } from "../knowledge/search/search-result.ts";
 import { findSupport, readChunk, type ReadChunk } from "./find-support.ts";
 import type { Source } from "./prompt.ts";
 import { analyzerOf, readClaim } from "./support.ts";
 
-/** Those of the citations whose quotes stand in the kept bytes, for this caller, now. */
+/** The citations whose quotes are in the stored bytes, readable for this caller, now. */
 export type Verify = (citations: readonly Citation[]) => Promise<readonly Citation[]>;
 
 export class SentenceChecker {
@@ -20,7 +23,7 @@ export class SentenceChecker {
     this.#citationsMax = citationsMax;
   }
 
-  /** Of the sources that the sentence names all that state it; where none does, the first of the others. */
+  /** Of the sources named by the sentence, all that support it; if none does, the first of the others that does. */
   async check(text: string, named: readonly number[]): Promise<AnswerSentence> {
     const first = named.flatMap((number) => this.#sources[number - 1] ?? []).slice(0, this.#citationsMax);
     const stating = (await Promise.all(first.map((source) => this.#citation(text, source)))).flatMap(
@@ -49,7 +52,7 @@ export class SentenceChecker {
   }
 }
 
-/** A part of what a citation quotes. Places are those of its document. */
+/** A part of a citation's quote. Positions are those of its document. */
 export function quoteOf(
   citation: Citation,
   { start, end }: { readonly start: number; readonly end: number },

@@ -1,12 +1,12 @@
-/** The narrowest part of a chunk that supports a sentence. */
+/** Finds the narrowest part of a chunk that supports a sentence. */
 import { analyzerOf, contradicts, coverageOf, readEvidence, states, type Claim, type Evidence } from "./support.ts";
 import { answerLimits } from "./limits.ts";
 import { sentencesOf, type Span } from "./sentences.ts";
 
-/** Neighbouring sentences that one quote may have. */
+/** Maximum number of neighbouring sentences in one quote. */
 const sentencesMax = 3;
 
-/** A chunk, read once for all sentences that name it. */
+/** A chunk, parsed once for all sentences that refer to it. */
 export interface ReadChunk {
   readonly sentences: readonly (Span & { readonly evidence: Evidence })[];
   readonly context: Evidence;
@@ -28,8 +28,8 @@ export async function readChunk(text: string, context: string): Promise<ReadChun
 }
 
 /**
- * The sentence of the chunk that shares most words decides: where it says the opposite, nothing beside it can make up for that. Then it
- * alone, or with its neighbours, must state the claim.
+ * The sentence of the chunk that shares the most words decides: if it contradicts the claim, its neighbours cannot outweigh that. Otherwise
+ * it must support the claim alone or together with its neighbours.
  */
 export function findSupport(claim: Claim, { text, sentences, context }: ReadChunk): Span | undefined {
   const coverage = sentences.map(({ evidence }) => coverageOf(claim, evidence));

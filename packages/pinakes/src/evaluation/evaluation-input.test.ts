@@ -54,11 +54,11 @@ describe("limits of an evaluation", () => {
     );
     expect(await created({ queries: [query(1, "x".repeat(documentIdCharsMax))] })).toMatchObject({ query_count: 1 });
     await expect(created({ queries: [query(1, "x".repeat(documentIdCharsMax + 1))] })).rejects.toThrow(
-      /document_id: must be a text of 1–128 characters/,
+      /document_id: must be a string of 1–128 characters/,
     );
     expect(await created({ queries: [{ ...query(1), query: "q".repeat(10_000) }] })).toMatchObject({ query_count: 1 });
     await expect(created({ queries: [{ ...query(1), query: "q".repeat(10_001) }] })).rejects.toThrow(
-      /^queries\[0\]\.query: must be a text of 1–10000/,
+      /^queries\[0\]\.query: must be a string of 1–10000/,
     );
     expect(
       await created({ collections: Array.from({ length: 1_000 }, () => collections[0] as (typeof collections)[0]) }),

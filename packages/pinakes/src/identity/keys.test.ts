@@ -4,7 +4,7 @@ import { failure } from "../testing/item-store/fixture.ts";
 import { identityLimits } from "./limits.ts";
 import { around, engines, identityScope, testIdentity } from "./test-identity.ts";
 
-const uniform = /^This credential is not valid: it is wrong, was revoked or has expired\./;
+const uniform = /^This credential is not valid: it is wrong, revoked or expired\./;
 
 describe.each(engines)("API keys on %s", (engine) => {
   it("a key is its user, groups and role in its workspace, shown once and kept as a hash", async () => {

@@ -1,4 +1,7 @@
-/** Resources: collections, documents and cited excerpts; workflows, checkpoints and sessions. What the caller may not see does not exist. */
+/**
+ * Resources: collections, documents and cited excerpts; workflows, checkpoints and sessions. Resources that the caller may not see are
+ * reported as missing.
+ */
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -20,7 +23,7 @@ type Contents = { readonly mimeType: string; readonly text: string };
 
 const listMax = 200;
 const pageItems = 100;
-/** Of one document: what a model can read at once; the rest is in excerpts. */
+/** Maximum of one document that a model can read at once; the rest is available as excerpts. */
 const textCharsMax = 1_000_000;
 const completionsMax = 100;
 
@@ -52,7 +55,7 @@ const kinds: readonly ResourceKind[] = [
     name: "document",
     uriTemplate: templates.document,
     title: "Document",
-    description: `The text of a document, as searches read it; at most ${textCharsMax} characters.`,
+    description: `The extracted text of a document; at most ${textCharsMax} characters.`,
     mimeType: "text/plain",
     read: async ({ knowledge }, variables) => ({
       mimeType: "text/plain",
@@ -191,7 +194,7 @@ async function listed(knowledge: KnowledgeApi, onFailure: ToolFailure) {
 type Completer = (value: string, context?: { arguments?: Record<string, string> }) => Promise<string[]>;
 type Names = (apis: Apis, filled: Readonly<Record<string, string>>) => Promise<readonly string[]>;
 
-/** Ids that a variable can have; of the others a client knows nothing to offer. */
+/** Variables whose ids can be completed; for the others there are no suggestions. */
 const completions: Readonly<Record<string, Names>> = {
   repository: async ({ knowledge }) => [
     "me",

@@ -12,7 +12,7 @@ export interface StdioInput extends Pick<ServerInput, "version" | "onFailure"> {
   readonly signal: AbortSignal;
 }
 
-/** As much as a message over HTTP; the default of the SDK is less than an upload may have. */
+/** The limit of a message over HTTP; the SDK's default is less than an upload may need. */
 const messageBytesMax = 16 * 1_048_576;
 
 /** Resolves when the client has closed the connection, or has sent a message beyond the limit. */
@@ -25,7 +25,7 @@ export async function serveMcpOnStdio({ session, signal, ...input }: StdioInput)
   };
   const ended = Promise.withResolvers<void>();
   process.stdin.once("end", ended.resolve).once("close", ended.resolve);
-  // The SDK listens for an error of each answer that is being written, and there may be many at once.
+  // The SDK adds an error listener for each response being written, and there may be many at once.
   process.stdout.setMaxListeners(0);
   const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: messageBytesMax });
   const close = transport.close.bind(transport);

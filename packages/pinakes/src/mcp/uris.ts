@@ -1,4 +1,6 @@
-/** The URIs of resources: documents and the state of agents. The caller's workspace is never part of them: a URI of another workspace cannot be written. */
+/**
+ * The URIs of resources: documents and the state of agents. They never contain the workspace, so a URI cannot refer to another workspace.
+ */
 import type { Citation } from "@pinakes/client";
 
 const part = encodeURIComponent;

@@ -85,7 +85,7 @@ describe.each(["sqlite", "postgres"] as const)("extractive answers on %s", (engi
     await begun.promise;
     expect(await refused("How do I start the pump?")).toEqual({
       reason: "indexing",
-      message: expect.stringContaining("Ask again later"),
+      message: expect.stringContaining("Try again later"),
     });
     open.resolve();
     await uploading;
@@ -118,7 +118,7 @@ describe.each(["sqlite", "postgres"] as const)("extractive answers on %s", (engi
 
   it.each([
     [{ question: "" }, "question:"],
-    [{ question: "x".repeat(4_001) }, "question: must be a text of 1–4000"],
+    [{ question: "x".repeat(4_001) }, "question: must be a string of 1–4000"],
     [{ question: "q", limit: 21 }, "limit:"],
     [{ question: "q", limit: 0 }, "limit:"],
     [{ question: "q", sentences_max: 21 }, "sentences_max:"],

@@ -148,7 +148,7 @@ describe.each([
     await expect(api.list(auth, { from: "soon" })).rejects.toMatchObject({ code: "INVALID" });
   });
 
-  it("a log that was shortened or edited below its last checkpoint is never signed again", async () => {
+  it("a log that was truncated or edited below its last checkpoint is never signed again", async () => {
     const auth = admin("tampered");
     const scope = audit.scopeOf("tampered");
     for (let i = 0; i < 3; i += 1) await audit.append(scope, event());

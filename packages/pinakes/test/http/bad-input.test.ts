@@ -69,7 +69,7 @@ describe("names and descriptions", () => {
     ["a newline", { name: "two\nlines" }, /name: may have letters/],
     ["an emoji", { name: "Papers 📚" }, /name: may have letters/],
     ["101 characters", { name: "n".repeat(101) }, /name: has 101 characters; at most 100/],
-    ["only spaces", { name: "   " }, /name: must be a text of 1–100/],
+    ["only spaces", { name: "   " }, /name: must be a string of 1–100/],
     ["no text", { name: 7 }, /name/],
     ["nothing", {}, /name: is missing/],
     [

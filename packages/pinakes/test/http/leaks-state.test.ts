@@ -355,7 +355,7 @@ describe("credentials", () => {
     await refusedEverywhere(late);
   });
 
-  it("a key that may only read reads everything, by POST too, and changes nothing: 403", async () => {
+  it("a key that is read-only reads everything, by POST too, and changes nothing: 403", async () => {
     const { server, world } = leaks;
     const key = await server.key("w1", "reader", { role: "admin", scopes: ["read"] });
     let refused = 0;
@@ -367,7 +367,7 @@ describe("credentials", () => {
       for (const call of leaks.calls.filter(({ method, how }) => method !== "GET" && how.changes !== false)) {
         const { reply } = await leaks.send(call, world.target, key);
         expect(reply.status, `${describeCall(call)}: ${reply.text}`).toBe(403);
-        expect(reply.json["detail"], describeCall(call)).toContain("may only read");
+        expect(reply.json["detail"], describeCall(call)).toContain("is read-only");
         refused += 1;
       }
       for (const call of leaks.calls.filter(reads)) {

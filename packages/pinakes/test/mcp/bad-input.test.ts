@@ -176,7 +176,7 @@ describe("sessions", () => {
     const refused = await results(await create(readOnly, "Two"));
     expect([refused.result.isError, refused.result.content[0]?.text]).toEqual([
       true,
-      expect.stringContaining("may only read"),
+      expect.stringContaining("is read-only"),
     ]);
   });
 });

@@ -481,7 +481,7 @@ describe.each(engines)("tools on %s", (engine) => {
       for (const { name } of writers) {
         const { isError, text } = await call(reader, name, args[name]);
         expect(isError, name).toBe(true);
-        expect(text, name).toMatch(/^FORBIDDEN: This key may only read/);
+        expect(text, name).toMatch(/^FORBIDDEN: This key is read-only/);
       }
       expect(await succeed(reader, "search", { query: "otters", in: [papers] })).toMatchObject({ outcome: "ok" });
       expect(await succeed(reader, "list_catalogs")).toMatchObject({ status: "success" });

@@ -199,7 +199,7 @@ describe("copy, verification and switch", () => {
     const twice = await process.plan(
       source(file({ eve__twice: [["urn:old:x", "http://x/p", "o"]] }), { iri_base: "urn:old:" }),
     );
-    expect(twice.problems[0]?.reason).toContain("would come back as");
+    expect(twice.problems[0]?.reason).toContain("would be restored as");
   });
 
   it("R-TG-95 a store whose patterns answer wrongly, or by scanning, does not pass the verification", async () => {

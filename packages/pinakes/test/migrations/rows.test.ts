@@ -91,11 +91,11 @@ describe("files of rows", () => {
     expect(plan.problems.map(({ where, reason }) => `${where}: ${reason}`)).toEqual([
       "bad.jsonl line 2: values: has 2 numbers; the previous rows have 3.",
       'bad.jsonl line 3: duplicate id "a", first at bad.jsonl line 1; an id names one row.',
-      expect.stringMatching(/^bad.jsonl line 4: id: must be a text/),
+      expect.stringMatching(/^bad.jsonl line 4: id: must be a string/),
       expect.stringMatching(/^bad.jsonl line 5: values\[2\]: must be a number/),
       expect.stringMatching(/^bad.jsonl line 6: sparse_values: cannot be stored/),
       expect.stringMatching(/^bad.jsonl line 7: metadata: must be an object/),
-      expect.stringMatching(/^bad.jsonl line 8: text: must be a text, got 7/),
+      expect.stringMatching(/^bad.jsonl line 8: text: must be a string, got 7/),
     ]);
     await expect(process.migrations.copy(world.admin, plan.migration_id)).rejects.toMatchObject({ code: "INVALID" });
   });

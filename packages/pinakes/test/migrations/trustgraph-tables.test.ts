@@ -144,5 +144,5 @@ it("R-TG-91 what cannot be taken is a problem of the plan: triples as terms, gra
   legacyFile(path, { quads_by_collection: rows }, columns.map((name) => `${name} TEXT`).join(", "));
   const plan = await process.plan({ kind: "triples", objects: "literal", sqlite: path, user: "wr" });
   expect(plan.problem_count).toBe(3);
-  expect(JSON.stringify(plan.problems)).toMatch(/otype.*triples as terms/);
+  expect(JSON.stringify(plan.problems)).toMatch(/otype.*quoted triples/);
 });

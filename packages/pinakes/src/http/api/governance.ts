@@ -21,7 +21,7 @@ const Erasure = shape<wire.Erasure>()(
       state: z
         .enum(erasureStates)
         .describe(
-          "`done_live`: nothing is left in the live stores. `held`: only what a legal hold keeps. `counted`: a dry run.",
+          "`done_live`: nothing is left in the live stores. `held`: only data under a legal hold is left. `counted`: a dry run.",
         ),
       subject: z.object({ type: z.enum(erasureSubjectTypes), hmac: z.string().describe("The id as a keyed hash.") }),
       dry_run: z.boolean(),
@@ -33,12 +33,14 @@ const Erasure = shape<wire.Erasure>()(
           redacted: count,
           anonymised: count,
           held: count,
-          remaining: count.nullable().describe("At the last count, without what is held; null before it."),
+          remaining: count
+            .nullable()
+            .describe("At the last count, without data under a hold; null before the first count."),
         }),
       ),
-      holds: z.array(z.string()).describe("Holds that keep something."),
+      holds: z.array(z.string()).describe("Holds that prevent part of the erasure."),
       attempts: count,
-      error: z.string().nullable().describe("Why the last attempt ended; it is tried again by itself."),
+      error: z.string().nullable().describe("Why the last attempt ended; it is retried automatically."),
       receipt_id: z.string().nullable(),
       last_backup_expires_at: z.string().nullable().describe("Null: Pinakes makes no backups yet."),
       created_by: z.string(),
@@ -55,7 +57,7 @@ const Receipt = shape<wire.ErasureReceipt>()(
       erasure_id: z.string(),
       sequence: count,
       jws: z.string().describe("Compact JWS, Ed25519. `pinakes receipts verify` checks it without a server."),
-      content: jsonObject().describe("For reading; only the JWS is signed."),
+      content: jsonObject().describe("Human-readable copy; only the JWS is signed."),
       public_key: z.string().describe("SPKI in PEM."),
     })
     .meta({ id: "ErasureReceipt" }),
@@ -79,11 +81,11 @@ const Verification = shape<wire.ErasureVerification>()(
 
 const HoldScope = z.strictObject({
   type: z.enum(holdScopeTypes),
-  id: z.string().optional().describe("Of a user, an agent or a session."),
-  repository_id: z.string().optional().describe("Of a collection."),
+  id: z.string().optional().describe("For a user, an agent or a session."),
+  repository_id: z.string().optional().describe("For a collection."),
   collection_id: z.string().optional(),
-  container: z.string().optional().describe("Of a query."),
-  filter: jsonObject().optional().describe("Of a query: on the container's documents."),
+  container: z.string().optional().describe("For a query."),
+  filter: jsonObject().optional().describe("For a query: a filter on the container's documents."),
 });
 const Hold = shape<wire.LegalHold>()(
   z
@@ -92,7 +94,7 @@ const Hold = shape<wire.LegalHold>()(
       workspace_id: z.string(),
       scope: HoldScope,
       reason: z.string(),
-      matched: count.describe("Rows that it matched when it was made."),
+      matched: count.describe("Number of rows that it matched at creation."),
       created_by: z.string(),
       created_at: z.string(),
     })
@@ -109,26 +111,26 @@ function erasureRoutes(erasures: Governance["erasures"]): readonly Route[] {
       method: "POST",
       path: "/v1/erasures",
       operationId: "createErasure",
-      summary: "Erase what names a subject from every store; or count it",
+      summary: "Erase everything that names a subject from every store, or only count it",
       description:
-        "For admins. 404 where nothing names the subject. With `dry_run` the answer has the counts; otherwise the erasure goes on by itself, whatever crashes.",
+        "Admins only. 404 if nothing names the subject. With `dry_run` the response has the counts; otherwise the erasure continues in the background and survives crashes.",
       tag,
       auth: "caller",
       idempotent: true,
       audit: "erase",
       body: z.strictObject({
         subject: ErasureSubject,
-        dry_run: z.boolean().optional().describe("Only count; nothing changes."),
+        dry_run: z.boolean().optional().describe("Count without changing anything."),
         paths: ErasurePaths,
-        workspaces: z.array(z.string()).optional().describe("Other workspaces; only with the root token."),
+        workspaces: z.array(z.string()).optional().describe("Another workspace; only with the root token."),
         scrub: z
           .boolean()
           .optional()
           .describe(
-            "Rewrite the engine's files. When absent: on SQLite yes, on PostgreSQL no, because it locks each table.",
+            "Rewrite the engine's files. Default: true on SQLite, false on PostgreSQL, where it locks each table.",
           ),
       }),
-      answers: { 202: { description: "The erasure; its state says how far it is.", schema: Erasure } },
+      answers: { 202: { description: "The erasure; its state shows the progress.", schema: Erasure } },
       handler: async ({ auth, caller, body }) => {
         const erasure = await erasures.request(caller, body, { mayTouchAll: auth.via === "root" });
         return accepted(erasure, { location: `/v1/erasures/${erasure.erasure_id}` });
@@ -138,7 +140,7 @@ function erasureRoutes(erasures: Governance["erasures"]): readonly Route[] {
       method: "GET",
       path: "/v1/erasures",
       operationId: "listErasures",
-      summary: "Erasures that were asked for in this workspace, newest first",
+      summary: "List the erasures requested in this workspace, newest first",
       tag,
       auth: "caller",
       query: z.object(paging),
@@ -149,7 +151,7 @@ function erasureRoutes(erasures: Governance["erasures"]): readonly Route[] {
       method: "GET",
       path: "/v1/erasures/{xid}",
       operationId: "getErasure",
-      summary: "An erasure: its state, and counts of each store",
+      summary: "Get an erasure: its state, and counts per store",
       tag,
       auth: "caller",
       params: erasureParams,
@@ -160,13 +162,13 @@ function erasureRoutes(erasures: Governance["erasures"]): readonly Route[] {
       method: "POST",
       path: "/v1/erasures/{xid}:verify",
       operationId: "verifyErasure",
-      summary: "Count again, and check the receipt",
-      description: "The id of the subject is forgotten by then, so it has to be given.",
+      summary: "Count again, and verify the receipt",
+      description: "The erasure no longer stores the id of the subject, so the request must contain it.",
       tag,
       auth: "caller",
       params: erasureParams,
       body: z.strictObject({ subject: ErasureSubject, paths: ErasurePaths }),
-      answers: { 200: { description: "What is left; 0 if nothing came back.", schema: Verification } },
+      answers: { 200: { description: "Remaining data; 0 if nothing reappeared.", schema: Verification } },
       handler: async ({ caller, params, body }) =>
         ok(await erasures.verify(caller, params.xid, body.subject, body.paths)),
     }),
@@ -179,18 +181,18 @@ function receiptRoutes(erasures: Governance["erasures"]): readonly Route[] {
       method: "GET",
       path: "/v1/erasures/{xid}/receipt",
       operationId: "getErasureReceipt",
-      summary: "The signed receipt of an erasure",
+      summary: "Get the signed receipt of an erasure",
       tag,
       auth: "caller",
       params: erasureParams,
-      answers: { 200: { description: "The receipt, and the key that it is checked with.", schema: Receipt } },
+      answers: { 200: { description: "The receipt, and the key that verifies it.", schema: Receipt } },
       handler: async ({ caller, params }) => ok(await erasures.receipt(caller, params.xid)),
     }),
     defineRoute({
       method: "GET",
       path: "/v1/erasure-receipts",
       operationId: "listErasureReceipts",
-      summary: "The chain of receipts of this workspace, oldest first",
+      summary: "List the chain of receipts of this workspace, oldest first",
       tag,
       auth: "caller",
       query: z.object(paging),
@@ -218,13 +220,13 @@ function holdRoutes(holds: Governance["holds"]): readonly Route[] {
       method: "POST",
       path: "/v1/legal-holds",
       operationId: "createLegalHold",
-      summary: "Keep what matches from expiry, purges and erasures",
-      description: "For admins. 404 where nothing matches.",
+      summary: "Protect matching data from expiry, purges and erasures",
+      description: "Admins only. 404 if nothing matches.",
       tag,
       auth: "caller",
       idempotent: true,
       body: z.strictObject({ scope: HoldScope, reason: z.string() }),
-      answers: { 201: { description: "The hold, which is in force.", schema: Hold } },
+      answers: { 201: { description: "The active hold.", schema: Hold } },
       handler: async ({ caller, body }) => {
         const hold = await holds.create(caller, body);
         return created(hold, { location: `/v1/legal-holds/${hold.hold_id}` });
@@ -234,10 +236,10 @@ function holdRoutes(holds: Governance["holds"]): readonly Route[] {
       method: "GET",
       path: "/v1/legal-holds",
       operationId: "listLegalHolds",
-      summary: "Holds in force; at most 100",
+      summary: "List active holds; at most 100",
       tag,
       auth: "caller",
-      answers: { 200: { description: "All of them.", schema: z.object({ items: z.array(Hold) }) } },
+      answers: { 200: { description: "All active holds.", schema: z.object({ items: z.array(Hold) }) } },
       handler: async ({ caller }) => ok({ items: await holds.list(caller) }),
     }),
     defineRoute({
@@ -255,7 +257,7 @@ function holdRoutes(holds: Governance["holds"]): readonly Route[] {
       method: "DELETE",
       path: "/v1/legal-holds/{hid}",
       operationId: "releaseLegalHold",
-      summary: "End a hold; erasures that it stopped start again",
+      summary: "End a hold; erasures that it blocked resume",
       tag,
       auth: "caller",
       params: holdParams,

@@ -82,7 +82,7 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
   ];
 }
 
-/** The credentials of the request, which were valid when the stream began. */
+/** The credentials of the request, which were valid when the stream started. */
 export function credentialsOf({ header }: Pick<RouteRequest, "header">): Credentials {
   const bearer = (header("authorization") ?? "").trim().replace(/^Bearer +/i, "");
   const sessionCookie = cookieValue(header("cookie"));

@@ -1,4 +1,4 @@
-/** Clients of the revisions up to 2025-11-25: they initialize a session and name it in every request. Any process serves any session. */
+/** Clients of the revisions up to 2025-11-25: they initialize a session and name it in every request. Any process can serve any session. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProtocolError, ProtocolErrorCode, type AuthInfo, type McpServer } from "@modelcontextprotocol/server";
@@ -14,17 +14,17 @@ import { subscriptionsMax, tooManySubscriptions, type SessionRecord, type Sessio
 
 export interface LegacyOptions {
   readonly store: SessionStore;
-  /** A server whose requests act for who sent them. */
+  /** A server whose requests act for their sender. */
   readonly serverOf: (latest: () => AuthInfo) => McpServer;
   readonly onFailure: (error: unknown, what: string) => void;
-  /** Called when a session ends for good. */
+  /** Called when a session ends permanently. */
   readonly onEnd: (caller: Caller, session: string) => Promise<void>;
 }
 
 /** A request of an authenticated caller. */
 export interface LegacyRequest {
   readonly request: Request;
-  /** Parsed; undefined without one. */
+  /** The parsed body; undefined without one. */
   readonly body: unknown;
   readonly caller: Caller;
   readonly session: McpSession;
@@ -35,7 +35,7 @@ export interface LegacyRequest {
 
 const sessionHeader = "mcp-session-id";
 const sessionIdCharsMax = 128;
-/** Sessions kept in memory, of all users: beyond it the one that was used longest ago is closed here; it stays in the store. */
+/** Sessions kept in memory, of all users: beyond that, the least recently used one is closed here; it stays in the store. */
 const localMax = 1_000;
 const watchMs = 2_000;
 
@@ -101,7 +101,7 @@ export class LegacySessions {
     return response;
   }
 
-  /** From this process, or rebuilt from what the client sent to another one. */
+  /** From this process, or rebuilt from the initialize request that another process received. */
   async #open(caller: Caller, authInfo: AuthInfo, id: string, { initialize }: SessionRecord): Promise<LocalSession> {
     const key = keyOf(caller, id);
     const known = this.#local.get(key);
@@ -172,7 +172,7 @@ export class LegacySessions {
     }
   }
 
-  /** While the stream is open: the session is in use, and may be ended in another process. */
+  /** While the stream is open, marks the session as used, and checks whether another process ended it. */
   #watch(local: LocalSession, signal: AbortSignal, caller: Caller): void {
     const { store, onFailure } = this.#options;
     const look = async (): Promise<void> => {

@@ -96,13 +96,13 @@ export function checkLibraryId(id: unknown, name: string): string {
   )
     return id;
   throw invalid(
-    `${name}: must be a text of 1–${libraryLimits.idCharsMax} characters without control characters, got ${show(id)}.`,
+    `${name}: must be a string of 1–${libraryLimits.idCharsMax} characters without control characters, got ${show(id)}.`,
   );
 }
 
 export function checkText(text: unknown, name: string, charsMax: number): string {
   if (typeof text !== "string" || text.length > charsMax || text.includes("\0") || !text.isWellFormed())
-    throw invalid(`${name}: must be a text of at most ${charsMax} characters.`);
+    throw invalid(`${name}: must be a string of at most ${charsMax} characters.`);
   return text;
 }
 

@@ -1,4 +1,4 @@
-/** Every tool there is. */
+/** The list of all tools. */
 import type { McpTool } from "../tool.ts";
 import { answerTools } from "./answer.ts";
 import { catalogMcpTools } from "./catalogs.ts";

@@ -149,11 +149,11 @@ export class UnregisteredSource extends EntrySource implements MigrationSource {
   #line(value: JsonObject, line: number): FoundUnit {
     const { collection, user, repository, created_at, description } = value;
     if (typeof collection !== "string" || collection === "")
-      throw invalid(`line ${line}: collection: must be a text, got ${show(collection)}.`);
+      throw invalid(`line ${line}: collection: must be a string, got ${show(collection)}.`);
     const texts = { user, repository, created_at, description };
     for (const [field, text] of Object.entries(texts))
       if (text !== undefined && text !== null && typeof text !== "string")
-        throw invalid(`line ${line}: ${field}: must be a text, got ${show(text)}.`);
+        throw invalid(`line ${line}: ${field}: must be a string, got ${show(text)}.`);
     const id = this.#spec.collections?.[collection] ?? collection;
     const target: TargetAddress =
       typeof user === "string"

@@ -1,13 +1,14 @@
 /**
- * JSON-LD in expanded form, which needs no context: an array of nodes, each in a line. Quads of the same graph share a `@graph`, of the same subject
- * a node. A node that would need a key twice is followed by another one of the same `@id`: to JSON-LD that is the same node.
+ * JSON-LD in expanded form, which needs no context: an array of nodes, one per line. Consecutive quads of the same graph share a `@graph`,
+ * those of the same subject a node. A node that would need a key twice is followed by another node with the same `@id`, which JSON-LD
+ * treats as the same node.
  */
 import { defaultGraph, type Quad, termOf, type TermText } from "../../domain/rdf.ts";
 import { rdfNamespace } from "../check-term.ts";
 import type { QuadWriter } from "./write-rdf.ts";
 
 const rdfType = `<${rdfNamespace}type>`;
-/** The keys of a node are remembered; after this many a new node begins. */
+/** The keys of a node are remembered; after this many, a new node starts. */
 const nodeKeysMax = 1_000;
 
 export function jsonldWriter(): QuadWriter {
@@ -42,7 +43,7 @@ export function jsonldWriter(): QuadWriter {
   };
 }
 
-/** A type that is a literal cannot stand under `@type`. */
+/** A literal cannot be a value of `@type`. */
 function keyOf({ p, o }: Quad): string {
   return p === rdfType && !o.startsWith('"') ? "@type" : p.slice(1, -1);
 }

@@ -1,6 +1,6 @@
 /**
- * Writes quads as RDF of any format, as a stream of texts. Nothing is sorted and nothing but the current subject is remembered: quads
- * that come by graph and subject make the shortest document, others a correct one.
+ * Writes quads as RDF in any supported format, as a stream of text. Nothing is sorted, and only the current subject is kept in memory:
+ * quads grouped by graph and subject produce the shortest document, any other order a correct one.
  */
 import { invalid, show } from "../../domain/errors.ts";
 import { defaultGraph, type Quad } from "../../domain/rdf.ts";
@@ -10,7 +10,7 @@ import { linesWriter } from "./write-lines.ts";
 import { turtleWriter } from "./write-turtle.ts";
 import { xmlWriter } from "./write-xml.ts";
 
-/** Quads to text, one after the other. */
+/** Converts quads to text, one after another. */
 export interface QuadWriter {
   begin(): string;
   quad(quad: Quad): string;
@@ -19,7 +19,7 @@ export interface QuadWriter {
 
 export interface WriteRdfOptions {
   readonly format: RdfWriteFormat;
-  /** Short names of namespaces, for Turtle and TriG; the others write IRIs in full. */
+  /** Prefixes for Turtle and TriG; the other formats write IRIs in full. */
   readonly prefixes?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -39,7 +39,7 @@ export async function* writeRdf(
   for await (const quad of quads) {
     if (quad.g !== defaultGraph && !graphs)
       throw invalid(
-        `${name} cannot hold graphs that have a name, and ${show(quad.g)} is one; ask for TriG or N-Quads, or for one graph.`,
+        `${name} cannot contain named graphs such as ${show(quad.g)}; request TriG or N-Quads, or a single graph.`,
       );
     text += writer.quad(quad);
     if (text.length < pieceCharsMin) continue;

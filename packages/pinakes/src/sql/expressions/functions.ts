@@ -1,4 +1,4 @@
-/** The functions of the subset. Each gives undefined for arguments that it cannot work with, as Cosmos DB does. */
+/** The functions of the subset. Each returns undefined for unsuitable arguments, as in Cosmos DB. */
 import type { JsonValue } from "../../domain/json.ts";
 import { arrayFunctions } from "./array-functions.ts";
 import { dateTimeAdd, formatMs } from "./date-functions.ts";
@@ -9,7 +9,7 @@ import { compileRegex, type RegexMatcher } from "./regex.ts";
 import { equal, finite, isObject, type Value } from "./values.ts";
 
 export interface FunctionContext {
-  /** Epoch milliseconds: one moment for a whole query, all its pages included. */
+  /** Epoch milliseconds, constant for a whole query including all its pages. */
   readonly now: number;
 }
 
@@ -31,7 +31,7 @@ const ofNumber = (of: (value: number) => number): SqlFunction => ({
   of: ([value]) => (typeof value === "number" ? finite(of(value)) : undefined),
 });
 
-/** Two texts and, as a third argument, whether case is ignored. */
+/** Two strings and, as an optional third argument, whether to ignore case. */
 function textTest(test: (text: string, part: string) => boolean): SqlFunction {
   const of = ([text, part, ignoreCase]: readonly Value[], count: number): Value => {
     if (typeof text !== "string" || typeof part !== "string" || (count > 2 && typeof ignoreCase !== "boolean"))
@@ -67,7 +67,7 @@ const functions: Readonly<Record<string, SqlFunction>> = {
   ABS: ofNumber(Math.abs),
   FLOOR: ofNumber(Math.floor),
   CEILING: ofNumber(Math.ceil),
-  // Half away from zero; Math.round would make -2 of -2.5.
+  // Rounds half away from zero; Math.round would round -2.5 to -2.
   ROUND: ofNumber((value) => Math.sign(value) * Math.round(Math.abs(value))),
   GETCURRENTDATETIME: { min: 0, max: 0, of: (_, { now }) => formatMs(now) },
   GETCURRENTTIMESTAMP: { min: 0, max: 0, of: (_, { now }) => now },
@@ -84,7 +84,7 @@ export function isFunctionName(name: string): boolean {
   return Object.hasOwn(functions, name);
 }
 
-/** What is wrong with the number of arguments, if anything is. */
+/** An error message if the number of arguments is wrong. */
 export function requireArguments(name: string, count: number): string | undefined {
   const { min, max } = functions[name] as SqlFunction;
   if (count >= min && count <= max) return undefined;
@@ -115,7 +115,7 @@ function arrayContains([array, wanted, partial]: readonly Value[]): Value {
   return array.some((item: JsonValue) => equal(item, wanted));
 }
 
-/** Patterns are nearly always the same for every document. A few are kept; a pattern made of a document's values cannot fill memory. */
+/** Patterns are nearly always the same for every document. The cache is bounded, so patterns computed from documents cannot fill memory. */
 const matchers = new Map<string, RegexMatcher>();
 const matchersMax = 50;
 

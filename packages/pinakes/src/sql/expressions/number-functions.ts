@@ -1,4 +1,4 @@
-/** Functions of numbers. What is no finite number is undefined. */
+/** Numeric functions. A result that is not a finite number is undefined. */
 import type { SqlFunction } from "./functions.ts";
 import { finite } from "./values.ts";
 

@@ -1,4 +1,4 @@
-/** REGEXMATCH, in time proportional to the text (runtime/regex). */
+/** REGEXMATCH, in time proportional to the input (runtime/regex). */
 import { invalid } from "../../domain/errors.ts";
 import { matches } from "../../runtime/regex/match.ts";
 import { compileProgram } from "../../runtime/regex/program.ts";

@@ -1,4 +1,4 @@
-/** Functions that Cosmos DB has and this subset has not: an error can say so instead of calling them unknown. */
+/** Functions of Cosmos DB that this subset does not have, so that an error can say so instead of calling them unknown. */
 export const foreignFunctions: ReadonlySet<string> = new Set(
   [
     "RAND NUMBERBIN INTADD INTBITAND INTBITLEFTSHIFT INTBITNOT INTBITOR INTBITRIGHTSHIFT INTBITXOR INTDIV INTMOD INTMUL INTSUB",

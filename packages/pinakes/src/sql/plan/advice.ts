@@ -1,4 +1,4 @@
-/** The index that would serve a query, in our form and as a composite index of Cosmos DB. */
+/** The index that would serve a query, in our notation and as a Cosmos DB composite index. */
 import { documentPath, type Query } from "../ast.ts";
 import type { Facts } from "./facts.ts";
 import { cosmosPath, pathKey, pathName } from "./paths.ts";
@@ -8,7 +8,7 @@ interface SuggestedPath {
   readonly descending: boolean;
 }
 
-/** Undefined when the query compares and orders nothing that an index could hold. */
+/** Undefined if the query neither compares nor orders by anything an index could hold. */
 export function indexAdvice(query: Query, facts: Facts): string | undefined {
   const { partition, sort } = suggestion(query, facts);
   if (partition.length + sort.length === 0) return undefined;
@@ -25,7 +25,7 @@ function ourSort({ path, descending }: SuggestedPath): string {
   return descending ? `{ path: ${name}, order: "desc" }` : name;
 }
 
-/** Equality first, then the order, or one range where there is none. */
+/** Equality first, then the sort order, or one range if there is none. */
 function suggestion(
   query: Query,
   facts: Facts,

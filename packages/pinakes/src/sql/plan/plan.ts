@@ -1,4 +1,7 @@
-/** Chooses how a query is read. What nothing serves is refused with the name of the index that would; so is, in strict mode, what Cosmos DB refuses. */
+/**
+ * Chooses how a query is executed. A query that no index serves is refused with the index it needs; in strict mode, so is one that Cosmos
+ * DB refuses.
+ */
 import { invalid } from "../../domain/errors.ts";
 import type { Prefilter } from "../../domain/prefilter.ts";
 import { isSystemProperty } from "../../domain/system-properties.ts";
@@ -16,14 +19,14 @@ import { prefilterOfConditions } from "./where-prefilter.ts";
 export interface Plan {
   readonly mode: QueryExplanation["mode"];
   readonly access: Access;
-  /** Whether WHERE must still be judged on the documents. */
+  /** Whether WHERE must still be evaluated on the documents. */
   readonly residual: boolean;
   readonly prefilter: Prefilter | undefined;
   readonly partition: QueryStats["partition"];
   readonly advice: string | undefined;
-  /** What to do when the budget of rows is spent. */
+  /** Advice for when the row budget is exhausted. */
   readonly remedy: string;
-  /** Equal for plans that read the same things in the same order: what a cursor goes on with. */
+  /** Equal for plans that read the same data in the same order; a cursor continues only with such a plan. */
   readonly signature: string;
 }
 
@@ -35,11 +38,11 @@ export interface PlanInput {
   readonly partition: Partition | undefined;
   readonly strict: boolean;
   readonly eventual: boolean;
-  /** Indexes that cannot be read now. */
+  /** Indexes that are currently not readable. */
   readonly without: ReadonlySet<string>;
 }
 
-/** The plans that are possible, best first. */
+/** The possible plans, best first. */
 export function plansFor(input: PlanInput): readonly Plan[] {
   const { query, definition, context } = input;
   const facts = withPartition(storedFacts(factsOf(query.where, context), definition), input);
@@ -59,13 +62,13 @@ export function plansFor(input: PlanInput): readonly Plan[] {
     .map((access) => planOf(access, input, facts));
 }
 
-/** An index holds the stored document, which has no _etag and no _ts. */
+/** An index contains the stored document, which has no _etag and no _ts. */
 function storedFacts(facts: Facts, { systemProperties }: QueryDefinition): Facts {
   if (systemProperties !== true) return facts;
   return { ...facts, of: new Map([...facts.of].filter(([, [first]]) => !isSystemProperty(first?.path[0] as string))) };
 }
 
-/** The caller's partition is a condition like any other, but not one of WHERE: it has no number there. */
+/** The caller's partition is a condition like any other, but not part of WHERE: it has no number there. */
 function withPartition(facts: Facts, { partition, definition }: PlanInput): Facts {
   if (partition === undefined) return facts;
   const given = definition.partitionKey.map((name, i): [PathKey, readonly Fact[]] => [
@@ -79,7 +82,7 @@ function requireScanIndex({ name, scanIndex, indexes }: QueryDefinition): void {
   if (scanIndex === undefined || (Object.hasOwn(indexes, scanIndex) && indexes[scanIndex]?.partition.length === 0))
     return;
   throw invalid(
-    `Container "${name}": the scan index "${scanIndex}" must be an index with partition: [], which holds every item.`,
+    `Container "${name}": the scan index "${scanIndex}" must be an index with partition: [], which contains every item.`,
   );
 }
 
@@ -90,14 +93,14 @@ function isOrdered({ order }: Access, { orderBy }: Query): boolean {
 function strictly(usable: readonly Access[], input: PlanInput, facts: Facts): readonly Access[] {
   const { query } = input;
   const looked = query.where === undefined ? usable : usable.filter(({ lookedUp }) => lookedUp.length > 0);
-  if (looked.length === 0) throw refusal(input, facts, "strict mode refuses a filter on nothing indexed");
+  if (looked.length === 0) throw refusal(input, facts, "strict mode refuses a filter on properties without an index");
   if (query.orderBy.length < 2) return looked;
   const exactly = looked.filter(({ order }) => order === "exactly served");
   if (exactly.length === 0)
     throw refusal(
       input,
       facts,
-      "strict mode needs an index with exactly the properties of ORDER BY, in their directions or all turned around",
+      "strict mode needs an index with exactly the properties of ORDER BY, in the same directions or all reversed",
     );
   return exactly;
 }
@@ -108,11 +111,11 @@ function refusal({ query, container }: PlanInput, facts: Facts, why: string) {
 
 function remedyOf(query: Query, facts: Facts): string {
   const index = indexAdvice(query, facts);
-  if (index !== undefined) return `Add the index ${index}, or give the partition key by equality.`;
-  return 'Give the partition key or an indexed property by equality; an index { partition: [], sort: ["id"] } would let every item be looked at.';
+  if (index !== undefined) return `Add the index ${index}, or compare the partition key by equality.`;
+  return 'Compare the partition key or an indexed property by equality; an index { partition: [], sort: ["id"] } would allow a full scan.';
 }
 
-/** Smaller is better, the first difference decides. */
+/** Compared element by element; smaller is better. */
 function rankOf(
   access: Access,
   usable: readonly Access[],
@@ -120,12 +123,12 @@ function rankOf(
 ): readonly number[] {
   const { source, lookedUp, legs } = access;
   const some = usable.some((other) => other.lookedUp.length > 0);
-  // In the right order but from the beginning of everything is worse than looked up and sorted.
+  // A full read in the right order is worse than a lookup that must be sorted.
   const ordered = isOrdered(access, query) && (lookedUp.length > 0 || !some) ? 0 : 1;
   const partition = source.index === undefined;
   return [
     query.orderBy.length > 0 ? ordered : 0,
-    // Where indexes are late, the partition itself is worth more than a shorter range.
+    // If indexes are eventually consistent, the partition itself is preferred over a shorter range.
     eventual && partition && legs.length === 1 ? 0 : 1,
     -lookedUp.length,
     partition ? 0 : 1,
@@ -148,11 +151,11 @@ function planOf(access: Access, input: PlanInput, facts: Facts): Plan {
   const mode = modeOf(query, access, residual);
   const scanned = lookedUp.length === 0 && query.where !== undefined;
   const unserved = query.orderBy.length > 0 && order === "none";
-  const why = unserved ? "ORDER BY is sorted in memory" : "Every item is looked at";
+  const why = unserved ? "ORDER BY is sorted in memory" : "Every item is read";
   const cosmos = query.orderBy.length > 1 && order === "none" ? " Cosmos DB would refuse this query without it." : "";
   const todo =
     index === undefined
-      ? "compare a property by equality to let an index serve it."
+      ? "compare a property by equality so that an index can serve the query."
       : `add the index ${index} to serve this query.${cosmos}`;
   return {
     mode,
@@ -179,7 +182,7 @@ function modeOf(query: Query, { legs, order }: Access, residual: boolean): Plan[
   return legs.length === 1 ? "stream" : "merge";
 }
 
-/** COUNT(1) and nothing else: no document need be read. */
+/** Only COUNT(1): no document needs to be read. */
 function isPlainCount({ select, groupBy, joins, distinct }: Query): boolean {
   if (select.kind === "star" || groupBy.length > 0 || joins.length > 0 || distinct) return false;
   const counts = ({ kind, ...rest }: Expression) => {

@@ -83,7 +83,7 @@ function documentOf(op: string, document: unknown): JsonObject {
 
 function idOf(id: unknown): string {
   if (typeof id === "string" && id !== "") return id;
-  throw invalid(`id: must be a text that is not empty, got ${show(id)}.`);
+  throw invalid(`id: must be a string that is not empty, got ${show(id)}.`);
 }
 
 function writableId(target: Target, id: unknown): string {

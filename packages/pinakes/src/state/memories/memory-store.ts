@@ -226,5 +226,5 @@ export function noSession(agentId: string, sessionId: string): PinakesError {
 export function requireName(name: unknown, where: "agent_id" | "session_id"): string {
   const charsMax = where === "agent_id" ? memoryLimits.agentIdCharsMax : memoryLimits.sessionIdCharsMax;
   if (typeof name === "string" && name.length >= 1 && name.length <= charsMax) return name;
-  throw invalid(`${where}: must be a text of 1–${charsMax} characters, got ${show(name)}.`);
+  throw invalid(`${where}: must be a string of 1–${charsMax} characters, got ${show(name)}.`);
 }

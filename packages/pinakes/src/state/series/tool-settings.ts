@@ -96,7 +96,7 @@ function requireAdmin({ role }: Caller): void {
 
 /** Names of tools may contain characters that ids may not. */
 function ruleId(toolName: string): string {
-  if (typeof toolName !== "string") throw invalid(`tool_name: must be a text, got ${show(toolName)}.`);
+  if (typeof toolName !== "string") throw invalid(`tool_name: must be a string, got ${show(toolName)}.`);
   return hash("sha256", toolName, "base64url");
 }
 

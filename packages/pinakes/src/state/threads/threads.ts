@@ -119,7 +119,7 @@ export class Threads {
 function requireThreadId(threadId: unknown): string {
   if (typeof threadId === "string" && threadId !== "" && Buffer.byteLength(threadId, "utf8") <= threadIdBytesMax)
     return threadId;
-  throw invalid(`threadId: must be a text of 1–${threadIdBytesMax} bytes, got ${show(threadId)}.`);
+  throw invalid(`threadId: must be a string of 1–${threadIdBytesMax} bytes, got ${show(threadId)}.`);
 }
 
 function noMessage(threadId: string, id: string): PinakesError {

@@ -1,4 +1,4 @@
-/** The triple engine on any item store; it owns nothing but a container. Each part of the work has its own file. */
+/** The triple engine on any item store; it owns only a container. Each part of the work has its own file. */
 import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Quad, TermText } from "../../domain/rdf.ts";
 import type { Scope, SystemScope } from "../../domain/scope.ts";
@@ -36,7 +36,7 @@ const readsAtOnce = 16;
 
 export class ItemTripleEngine implements TripleEngine {
   readonly capabilities: TripleStoreCapabilities;
-  /** Quads may be in several partitions, and no transaction spans two of them; but many are planned and sent together. */
+  /** Quads may be in several partitions, and no transaction spans two of them, but many are planned and sent together. */
   readonly writeQuadsMax = 1_000;
   readonly #items: ItemStore;
   readonly #system: SystemScope;
@@ -154,7 +154,7 @@ export class ItemTripleEngine implements TripleEngine {
     return asserted;
   }
 
-  /** Terms are inside the quads, and looking for each would cost as much as the query itself. */
+  /** Terms are stored inside the quads; searching for each would cost as much as the query itself. */
   async mayUse({ tenant, space }: SpaceKey, terms: readonly TermText[]): Promise<readonly boolean[]> {
     const open = await this.#isOpen(this.#scope(tenant), space);
     return terms.map(() => open);
@@ -180,7 +180,7 @@ export class ItemTripleEngine implements TripleEngine {
     );
   }
 
-  /** Terms are inside the quads, so there are none to count. */
+  /** Terms are stored inside the quads, so there are none to count. */
   async usage({ tenant, space }: SpaceKey): Promise<SpaceUsage> {
     const states = await readStates(this.#items, this.#scope(tenant), space);
     return {
@@ -227,7 +227,7 @@ export class ItemTripleEngine implements TripleEngine {
     return { deleted, done: true };
   }
 
-  /** They are items: their store rewrites its own files. */
+  /** The data are items: their store compacts its own files. */
   async scrub(): Promise<ScrubReport> {
     return { outcome: "managed", bytes: null };
   }

@@ -1,6 +1,6 @@
 /**
- * What a source supports, shard by shard, from the partitions themselves. A position is the number of a shard and the item store's own
- * cursor in it. A support knows only the id of its quad, which is in the same partition.
+ * What a source supports, shard by shard, read from the partitions themselves. A position is the number of a shard and the item store's own
+ * cursor in it. A support contains only the id of its quad, which is in the same partition.
  */
 import type { Quad } from "../../domain/rdf.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -13,7 +13,7 @@ import { Shard } from "./shard.ts";
 
 interface SourceCursor {
   readonly shard: number;
-  /** Absent: from the beginning. */
+  /** If absent, starts at the beginning. */
   readonly cursor?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export async function rowsOfSource(
   return { rows, next: place.shard < shardsPerSpace ? placeText(place) : undefined, examined };
 }
 
-/** Without quads removed since their support was read. */
+/** Without quads that were removed since their support was read. */
 async function readQuads(shard: Shard, ids: ReadonlySet<string>): Promise<Map<string, Quad>> {
   const quads = new Map<string, Quad>();
   for (const item of await shard.read([...ids])) if (item !== undefined) quads.set(item.id, quadOf(item.document));

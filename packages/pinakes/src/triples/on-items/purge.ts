@@ -1,4 +1,4 @@
-/** The end of a shard: everything is removed but its state, which stays to reject late writes. Verified by reading the partition itself. */
+/** Purges a shard: removes everything except its state, which stays to reject late writes. Verified by reading the partition itself. */
 import { stateId, type StoredQuad, type StoredSupport } from "./quad-items.ts";
 import { operationsMax, type Shard, type ShardBatch } from "./shard.ts";
 import { removeQuad, removeSupport } from "./write.ts";
@@ -22,7 +22,7 @@ export async function purgeShard(shard: Shard, limit: number): Promise<PurgeStep
   }
 }
 
-/** How many quads or supports the batch removes. */
+/** Number of quads or supports that the batch removes. */
 async function plan(shard: Shard, batch: ShardBatch, limit: number): Promise<number | "empty"> {
   const supports = await shard.list({ prefix: "u" }, limit);
   for (const { document } of supports) removeSupport(batch, document as unknown as StoredSupport);
@@ -32,7 +32,7 @@ async function plan(shard: Shard, batch: ShardBatch, limit: number): Promise<num
     for (const { document } of quads) removeQuad(batch, document as unknown as StoredQuad);
     if (quads.length > 0) return quads.length;
   }
-  // Graph names and the other halves of supports were removed with them. Any leftovers are removed too.
+  // Graph names and the second items of supports were removed with them. Any leftovers are removed too.
   const rest = await shard.list({ gt: stateId }, operationsMax);
   for (const { id } of rest) batch.delete(id);
   return rest.length === 0 ? "empty" : 0;
