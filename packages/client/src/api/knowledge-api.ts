@@ -294,8 +294,15 @@ export interface KeysApi {
 }
 
 export interface EventsApi {
-  /** Without end, until the signal; `after` is the id of the last event seen, from now on when absent. */
-  follow(options: { readonly after?: string | undefined; readonly signal: AbortSignal }): AsyncIterable<KnowledgeEvent>;
+  /**
+   * Without end, until the signal; `after` is the id of the last event seen, from now on when absent. `onOpen` is called when what happens
+   * from then on will be told.
+   */
+  follow(options: {
+    readonly after?: string | undefined;
+    readonly signal: AbortSignal;
+    readonly onOpen?: (() => void) | undefined;
+  }): AsyncIterable<KnowledgeEvent>;
 }
 
 export interface ServerApi {

@@ -2,29 +2,27 @@
  * Repositories, collections, documents, and searches over them, one object per resource. The caller is the first argument of every call;
  * what a caller may not see answers exactly like what does not exist. HTTP, CLI, MCP and programs call the same objects.
  */
+import type { Caller } from "../../domain/caller.ts";
+import type { EmbeddingModel } from "../../ports/embedder.ts";
 import { AnswersApi, type Responses } from "../../answers/index.ts";
 import type { Audit } from "../../audit/index.ts";
 import type { Quarantine } from "../../audit/quarantine/index.ts";
-import { type Caller, requireCaller } from "../../domain/caller.ts";
-import { PinakesError } from "../../domain/errors.ts";
 import type { Evaluations } from "../../evaluation/evaluations.ts";
 import type { PipelinesApi } from "../../pipelines/index.ts";
-import type { EmbeddingModel } from "../../ports/embedder.ts";
-import { noteActingFor } from "../../runtime/call-notes.ts";
 import { TransferApi } from "../../transfer/index.ts";
-import { decideCollection, decideRepository, type Decision } from "../access/access.ts";
+import type { Staging } from "../files/staging.ts";
 import type { Activity } from "../activity.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Grants } from "../documents/grants.ts";
-import type { Staging } from "../files/staging.ts";
 import type { GraphApi } from "../graph/graph-api.ts";
-import type { Library } from "../library/library.ts";
 import { dayMs, trashMs } from "../limits.ts";
 import type { RawVectors } from "../raw-vectors/raw-vectors.ts";
+import { AccessApi } from "./access-api.ts";
 import { CollectionsApi } from "./collections-api.ts";
 import { DocumentsApi } from "./documents-api.ts";
-import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import { FilesApi } from "./files-api.ts";
+import type { Library } from "../library/library.ts";
+import { followEvents, latestEventId, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { JobsApi } from "./jobs-api.ts";
 import type { OperationsApi } from "./operations-api.ts";
 import type { QueuesApi, QueueView } from "./queues-api.ts";
@@ -121,38 +119,9 @@ export class Knowledge {
   events(caller: Caller, options: FollowEvents): AsyncGenerator<KnowledgeEvent, void> {
     return followEvents(this.#deps, this.#services.catalog, caller, options);
   }
-}
 
-/** Explains access decisions. */
-class AccessApi {
-  readonly #deps: KnowledgeDependencies;
-  readonly #of: Services;
-
-  constructor(services: Services) {
-    this.#deps = services.deps;
-    this.#of = services;
-  }
-
-  /** What the caller, or for admins another user, may do, and why. Only admins can ask about what they cannot see. */
-  async explain(
-    caller: Caller,
-    repositoryId: string,
-    collectionId?: string,
-    user?: { readonly user_id: string; readonly groups?: readonly string[] | undefined },
-  ): Promise<Decision> {
-    const who = user === undefined ? caller : this.actAs(caller, user);
-    const { record: repository } = await this.#of.repositories.get(caller, repositoryId);
-    if (collectionId === undefined) return decideRepository(who, repository);
-    const { collection } = await this.#of.collections.open(caller, repositoryId, collectionId);
-    return decideCollection(who, repository, collection);
-  }
-
-  /** An admin impersonates another user, to see what they see. */
-  actAs(caller: Caller, user: { readonly user_id: string; readonly groups?: readonly string[] | undefined }): Caller {
-    const { tenant } = requireCaller(caller);
-    if (caller.role !== "admin")
-      throw new PinakesError("FORBIDDEN", "as_user: only admins can impersonate other users.");
-    noteActingFor(user.user_id);
-    return this.#deps.callerOf({ tenant, userId: user.user_id, groups: user.groups ?? [] });
+  /** The id after which only events of the future are told. */
+  latestEventId(caller: Caller): Promise<string> {
+    return latestEventId(this.#deps, caller);
   }
 }
