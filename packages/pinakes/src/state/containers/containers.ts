@@ -176,7 +176,7 @@ export class Containers {
       id,
       operations,
       ...condition(options),
-      ...(when === undefined ? {} : { condition: when }),
+      condition: when,
     };
     const write = parseWrite(target, operation, this.#deps.clock.now());
     const { document } = await commitOne(this.#commit(caller, target, partitionOf(target, pk)), write);
