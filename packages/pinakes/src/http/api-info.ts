@@ -1,7 +1,7 @@
-/** What the OpenAPI document and the reference page say about the interface as a whole. */
+/** General information for the OpenAPI document and the reference page. */
 import type { ApiInfo } from "./framework/docs/openapi.ts";
 
-/** In the order in which the reference shows them. */
+/** In the order of the reference. */
 const tags: NonNullable<ApiInfo["tags"]> = [
   { name: "repositories", description: "Groups of collections that share a model, settings and access." },
   {
@@ -10,11 +10,11 @@ const tags: NonNullable<ApiInfo["tags"]> = [
   },
   {
     name: "catalogs",
-    description: "A user's own catalogs as the knowledge-base agent has them; the same tools as over MCP.",
+    description: "A user's own catalogs, with the operations of the knowledge-base agent; the same tools as over MCP.",
   },
   { name: "documents", description: "Upload, read, re-index and delete files; their text, chunks and versions." },
   { name: "search", description: "Hybrid, vector, keyword and graph search with citations that can be verified." },
-  { name: "vectors", description: "Vectors of callers that embed texts themselves." },
+  { name: "vectors", description: "Vectors of callers that compute embeddings themselves." },
   { name: "graph", description: "Triples of RDF and SPARQL 1.1." },
   { name: "pipelines", description: "Folders and buckets whose files are ingested on a schedule or on events." },
   { name: "transfer", description: "Single-use upload grants and expiring download links." },
@@ -28,7 +28,7 @@ const tags: NonNullable<ApiInfo["tags"]> = [
   { name: "metrics", description: "Metrics of agents with exact aggregates." },
   { name: "tools", description: "The log of tool invocations, redacted and hash-chained." },
   { name: "telemetry", description: "OpenTelemetry traces, metrics and logs (OTLP)." },
-  { name: "containers", description: "Containers of your own: items, batches, SQL queries and change feeds." },
+  { name: "containers", description: "Custom containers: items, batches, SQL queries and change feeds." },
   { name: "migrations", description: "Move data in from other systems and between engines." },
   { name: "openai", description: "Files, vector stores, embeddings and conversations for clients of the OpenAI API." },
   {
@@ -40,8 +40,8 @@ const tags: NonNullable<ApiInfo["tags"]> = [
     description: "Collections, documents, triples and embeddings for clients of TrustGraph, at `/api/v1`.",
   },
   { name: "governance", description: "Erasures with signed receipts, and legal holds." },
-  { name: "audit", description: "Who did what, in a log that proves itself." },
-  { name: "operation", description: "Queues, consistency checks and figures for operators." },
+  { name: "audit", description: "The audit log: who did what, with cryptographic proofs." },
+  { name: "operation", description: "Queues, consistency checks and metrics for operators." },
   { name: "system", description: "Health, readiness and information about the server." },
 ];
 

@@ -1,4 +1,4 @@
-/** A command that can be tried as it stands, once the two variables are set. */
+/** A command that can be run as is, once the two variables are set. */
 import { exampleOf, type Schemas } from "./fields.ts";
 import type { JsonSchema } from "./openapi-schemas.ts";
 import type { Operation } from "./openapi.ts";
@@ -25,7 +25,7 @@ export function curlExample(
   return lines.join(" \\\n  ");
 }
 
-/** The name of the field that takes files. */
+/** The name of the file field. */
 function fileField(schema: JsonSchema | undefined): string {
   const properties = Object.entries((schema?.["properties"] ?? {}) as Schemas);
   return properties.find(([, { type }]) => type === "array")?.[0] ?? "file";

@@ -1,4 +1,4 @@
-/** HTML whose values are escaped unless they are HTML already: forgetting to escape is not possible. */
+/** HTML whose values are escaped unless they are HTML already, so that escaping cannot be forgotten. */
 
 export class Html {
   readonly text: string;
