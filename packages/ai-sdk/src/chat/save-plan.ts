@@ -1,7 +1,7 @@
 /**
- * What saving a list of messages means for what is stored. The list is a window on the chat: from its first message to its last the
- * chat becomes the list, outside nothing is touched. So a whole chat can be saved again and again, a regenerated answer takes the
- * place of the old one, and a stale list, or one with only the new messages, deletes nothing.
+ * Computes the changes for saving a list of messages. The list is a window on the chat: from its first to its last message the chat becomes
+ * the list; messages outside are unchanged. So a whole chat can be saved repeatedly, a regenerated answer replaces the old one, and a stale
+ * list, or one with only the new messages, deletes nothing.
  */
 import { PinakesClientError, type JsonObject, type Stored, type ThreadMessage } from "@pinakes/client";
 import { isSameMessage } from "./ui-document.ts";

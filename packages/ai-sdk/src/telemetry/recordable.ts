@@ -1,7 +1,7 @@
-/** What tools got and gave, made fit to be kept: JSON, of a bounded size. */
+/** Prepares inputs and outputs of tools for the log: JSON of a bounded size. */
 import type { JsonObject, JsonValue, ToolError } from "@pinakes/client";
 
-/** Of one argument list or one result. A log is no place for files; the beginning is kept to recognise it by. */
+/** Limit of one input or output. A log is not a file store; the beginning is kept to identify the value. */
 export const recordedBytesMax = 65_536;
 const previewChars = 1_024;
 const utf8 = new TextEncoder();
@@ -11,7 +11,7 @@ export function recordable(value: unknown): JsonValue {
   try {
     text = JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? part.toString() : part));
   } catch {
-    // Circular, or a toJSON that throws: what kind of thing it was is all there is to say.
+    // Circular, or with a toJSON that throws: only its type can be recorded.
     return { unrecordable: typeof value };
   }
   if (text === undefined) return null;
@@ -21,7 +21,7 @@ export function recordable(value: unknown): JsonValue {
   return JSON.parse(text) as JsonValue;
 }
 
-/** Arguments are an object by contract; anything else is kept as its only property. */
+/** Arguments are an object by contract; anything else is wrapped in one. */
 export function recordableObject(value: unknown): JsonObject {
   const json = recordable(value);
   if (json === null) return {};

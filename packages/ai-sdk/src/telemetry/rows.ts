@@ -1,4 +1,4 @@
-/** Events of the AI SDK as lines of Pinakes. The recorder gives them their ids, so that sending one again changes nothing. */
+/** Converts events of the AI SDK to lines for Pinakes. The recorder assigns their ids, so that sending one again changes nothing. */
 import type { NewMetric, NewToolInvocation } from "@pinakes/client";
 import type { CallIdentity } from "./call-identity.ts";
 import { recordable, recordableError, recordableObject } from "./recordable.ts";
@@ -11,7 +11,7 @@ export interface ModelCall {
   readonly totalTokens: number | undefined;
 }
 
-/** Latency always; tokens where the model told of any. */
+/** Always the latency; tokens if the model reported any. */
 export function metricsOf(call: ModelCall, identity: CallIdentity, environment: string, at: Date): NewMetric[] {
   const common = {
     agent_id: identity.agent_id,

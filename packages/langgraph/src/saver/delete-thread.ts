@@ -1,4 +1,4 @@
-/** Deletes a thread: its next life begins, marked, and everything of earlier ones goes (lives.ts). */
+/** Deletes a thread: starts its next life, marked as deleting, and removes everything of earlier ones (lives.ts). */
 import type { BatchOperation } from "@pinakes/client";
 import { errorCode } from "../source.ts";
 import { allItems, threadItem } from "./keys.ts";
@@ -12,11 +12,11 @@ export async function endThread(items: ThreadItems, threadId: string): Promise<v
   const ending = await markDeleted(items, threadId);
   if (ending === undefined) return;
   await removeBefore(items, threadId, ending.life);
-  // Unless somebody began to use the thread again.
+  // Unless the thread is in use again.
   await items.remove(threadId, [{ op: "delete", id: threadItem, if_match: ending.etag }]);
 }
 
-/** Undefined when there is no such thread. */
+/** Undefined if the thread does not exist. */
 async function markDeleted(items: ThreadItems, threadId: string): Promise<ThreadLife | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     const item = await items.read(threadId, threadItem);
