@@ -8,6 +8,11 @@ export function backoffMs(attempt: number, first: number = backoffMsFirst, max: 
   return Math.random() * Math.min(max, first * 2 ** attempt);
 }
 
+/** Before another attempt: at least as long as the server asks, and not together with everybody else whom it asked. */
+export function retryPauseMs(attempt: number, askedMs: number | undefined): number {
+  return (askedMs ?? 0) + backoffMs(attempt);
+}
+
 /** Rejects with the reason of the signal. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();

@@ -296,8 +296,15 @@ export interface KeysApi {
 }
 
 export interface EventsApi {
-  /** Endless, until the signal is aborted; `after` is the id of the last event seen; default: from now on. */
-  follow(options: { readonly after?: string | undefined; readonly signal: AbortSignal }): AsyncIterable<KnowledgeEvent>;
+  /**
+   * Without end, until the signal; `after` is the id of the last event seen, from now on when absent. `onOpen` is called when what happens
+   * from then on will be told.
+   */
+  follow(options: {
+    readonly after?: string | undefined;
+    readonly signal: AbortSignal;
+    readonly onOpen?: (() => void) | undefined;
+  }): AsyncIterable<KnowledgeEvent>;
 }
 
 export interface ServerApi {

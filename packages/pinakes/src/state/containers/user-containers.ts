@@ -233,7 +233,7 @@ function requireMatch(
   throw new PinakesError("PRECONDITION_FAILED", detail, living === undefined ? {} : { currentEtag: living.etag });
 }
 
-function requireAdmin({ role }: Caller, detail: string): void {
+export function requireAdmin({ role }: Caller, detail: string): void {
   if (role !== "admin") throw new PinakesError("FORBIDDEN", detail);
 }
 

@@ -219,10 +219,16 @@ export class Databases {
     const scope = requireCaller(caller);
     checkSettings(settings);
     const { database, entry, info } = found;
-    if (info.kind === "system") await this.#containers.setDefaultTtl(caller, info.name, spec.default_ttl ?? null);
-    else await this.#containers.put(caller, info.name, spec);
+    await this.#containers.put(caller, info.name, spec);
     await this.#keepEntry(scope, found);
     await this.#set(scope, containersTopic(database.key), entry.name, { settings });
+    return this.container(caller, database.name, entry.name);
+  }
+
+  /** Of a system container, for this workspace. */
+  async setDefaultTtl(caller: Caller, { database, entry, info }: FoundContainer, ttl: number | null) {
+    await this.#containers.setDefaultTtl(caller, info.name, ttl);
+    this.#cache.clear();
     return this.container(caller, database.name, entry.name);
   }
 

@@ -14,11 +14,12 @@ import { memoryIndexPrefix, memoryRowKey } from "../memories/memory-index.ts";
 import { memoriesContainer } from "../memories/schema.ts";
 import { BlockStore } from "../series/aggregate/block-store.ts";
 import { metricSeries } from "../series/metric-document.ts";
+import { seriesOf } from "../series/series.ts";
 import { stampCompanions } from "../series/stamps.ts";
 import { toolSeries } from "../series/tool-document.ts";
 import { companionField } from "../system-container.ts";
 import { objectPrefix } from "../workflows/checkpoint-item.ts";
-import { anonymousRows, type Piece } from "./anonymous-rows.ts";
+import { anonymousRows } from "./anonymous-rows.ts";
 import { planPieces } from "./plan-pieces.ts";
 import { erasedEntry } from "./erased-entry.ts";
 
@@ -47,11 +48,15 @@ export class StateErasure {
    */
   async anonymise(scope: Scope, date: string, rows: readonly WalkedItem[], agent: string | undefined): Promise<number> {
     const { items, clock } = this.#deps;
+    const { ttlSeconds } = seriesOf(items, scope, metricSeries);
     let replaced = 0;
     for (const piece of planPieces(rows)) {
       const operations: Operation[] = [
         ...piece.rows.map(({ id, etag }): Operation => ({ op: "delete", id, ifMatch: etag })),
-        ...this.#anonymous(piece, agent, clock.now()).map((document): Operation => ({ op: "create", document })),
+        ...anonymousRows(piece, { agent, now: clock.now(), ttlSeconds }).map((document): Operation => ({
+          op: "create",
+          document,
+        })),
       ];
       const batch = [...operations, ...stampCompanions(metricSeries, operations)];
       // Changed or expired meanwhile: the next pass finds what there is.
@@ -60,10 +65,6 @@ export class StateErasure {
         replaced += piece.rows.length;
     }
     return replaced;
-  }
-
-  #anonymous(piece: Piece, agent: string | undefined, now: number): readonly JsonObject[] {
-    return anonymousRows(piece, { agent, now, ttlSeconds: metricSeries.ttlSeconds });
   }
 
   /** Sealed hours are derived from rows and hold their dimensions. */
@@ -76,7 +77,10 @@ export class StateErasure {
   async removeInvocation(scope: Scope, date: string, row: WalkedItem): Promise<boolean> {
     const { items, clock } = this.#deps;
     const { id, etag } = row;
-    const tombstone = erasedEntry(date, row, clock.now());
+    const tombstone = erasedEntry(date, row, {
+      now: clock.now(),
+      ttlSeconds: seriesOf(items, scope, toolSeries).ttlSeconds,
+    });
     const operations: Operation[] = [
       { op: "delete", id, ifMatch: etag },
       ...(tombstone === undefined ? [] : [{ op: "upsert", document: tombstone } as const]),

@@ -78,7 +78,9 @@ export class Creation {
     const { workflow_id: workflowId } = document;
     const { items, clock } = this.#deps;
     const now = clock.now();
-    const due = large.length > 0 || leftover !== undefined ? now + createMsMax : nextDue(document, now, now);
+    const ttl = items.defaultTtl(scope, containerName);
+    const due =
+      large.length > 0 || leftover !== undefined ? now + createMsMax : nextDue(document, { modifiedAt: now, now, ttl });
     if (due !== null) await this.#due.mark(scope.tenant, workflowId, due);
     const checkpoints: Operation[] = [];
     let record: LatestRecord | undefined;

@@ -35,8 +35,11 @@ export class Sealing {
 
   /** Once per hour, and once per day, and process. */
   async announce(scope: Scope, rows: readonly { readonly date: string; readonly hour: number }[]): Promise<void> {
-    const { work, clock } = this.#deps;
-    const { name: series, ttlSeconds } = this.#series;
+    const { items, work, clock } = this.#deps;
+    const { name: series, container } = this.#series;
+    const { seconds } = items.defaultTtl(scope, container);
+    // Where nothing expires by default, single rows may.
+    const keptMs = seconds === null || seconds === -1 ? lookAgainMs : seconds * 1000;
     const now = clock.now();
     const fresh = new Map<string, { readonly date: string; readonly hour: number | null; readonly due_at: number }>();
     for (const { date, hour } of rows) {
@@ -47,7 +50,7 @@ export class Sealing {
         fresh.set(ofDay, {
           date,
           hour: null,
-          due_at: Math.max(hourStart(date, 24), now) + ttlSeconds * 1000 + graceMs,
+          due_at: Math.max(hourStart(date, 24), now) + keptMs + graceMs,
         });
     }
     await inParallel([...fresh], announcedAtOnce, async ([key, { due_at, ...data }]) => {
