@@ -2,18 +2,15 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { graphLimits, knowledgeLimits } from "../../src/knowledge/index.ts";
 import type { RdfFormat } from "../../src/rdf/index.ts";
-import { openTestPinakes, upload, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { openTestPinakes, upload } from "../knowledge/support/test-pinakes.ts";
 import { GraphPlace } from "./support/graph-place.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let test: TestPinakes;
-beforeAll(async () => {
-  test = await openTestPinakes("sqlite");
-});
-afterAll(() => test?.[Symbol.asyncDispose]());
+const test = forAllTests(() => openTestPinakes("sqlite"));
 
 async function refused(attempt: Promise<unknown>): Promise<PinakesError> {
   const error: unknown = await attempt.then(
