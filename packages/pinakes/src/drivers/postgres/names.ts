@@ -26,7 +26,7 @@ export class Names {
       utf8Bytes(database) > identifierBytesMax
     ) {
       throw invalid(
-        `database: ${JSON.stringify(database)} cannot name a PostgreSQL schema; use 1–${identifierBytesMax} bytes that do not begin with "pg_".`,
+        `database: ${JSON.stringify(database)} cannot name a PostgreSQL schema; use 1–${identifierBytesMax} bytes that do not start with "pg_".`,
       );
     }
     this.#database = database;

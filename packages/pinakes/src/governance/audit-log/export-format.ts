@@ -1,6 +1,6 @@
 /**
- * An export: a line that says what it is, with the signed checkpoint and the hashes around its entries, then a line for each entry. Every
- * byte follows from what the checkpoint signs, so any change is found (RFC 0013).
+ * An export: a header line, with the signed checkpoint and the hashes around its entries, then one line per entry. Every byte is covered by
+ * the checkpoint's signature, so any change is detected (RFC 0013).
  */
 import { z } from "zod";
 import type { AuditFormat } from "@pinakes/client";
@@ -53,7 +53,7 @@ export function entryLine(index: number, leaf: string, format: AuditFormat): str
   return [String(index), hash.toString("hex"), ...values, leaf].map(cell).join(",");
 }
 
-/** Undefined for a line that is not exactly as it is written. */
+/** Undefined for a line that is not exactly as written by us. */
 export function readHeader(line: string): { readonly header: ExportHeader; readonly format: AuditFormat } | undefined {
   const format = line.startsWith(csvMark) ? "csv" : "ndjson";
   const text = format === "csv" ? line.slice(csvMark.length) : line;
@@ -62,7 +62,7 @@ export function readHeader(line: string): { readonly header: ExportHeader; reado
   return { header: parsed.data, format };
 }
 
-/** What a line says of itself; undefined where it says nothing. */
+/** The header of a line; undefined if there is none. */
 export function readEntryLine(
   line: string,
   format: AuditFormat,

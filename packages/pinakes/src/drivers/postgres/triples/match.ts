@@ -99,7 +99,7 @@ async function findRows(
   return { space: first[0], rows: found.flatMap(([, , ...row]) => (row[0] === null ? [] : [row])) };
 }
 
-/** Also for tests, which look at its plan. */
+/** Exported for tests, which check its plan. */
 export function matchSql(
   tables: TripleTables,
   key: SpaceKey,

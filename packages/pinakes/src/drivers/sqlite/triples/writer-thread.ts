@@ -1,4 +1,4 @@
-/** The writer's thread: takes what has arrived, up to a bound, into one transaction, and answers when it is on disk. */
+/** The writer thread: combines pending writes, up to a limit, into one transaction, and responds once it is on disk. */
 import { parentPort, workerData } from "node:worker_threads";
 import { GroupQueue } from "../group-queue.ts";
 import { sendError, type Reply } from "../messages.ts";
@@ -55,7 +55,7 @@ port.on("message", (message: WriteRequest | ScrubRequest | CloseRequest) => {
     queue.drain();
     db.close();
     reply({ kind: "answer", call: message.call, value: undefined });
-    // After the answer was sent.
+    // After the response was sent.
     setImmediate(() => port.close());
     return;
   }
