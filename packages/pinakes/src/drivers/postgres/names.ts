@@ -65,7 +65,7 @@ export class Names {
   }
 }
 
-/** The form of a partition that is a key. The long form cannot equal a short one, which begins with "[". */
+/** The form of a partition that is a key. The long form cannot equal a short one, which starts with "[". */
 export function partitionKeyOf(pk: string): string {
   return withinUtf8Bytes(pk, partitionBytesMax) ? pk : `sha256:${sha256(pk).toString("hex")}`;
 }

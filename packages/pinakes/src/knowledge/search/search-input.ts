@@ -119,7 +119,7 @@ function checkGraph(mode: SearchMode, { graph, as_of }: SearchInput): CheckedSea
   if (!(weight >= 0 && weight <= 1)) throw invalid(`graph.weight: must be a number from 0 to 1, got ${show(weight)}.`);
   if (mode === "vector" || mode === "keyword") {
     if (graph !== undefined && hops > 0)
-      throw invalid(`graph: is for the modes hybrid and graph, not for ${mode}. Leave it out, or change the mode.`);
+      throw invalid(`graph: is for the modes hybrid and graph, not for ${mode}. Omit it, or change the mode.`);
     return undefined;
   }
   // The graph has no history: only vectors and keywords can be searched in the past.

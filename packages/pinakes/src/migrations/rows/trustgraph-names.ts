@@ -71,7 +71,7 @@ function readName(
 ): { readonly user: string; readonly collection: string; readonly of: VectorsOf } | string {
   const of = (["chunks", "entities"] as const).find((one) => name.startsWith(prefixes[one]));
   if (of === undefined)
-    return `begins neither with ${show(prefixes.chunks)} nor with ${show(prefixes.entities)}; leave it out with "skip".`;
+    return `begins neither with ${show(prefixes.chunks)} nor with ${show(prefixes.entities)}; omit it with "skip".`;
   const end = size === undefined ? "" : `_${size}`;
   if (!name.endsWith(end)) return `does not end with ${show(end)}, the size of its vectors; is it of version 1.4?`;
   const rest = name.slice(prefixes[of].length, name.length - end.length);

@@ -32,7 +32,7 @@ export function completeDocument(
   if (!isJsonObject(given)) throw invalid(`The document must be a JSON object, got ${show(given)}.`);
   const clean = withoutSystemProperties(given);
   requireFreeId(target, clean["id"]);
-  if (clean[companionField] !== undefined) throw invalid(`${companionField}: is a system property; leave it out.`);
+  if (clean[companionField] !== undefined) throw invalid(`${companionField}: is a system property; omit it.`);
   // The order of properties is preserved: clients compare requests and responses as text.
   const made = clean["id"] === undefined ? { id: randomUUID() } : {};
   const document: JsonObject = { ...made, ...clean, ...workspaceOf(caller, clean) };

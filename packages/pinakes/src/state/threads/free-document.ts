@@ -10,7 +10,7 @@ import { companionField, reservedIdPrefix } from "../system-container.ts";
 export function freeDocument(input: unknown, what: string, tenant: string): JsonObject {
   if (!isJsonObject(input)) throw invalid(`${what}: must be a JSON object, got ${show(input)}.`);
   const document = withoutSystemProperties(input);
-  if (document[companionField] !== undefined) throw invalid(`${companionField}: is a system property; leave it out.`);
+  if (document[companionField] !== undefined) throw invalid(`${companionField}: is a system property; omit it.`);
   const { workspace_id } = document;
   if (workspace_id !== undefined && workspace_id !== tenant)
     throw new PinakesError(

@@ -50,7 +50,7 @@ export function prepareRow(
   const date = timestamp.slice(0, 10);
   if (document[series.dateField] !== date)
     throw invalid(
-      `${series.dateField}: is ${show(document[series.dateField])}, but timestamp ${timestamp} is on ${date}; leave it out, or correct one of them.`,
+      `${series.dateField}: is ${show(document[series.dateField])}, but timestamp ${timestamp} is on ${date}; omit it, or correct one of them.`,
     );
   const id = document["id"] as string;
   if (id.startsWith(reservedIdPrefix))
