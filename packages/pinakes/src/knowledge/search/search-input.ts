@@ -76,7 +76,7 @@ export function checkSearch(input: SearchInput): CheckedSearch {
   if (!Number.isInteger(limit) || limit < 1 || limit > searchHitsMax)
     throw invalid(`limit: must be a whole number from 1 to ${searchHitsMax}, got ${show(limit)}.`);
   if (collections !== undefined && (collections.length === 0 || collections.length > searchCollectionsMax))
-    throw invalid(`collections: name 1–${searchCollectionsMax}, or leave it out to search all that you may read.`);
+    throw invalid(`collections: name 1–${searchCollectionsMax}, or omit it to search all that you may read.`);
   if (!(diversity >= 0 && diversity <= 1))
     throw invalid(`diversity: must be a number from 0 to 1, got ${show(diversity)}.`);
   if (!(vector_weight >= 0 && vector_weight <= 1))
