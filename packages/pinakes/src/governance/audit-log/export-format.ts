@@ -91,7 +91,7 @@ function textOf(value: LeafEntry[keyof LeafEntry]): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** A spreadsheet would take some for a formula. */
+/** A spreadsheet would interpret some values as a formula. */
 function cell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return `"${safe.replaceAll('"', '""')}"`;

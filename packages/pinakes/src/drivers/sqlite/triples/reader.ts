@@ -1,4 +1,4 @@
-/** Reads of one connection, each inside one transaction: the space's status, its terms and its rows are of one moment. */
+/** Reads of one connection, each inside one transaction, so that the space's status, its terms and its rows are consistent. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { invariant } from "../../../domain/invariant.ts";
 import { defaultGraph, type Quad, type TermText } from "../../../domain/rdf.ts";
@@ -255,14 +255,14 @@ export class TripleReader {
   }
 }
 
-/** Where a page ended: the number of its range and the free columns of its last row. */
+/** The end of a page: the number of its range and the free columns of its last row. */
 function placeOf(text: string): number[] {
   const numbers = text.split(".").map(Number);
   if (text.length > 100 || !/^\d+(\.\d+)*$/.test(text) || !numbers.every(Number.isSafeInteger)) throw badCursor();
   return numbers;
 }
 
-/** A pattern as ranges of orders: one of triples, one of named quads, or both, one after the other. */
+/** A pattern as ranges of orders: one of triples, one of named quads, or both in sequence. */
 interface Range {
   readonly order: Order;
   /** The numbers of the first columns after the space. */

@@ -10,7 +10,7 @@ import { TripleWriter } from "./writer.ts";
 const { file } = workerData as { file: string };
 const port = parentPort as NonNullable<typeof parentPort>;
 const db = openDatabase(file);
-/** A load touches most pages of every order again and again: the writer caches them. */
+/** A load touches most pages of every order repeatedly: the writer caches them. */
 const cacheKibibytes = 131_072;
 // Another thread checkpoints: copying the log back must not make a commit wait.
 db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -${cacheKibibytes}`);
