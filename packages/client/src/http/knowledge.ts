@@ -60,9 +60,8 @@ export function httpKnowledge(options: HttpOptions): KnowledgeApi {
     ...httpGovernance(http),
     server: { info: () => http.json("GET", "/v1/info"), me: () => http.json("GET", "/v1/me") },
     events: {
-      follow: async function* ({ after, signal }) {
-        for await (const { data } of follow(http, "/v1/events", { after, signal }))
-          yield JSON.parse(data) as KnowledgeEvent;
+      follow: async function* (options) {
+        for await (const { data } of follow(http, "/v1/events", options)) yield JSON.parse(data) as KnowledgeEvent;
       },
     },
   };
@@ -124,7 +123,7 @@ function httpDocuments(http: Requester): DocumentsApi {
         path: place,
       };
       const text = fileForm(fields, { name, body }, onBytes);
-      // No time limit of its own: how long an upload takes depends on its size.
+      // No time limit: the duration of an upload depends on its size.
       const { documents } = await http.json<Uploaded>("POST", `${collectionPath(at)}/documents`, {
         text,
         signal,

@@ -1,6 +1,6 @@
 /**
- * Server-sent events as an async iterator. When the connection ends, it comes back after a while with the id of the last event, so that
- * none is missed; it ends with the signal, or with an error that coming back cannot cure.
+ * Server-sent events as an async iterator. When the connection ends, it reconnects after a delay with the id of the last event, so that no
+ * event is missed; it ends with the signal, or with an error that a reconnect cannot fix.
  */
 import type { ProblemReason } from "../contract/errors.ts";
 import { clientError, PinakesClientError } from "../errors.ts";
@@ -18,6 +18,8 @@ export interface FollowOptions {
   /** The id of the last event seen. */
   readonly after?: string | undefined;
   readonly signal: AbortSignal;
+  /** Called when the connection is open, also after it came back. */
+  readonly onOpen?: (() => void) | undefined;
 }
 
 const retryMsDefault = 2_000;
@@ -28,7 +30,7 @@ const eventCharsMax = 16 * 1024 ** 2;
 export async function* follow(
   requester: Requester,
   path: string,
-  { query, after, signal }: FollowOptions,
+  { query, after, signal, onOpen }: FollowOptions,
 ): AsyncGenerator<ServerEvent, void> {
   let lastId = after;
   let failures = 0;
@@ -37,6 +39,7 @@ export async function* follow(
     try {
       const headers = lastId === undefined ? {} : { "last-event-id": lastId };
       const response = await requester.stream(path, { query, headers, accept: "text/event-stream", signal });
+      onOpen?.();
       for await (const event of eventsOf(response, place)) {
         failures = 0;
         if (event.event === "problem") throw problem(event.data);
@@ -75,7 +78,7 @@ export async function* eventsOf(
   }
 }
 
-/** The lines of an answer as they come; what is after the last line break is not a line yet. */
+/** The lines of a streamed response; text after the last line break is not a line yet. */
 export async function* lines(response: Response): AsyncGenerator<string, void> {
   if (response.body === null) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -87,7 +90,7 @@ export async function* lines(response: Response): AsyncGenerator<string, void> {
       const parts = (rest + value).split(/\r\n|\n|\r(?!$)/);
       rest = parts.pop() as string;
       if (rest.length > eventCharsMax)
-        throw new Error(`A line of the answer is longer than ${eventCharsMax} characters.`);
+        throw new Error(`A line of the response is longer than ${eventCharsMax} characters.`);
       yield* parts;
     }
   } finally {

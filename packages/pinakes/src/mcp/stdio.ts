@@ -1,7 +1,9 @@
 /** MCP on stdin and stdout: one connection, one user, until the client closes stdin. */
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { z } from "zod";
 import type { CatalogSelection, SelectionSlot } from "../catalogs/index.ts";
 import { createMcpServer, type ServerInput } from "./server.ts";
+import { StdioSubscriptions } from "./stdio-subscriptions.ts";
 import type { McpSession } from "./tool.ts";
 
 export interface StdioInput extends Pick<ServerInput, "version" | "onFailure"> {
@@ -33,12 +35,43 @@ export async function serveMcpOnStdio({ session, signal, ...input }: StdioInput)
   };
   signal.addEventListener("abort", () => ended.resolve());
   const connected: McpSession = { ...session, selection, connectionId: "stdio" };
-  const connection = serveStdio(() => createMcpServer({ ...input, sessionOf: () => connected }), { transport });
+  const over = new AbortController();
+  const subscriptions = new StdioSubscriptions({
+    session,
+    signal: over.signal,
+    onFailure: input.onFailure ?? (() => {}),
+  });
+  const send = transport.send.bind(transport);
+  transport.send = async (message) => {
+    const uris = acknowledgedUris(message);
+    // Before the acknowledgement: every change after it is told.
+    if (uris !== undefined) await subscriptions.follow(uris);
+    await send(message);
+  };
+  const connection = serveStdio(
+    ({ era }) => {
+      const server = createMcpServer({ ...input, sessionOf: () => connected });
+      subscriptions.serve(server, era);
+      return server;
+    },
+    { transport },
+  );
   await ended.promise;
+  over.abort();
   await connection.close();
 }
 
-/** The process is the session: its catalog selection ends with it. */
+const Acknowledgement = z.object({
+  method: z.literal("notifications/subscriptions/acknowledged"),
+  params: z.object({ notifications: z.object({ resourceSubscriptions: z.array(z.string()).default([]) }) }),
+});
+
+/** Of subscriptions at 2026-07-28, which the SDK keeps; undefined for any other message. */
+function acknowledgedUris(message: unknown): readonly string[] | undefined {
+  return Acknowledgement.safeParse(message).data?.params.notifications.resourceSubscriptions;
+}
+
+/** The process is the session: what it selected ends with it. */
 function slotInMemory(): SelectionSlot {
   let selected: CatalogSelection | null = null;
   return {

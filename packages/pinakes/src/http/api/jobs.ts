@@ -66,15 +66,18 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
         "`document.status`, `collection.status`, `job.progress`, `job.done`. Last-Event-ID resumes after that event; without it the stream starts now.",
       tag: "jobs",
       auth: "caller",
-      answers: { 200: { description: "An endless stream of events.", contentType: "text/event-stream" } },
-      handler: (request) =>
-        sse(request, async function* (lastEventId, signal) {
+      answers: { 200: { description: "Events without end.", contentType: "text/event-stream" } },
+      handler: async (request) => {
+        // Before the answer begins: its client hears of everything that happens from then on.
+        const latest = await knowledge.latestEventId(request.caller);
+        return sse(request, async function* (lastEventId = latest, signal) {
           for await (const event of knowledge.events(request.caller, { after: lastEventId, signal })) {
             // A stream may outlive the key or session that opened it: nothing is sent after the credential ends.
             await identity.authenticate(credentialsOf(request));
             yield { id: event.id, event: event.type, data: event };
           }
-        }),
+        });
+      },
     }),
   ];
 }

@@ -6,10 +6,10 @@ import { z } from "zod";
 import { jsonObject } from "../../contract/index.ts";
 import type { Caller } from "../../domain/caller.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { McpSession } from "../../mcp/index.ts";
+import { hasCode } from "../../domain/errors.ts";
+import { allChanges, followResources, type McpSession } from "../../mcp/index.ts";
 import { answerIdOf, rpcCodes, rpcError } from "./json-rpc.ts";
 import { LocalSession } from "./local-session.ts";
-import { followResources } from "./resource-changes.ts";
 import { subscriptionsMax, tooManySubscriptions, type SessionRecord, type SessionStore } from "./session-store.ts";
 
 export interface LegacyOptions {
@@ -29,6 +29,8 @@ export interface LegacyRequest {
   readonly caller: Caller;
   readonly session: McpSession;
   readonly authInfo: AuthInfo;
+  /** Rejects when the credentials of the request have ended. */
+  readonly stillValid: () => Promise<unknown>;
 }
 
 const sessionHeader = "mcp-session-id";
@@ -47,7 +49,8 @@ export class LegacySessions {
     this.#options = options;
   }
 
-  async handle({ request, body, caller, session, authInfo }: LegacyRequest): Promise<Response> {
+  async handle(incoming: LegacyRequest): Promise<Response> {
+    const { request, body, caller, authInfo } = incoming;
     const id = request.headers.get(sessionHeader);
     if (id === null) return this.#initialize(request, body, caller, authInfo);
     const { store } = this.#options;
@@ -67,7 +70,7 @@ export class LegacySessions {
     if (answerId !== undefined) return this.#answer(local, request, body as JsonObject, caller, answerId);
     const response = await local.handle(request, body, authInfo);
     if (request.method === "GET" && response.ok) {
-      this.#notify(local, request.signal, caller, session);
+      await this.#notify(local, incoming);
       this.#watch(local, request.signal, caller);
     }
     return response;
@@ -143,23 +146,30 @@ export class LegacySessions {
     );
   }
 
-  /** While the client holds its stream open: follows its subscriptions, whichever process they were made in. */
-  #notify(local: LocalSession, signal: AbortSignal, caller: Caller, session: McpSession): void {
+  /** While the client holds its stream open: what it subscribed to, in whichever process. */
+  async #notify(
+    local: LocalSession,
+    { request: { signal }, caller, session, stillValid }: LegacyRequest,
+  ): Promise<void> {
     const { store, onFailure } = this.#options;
     const changed = async (uri: string): Promise<void> => {
+      await stillValid();
       if (uri === "list") return local.server.sendResourceListChanged();
       const record = await store.read(caller, local.id);
       if (record?.subscriptions.includes(uri) === true) await local.server.server.sendResourceUpdated({ uri });
     };
-    const wanted = { documents: true, workflows: true, sessions: true };
-    void followResources(session, wanted, (uri) => void changed(uri).catch(() => {}), signal).catch(
-      (error: unknown) => {
+    try {
+      const { over } = await followResources(session, allChanges, changed, signal);
+      over.catch((error: unknown) => {
         if (signal.aborted) return;
-        onFailure(error, "subscriptions");
-        // The client reopens the stream, and changes are followed again.
+        // A credential that has ended, or a failure: the client opens it again, and changes are followed again.
+        if (!hasCode(error, "UNAUTHENTICATED")) onFailure(error, "subscriptions");
         local.endStream();
-      },
-    );
+      });
+    } catch (error) {
+      local.endStream();
+      throw error;
+    }
   }
 
   /** While the stream is open, marks the session as used, and checks whether another process ended it. */

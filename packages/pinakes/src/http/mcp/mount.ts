@@ -16,7 +16,7 @@ import type { Context, Hono } from "hono";
 import { PinakesError, hasCode } from "../../domain/errors.ts";
 import { AuditRecorder, auditedKnowledge, auditedState } from "../../governance/index.ts";
 import { requireAuthenticated, type Authenticated } from "../../identity/index.ts";
-import { createMcpServer, type McpExtension, type McpSession } from "../../mcp/index.ts";
+import { createMcpServer, followResources, wantedFor, type McpExtension, type McpSession } from "../../mcp/index.ts";
 import { embeddedKnowledge } from "../../embedded-knowledge.ts";
 import type { Pinakes } from "../../open.ts";
 import { userAgentOf } from "../framework/audit.ts";
@@ -31,7 +31,6 @@ import { refuseForeignPage } from "./guard.ts";
 import { methodOf, rpcCodes, rpcError, subscribedUris } from "./json-rpc.ts";
 import { LegacySessions, type LegacyRequest } from "./legacy-sessions.ts";
 import { readJson } from "../framework/body/body.ts";
-import { followResources, wantedFor } from "./resource-changes.ts";
 import { SessionStore, subscriptionsMax, tooManySubscriptions } from "./session-store.ts";
 
 export interface McpOptions {
@@ -67,6 +66,16 @@ interface Extra extends Record<string, unknown> {
   readonly baseUrl: string;
   /** For the audit log. */
   readonly from: RequestOrigin;
+}
+
+interface Incoming {
+  readonly request: Request;
+  /** Parsed; undefined without one. */
+  readonly body: unknown;
+  readonly auth: Authenticated;
+  readonly from: RequestOrigin;
+  /** Rejects when the credentials of the request have ended: streams outlive them. */
+  readonly stillValid: () => Promise<unknown>;
 }
 
 interface RequestOrigin {
@@ -109,13 +118,13 @@ class McpEndpoint {
     try {
       const refused = refuseForeignPage(raw, { ...this.#options, fromLoopback: readCredentials(c, "").fromLoopback });
       if (refused !== undefined) return refused;
-      const auth = await this.#authenticate(c);
+      const [auth, stillValid] = await this.#authenticate(c);
       const body = raw.method === "POST" ? await readBody(raw) : undefined;
       if (body instanceof Response) return body;
       // The body has been read; transports get it parsed. The signal is aborted when the client disconnects.
       const signal = AbortSignal.any([raw.signal, this.#options.closing]);
       const request = new Request(raw.url, { method: raw.method, headers: raw.headers, signal });
-      return await this.#serve(request, body, auth, originOf(c));
+      return await this.#serve({ request, body, auth, from: originOf(c), stillValid });
     } catch (error) {
       c.set("failure", error);
       return await this.#recordedRefusal(c, error);
@@ -144,12 +153,12 @@ class McpEndpoint {
     }
   }
 
-  async #serve(request: Request, body: unknown, auth: Authenticated, from: RequestOrigin): Promise<Response> {
+  async #serve({ request, body, auth, from, stillValid }: Incoming): Promise<Response> {
     const { caller } = auth;
     const authInfo = this.#authInfoOf(auth, request, from);
     const session = this.#sessionOf(authInfo);
     if (await isLegacyRequest(request, body))
-      return this.#serveLegacy({ request, body, caller, session, authInfo }, auth);
+      return this.#serveLegacy({ request, body, caller, session, authInfo, stillValid }, auth);
     if (methodOf(body) !== "subscriptions/listen") return this.#modern.fetch(request, { parsedBody: body, authInfo });
     const uris = subscribedUris(body);
     if (uris.length > subscriptionsMax)
@@ -158,20 +167,29 @@ class McpEndpoint {
     const bus = new InMemoryServerEventBus();
     const ended = new AbortController();
     const listening = createMcpHandler(this.#serverOf, { legacy: "reject", bus });
-    const response = await listening.fetch(request, { parsedBody: body, authInfo });
     const signal = AbortSignal.any([request.signal, ended.signal]);
-    const changed = (uri: string): void =>
+    const changed = async (uri: string): Promise<void> => {
+      await stillValid();
       bus.publish(uri === "list" ? { kind: "resources_list_changed" } : { kind: "resource_updated", uri });
-    void followResources(session, wantedFor(uris), changed, signal).catch((error: unknown) => {
-      if (signal.aborted) return;
-      this.#onFailure(error, "subscriptions");
-      // The client reconnects, and changes are followed again.
-      void listening.close();
-    });
-    return this.#held(response, auth, () => {
+    };
+    const end = (): void => {
       ended.abort();
       void listening.close();
-    });
+    };
+    try {
+      // Before the acknowledgement: every change after it is told.
+      const { over } = await followResources(session, wantedFor(uris), changed, signal);
+      over.catch((error: unknown) => {
+        if (signal.aborted) return;
+        // A credential that has ended, or a failure: the client listens again, and changes are followed again.
+        if (!hasCode(error, "UNAUTHENTICATED")) this.#onFailure(error, "subscriptions");
+        void listening.close();
+      });
+      return await this.#held(await listening.fetch(request, { parsedBody: body, authInfo }), auth, end);
+    } catch (error) {
+      end();
+      throw error;
+    }
   }
 
   async #serveLegacy(legacy: LegacyRequest, auth: Authenticated): Promise<Response> {
@@ -184,7 +202,7 @@ class McpEndpoint {
     return this.#held(response, auth, () => ended.abort());
   }
 
-  async #authenticate(c: Context<KitEnv>): Promise<Authenticated> {
+  async #authenticate(c: Context<KitEnv>): Promise<[Authenticated, Incoming["stillValid"]]> {
     const { limiter } = this.#options;
     const address = socketAddress(c);
     // No cookies: an MCP client is a program, and a browser would also send its cookie for a foreign page.
@@ -196,7 +214,7 @@ class McpEndpoint {
       c.set("auth", auth);
       limiter.signedIn(credentials);
       limiter.take(auth.caller);
-      return auth;
+      return [auth, () => this.#pinakes.identity.authenticate(credentials)];
     } catch (error) {
       limiter.failed(address, credentials, error);
       throw error;
