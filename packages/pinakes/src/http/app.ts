@@ -121,7 +121,11 @@ export async function createHttp(
     idempotency: await openIdempotencyStore(pinakes.items),
     checkAnswers,
     facades: [
-      { prefix: openAiPrefix, errorBody },
+      {
+        prefix: openAiPrefix,
+        errorBody,
+        notFound: (place) => `${place} is not supported here. GET /docs shows what is, under "openai".`,
+      },
       ...lisaPrefixes.map((prefix) => ({ prefix, errorBody: lisaErrorBody })),
       { prefix: "/api/v1", errorBody: trustGraphErrorBody },
     ],

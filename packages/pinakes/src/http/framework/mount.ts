@@ -43,7 +43,12 @@ export interface MountOptions {
   readonly checkAnswers?: boolean | undefined;
   /** First path segments of facades, such as `/openai/v1`, with their error format for unknown paths. */
   readonly facades?:
-    | readonly { readonly prefix: string; readonly errorBody: NonNullable<Route["errorBody"]> }[]
+    | readonly {
+        readonly prefix: string;
+        readonly errorBody: NonNullable<Route["errorBody"]>;
+        /** Says that there is no such route, in the words of the facade. */
+        readonly notFound?: (place: string) => string;
+      }[]
     | undefined;
 }
 
@@ -71,9 +76,13 @@ export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: Moun
     return problemResponse(toProblemAnswer(error, c.get("requestId")));
   });
   app.notFound((c) => {
-    const detail = `There is no route ${c.req.method} ${c.req.path}. GET /docs shows every route, GET /v1/openapi.json describes them.`;
+    const facade = facadeOf(c, options.facades);
+    const place = `${c.req.method} ${c.req.path}`;
+    const detail =
+      facade?.notFound?.(place) ??
+      `There is nothing at ${place}. GET /docs shows every route, GET /v1/openapi.json describes them.`;
     const error = new PinakesError("NOT_FOUND", detail);
-    return problemResponse(toProblemAnswer(error, c.get("requestId"), facadeOf(c, options.facades)?.errorBody));
+    return problemResponse(toProblemAnswer(error, c.get("requestId"), facade?.errorBody));
   });
   const templates = routes.map(({ path }) => path);
   for (const place of places(routes)) {
