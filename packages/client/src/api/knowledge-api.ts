@@ -21,6 +21,7 @@ import type {
   CollectionStatus,
   CollectionUsage,
   Document,
+  DocumentAccess,
   DocumentStatus,
   DocumentText,
   DocumentVersion,
@@ -102,7 +103,11 @@ export interface CollectionsApi {
 /** A text, bytes, a file of a browser, or a stream of bytes. */
 export type UploadBody = string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
-export interface NewDocument {
+/** Fields that are absent stay as they are. */
+export type AccessChange = { readonly [Field in keyof DocumentAccess]?: DocumentAccess[Field] | undefined };
+
+/** With the access of the document: absent, everybody who may use the collection, or as before where it is replaced. */
+export interface NewDocument extends AccessChange {
   /** With its extension, which tells the file type. */
   readonly name: string;
   readonly body: UploadBody;
@@ -116,7 +121,10 @@ export interface NewDocument {
 }
 
 /** What a link for an upload fixes: the bytes are all that is missing. */
-export interface NewUploadLink extends Pick<NewDocument, "name" | "metadata" | "chunking_strategy" | "replace"> {
+export interface NewUploadLink extends Pick<
+  NewDocument,
+  "name" | "metadata" | "chunking_strategy" | "replace" | keyof DocumentAccess
+> {
   /** 300 when absent, at most 900. */
   readonly expires_in_seconds?: number | undefined;
 }
@@ -147,6 +155,8 @@ export interface DocumentsApi {
   /** All documents of the collection, which stays; `confirm` is the id of the collection. */
   deleteAll(at: CollectionRef, options: { readonly confirm: string }): Promise<Job>;
   reindex(at: CollectionRef, documentId: string): Promise<Document>;
+  /** Narrows who of those who may use the collection may see the document. */
+  setAccess(at: CollectionRef, documentId: string, access: AccessChange, options?: IfMatch): Promise<Document>;
   /** The bytes as they were uploaded. */
   content(
     at: CollectionRef,

@@ -178,7 +178,7 @@ export class FileBatches {
     ids: readonly string[] = inputOf(job).file_ids,
   ): Promise<readonly AttachedFile[]> {
     const { attachments } = this.#of;
-    return attachments.findMany(attachments.partition(caller, opened), ids);
+    return attachments.findMany(caller, opened, ids);
   }
 
   async #read(caller: Caller, { collection }: OpenCollection, batchId: string): Promise<JobRecord> {
