@@ -246,7 +246,7 @@ export class FileBatches {
     }
     // Cancelled meanwhile: the cancel may have seen the file before it became a document.
     if ((await this.#of.jobs.read(partition.scope, job_id))?.status === "cancelled") {
-      const [file] = await this.#of.attachments.findMany(partition, [fileId]);
+      const [file] = await this.#of.attachments.findMany(caller, opened, [fileId]);
       if (file?.status === "completed") return;
       if (file !== undefined) await this.#remove(caller, opened, file);
       return put(partition, [{ ...record, status: "cancelled" }]);
