@@ -142,6 +142,8 @@ function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["docum
       knowledge.documents.delete(caller, ...named(at), documentId, ifMatch),
     deleteAll: async (at, { confirm }) => knowledge.documents.deleteAll(caller, ...named(at), confirm),
     reindex: async (at, documentId) => knowledge.documents.reindex(caller, ...named(at), documentId),
+    setAccess: async (at, documentId, access, { ifMatch } = {}) =>
+      knowledge.documents.setAccess(caller, ...named(at), documentId, access, ifMatch),
     content: async (at, documentId, { version } = {}) => {
       const { body } = await knowledge.documents.content(caller, ...named(at), documentId, version);
       return ReadableStream.from(body);

@@ -125,6 +125,7 @@ const knowledgeVerbs: Verbs<KnowledgeApi> = {
     delete: "delete",
     deleteAll: "delete",
     reindex: "update",
+    setAccess: "update",
     content: "document",
     text: "document",
     chunks: "document",

@@ -93,7 +93,7 @@ export class RawVectors {
       includeVectors: include_vectors,
     });
     if (include_metadata !== true) return found;
-    return { ...found, collection: await shownCollection(this.#deps, caller.scope, opened) };
+    return { ...found, collection: await shownCollection(this.#deps, caller, opened) };
   }
 
   async #found(

@@ -113,6 +113,20 @@ export function checkGroups(groups: unknown, where = "allowed_groups"): readonly
   return unique.length === 0 ? null : unique;
 }
 
+/** Ids of users; null and [] name nobody. */
+export function checkUsers(users: unknown, where = "allowed_users"): readonly string[] | null {
+  const { allowedUsersMax, groupCharsMax } = knowledgeLimits;
+  if (users === null) return null;
+  if (!Array.isArray(users) || users.length > allowedUsersMax)
+    throw invalid(`${where}: must be null or a list of at most ${allowedUsersMax} ids of users.`);
+  const unique = [...new Set(users as unknown[])].map((user, i) => {
+    if (typeof user !== "string" || user === "" || user.length > groupCharsMax || control.test(user))
+      throw invalid(`${where}[${i}]: the id of a user is a text of 1–${groupCharsMax} characters, got ${show(user)}.`);
+    return user;
+  });
+  return unique.length === 0 ? null : unique;
+}
+
 /** Normalized to NFC, so that a name is the same on every system. */
 export function checkFileName(name: unknown, where = "name"): string {
   const { fileNameCharsMax } = knowledgeLimits;
