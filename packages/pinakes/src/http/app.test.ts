@@ -120,7 +120,7 @@ describe("http: errors", () => {
       type: "urn:pinakes:problem:not-found",
       title: "Not found",
       status: 404,
-      detail: "There is nothing at POST /v1/nothing. GET /docs shows every route, GET /v1/openapi.json describes them.",
+      detail: "There is no route POST /v1/nothing. GET /docs shows every route, GET /v1/openapi.json describes them.",
       code: "NOT_FOUND",
       retryable: false,
       request_id: "mine-1",
