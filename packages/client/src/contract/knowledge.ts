@@ -273,6 +273,12 @@ export interface DocumentAccess {
   readonly sensitivity: readonly string[];
 }
 
+/** The access of documents whose metadata matches: for those uploaded, or whose metadata or access is changed, from then on. */
+export interface AccessRule extends Partial<DocumentAccess> {
+  /** Properties of the metadata and their values, all of them. */
+  readonly metadata: JsonObject;
+}
+
 export interface Document extends DocumentAccess {
   readonly document_id: string;
   readonly collection_id: string;
