@@ -1,4 +1,4 @@
-/** `npm run bench [-- name]`: installs the peers of bench/ when they are missing, then runs one bench or all of them. */
+/** `npm run bench [-- name]`: installs the peers of bench/ where they are needed and missing, then runs one bench or all of them. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,9 @@ if (wanted !== undefined && !names.includes(wanted)) {
   console.error(`There is no bench "${wanted}"; there are: ${names.join(", ")}.`);
   process.exit(1);
 }
-if (!existsSync(`${folder}node_modules`)) run("npm", ["ci"]);
+/** Benches that measure Pinakes alone. */
+const withoutPeers: readonly (string | undefined)[] = ["facades", "knowledge", "merges"];
+if (!withoutPeers.includes(wanted) && !existsSync(`${folder}node_modules`)) run("npm", ["ci"]);
 for (const name of wanted === undefined ? names : [wanted]) run(process.execPath, [`${name}.ts`]);
 
 function run(command: string, args: string[]): void {

@@ -8,6 +8,7 @@ export type * from "./api/containers-api.ts";
 export type * from "./api/state-api.ts";
 export type * from "./api/knowledge-api.ts";
 export type * from "./api/audit-api.ts";
+export type * from "./api/governance-api.ts";
 export * from "./contract/answers.ts";
 export * from "./contract/audit.ts";
 export * from "./contract/common.ts";
@@ -25,6 +26,15 @@ export * from "./contract/state.ts";
 export * from "./contract/errors.ts";
 export * from "./contract/vectors.ts";
 export { connect, pinakesClient, type ConnectOptions, type PinakesClient } from "./connect.ts";
+export {
+  waitForErasure,
+  waitForExport,
+  type DownloadedPart,
+  type ErasuresClient,
+  type GovernanceClient,
+  type ReceiptsClient,
+  type SubjectExportsClient,
+} from "./governance-client.ts";
 export { collectionOf, collectionsOf } from "./collection-ref.ts";
 export {
   createKnowledgeClient,

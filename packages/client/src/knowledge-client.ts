@@ -29,10 +29,11 @@ import type { Chunk, Collection, Document, Repository, UploadedDocument } from "
 import type { Job, Operation } from "./contract/operations.ts";
 import type { SearchAnswer } from "./contract/search.ts";
 import { clientError } from "./errors.ts";
+import { createGovernanceClient, type GovernanceClient } from "./governance-client.ts";
 import { extend } from "./sugar/extend.ts";
 import { listing, type Listing } from "./sugar/listing.ts";
 import { mapKnowledgeErrors } from "./sugar/map-errors.ts";
-import { sleep } from "./waiting.ts";
+import { polled } from "./waiting.ts";
 
 export interface UploadProgress {
   readonly phase: "uploading" | "indexing";
@@ -80,7 +81,7 @@ export interface JobsClient extends Omit<JobsApi, "list"> {
   wait(jobId: string, options?: WaitOptions): Promise<Job>;
 }
 
-export interface KnowledgeClient extends Pick<SearchApi, "verifyCitations"> {
+export interface KnowledgeClient extends Pick<SearchApi, "verifyCitations">, GovernanceClient {
   readonly repositories: Omit<RepositoriesApi, "list"> & { list(query?: Paging & IncludeTotal): Listing<Repository> };
   readonly collections: Omit<CollectionsApi, "list"> & { list(query?: CollectionQuery): Listing<Collection> };
   readonly documents: DocumentsClient;
@@ -133,6 +134,7 @@ export function createKnowledgeClient(implementation: KnowledgeApi): KnowledgeCl
       list: (query?: Paging & { readonly workspace_id?: string | undefined }) =>
         listing((paging) => api.keys.list({ ...query, ...paging }), query),
     }),
+    ...createGovernanceClient(api),
     server: api.server,
     answers: api.answers,
     search: (query, options) => api.search.query(query, options),
@@ -179,9 +181,6 @@ function sizeOf(body: NewDocument["body"]): number | null {
   return body instanceof Blob ? body.size : null;
 }
 
-const pollMsFirst = 50;
-const pollMsMax = 2_000;
-
 async function waitForDocument(
   api: DocumentsApi,
   at: CollectionRef,
@@ -214,20 +213,6 @@ async function waitForJob(api: JobsApi, jobId: string, { signal, onProgress }: W
   if (job.status !== "succeeded")
     throw failed(`The job ${jobId} (${job.kind}) ${job.status}: ${job.error ?? "no reason was recorded"}`);
   return job;
-}
-
-/** With growing pauses: short work is noticed soon, long work is not asked about all the time. */
-async function polled<State>(
-  read: () => Promise<State>,
-  signal: AbortSignal | undefined,
-  isOver: (state: State) => boolean,
-): Promise<State> {
-  for (let pauseMs = pollMsFirst; ; pauseMs = Math.min(pauseMs * 1.5, pollMsMax)) {
-    signal?.throwIfAborted();
-    const state = await read();
-    if (isOver(state)) return state;
-    await sleep(pauseMs, signal);
-  }
 }
 
 function failed(detail: string): Error {

@@ -8,6 +8,11 @@ export function backoffMs(attempt: number, first: number = backoffMsFirst, max: 
   return Math.random() * Math.min(max, first * 2 ** attempt);
 }
 
+/** Before another attempt: at least as long as the server asks, and not together with everybody else whom it asked. */
+export function retryPauseMs(attempt: number, askedMs: number | undefined): number {
+  return (askedMs ?? 0) + backoffMs(attempt);
+}
+
 /** Rejects with the reason of the signal. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
@@ -20,5 +25,22 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);
+  }
+}
+
+const pollMsFirst = 50;
+const pollMsMax = 2_000;
+
+/** Reads a state until it is over, with growing pauses: short work is noticed soon, long work is not asked about all the time. */
+export async function polled<State>(
+  read: () => Promise<State>,
+  signal: AbortSignal | undefined,
+  isOver: (state: State) => boolean,
+): Promise<State> {
+  for (let pauseMs = pollMsFirst; ; pauseMs = Math.min(pauseMs * 1.5, pollMsMax)) {
+    signal?.throwIfAborted();
+    const state = await read();
+    if (isOver(state)) return state;
+    await sleep(pauseMs, signal);
   }
 }

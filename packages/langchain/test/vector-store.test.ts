@@ -3,10 +3,11 @@ import { Document } from "@langchain/core/documents";
 import { BasicTranslator, Comparison, Operation, StructuredQuery } from "@langchain/core/structured_query";
 import { FakeVectorStore } from "@langchain/core/utils/testing";
 import { NotFoundError, type PinakesClient } from "@pinakes/client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWorld, type World } from "../../client/test/support/worlds.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openWorld } from "../../client/test/support/worlds.ts";
 import { PinakesVectorStore, type PinakesFilter, type PinakesVectorStoreConfig } from "../src/index.ts";
 import { LetterEmbeddings, ways } from "./support/ways.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 const embeddings = new LetterEmbeddings();
 const texts = ["x", "xxy", "xy", "yyx", "y", "yz", "z w", "zzw", "w", "xyzw"];
@@ -21,14 +22,12 @@ const documents = texts.map(
 const texted = (found: readonly Document[]) => found.map(({ pageContent }) => pageContent);
 
 describe.each(ways)("the vector store on %s, %s", (engine, via) => {
-  let world: World;
   let knowledge: PinakesClient;
   let stores = 0;
+  const world = forAllTests(() => openWorld(engine, via));
   beforeAll(async () => {
-    world = await openWorld(engine, via);
     knowledge = await world.client();
   });
-  afterAll(async () => world[Symbol.asyncDispose]());
   const config = (more: Partial<PinakesVectorStoreConfig> = {}): PinakesVectorStoreConfig => ({
     knowledge,
     collection: `me/store-${(stores += 1)}`,

@@ -82,7 +82,7 @@ function toPath(key: string): string {
 function scalar(value: unknown, where: string): Scalar {
   if (typeof value === "string" || typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value)))
     return value;
-  throw invalidInput(`${where}.value: must be a text, a number or a boolean, got ${JSON.stringify(value)}.`);
+  throw invalidInput(`${where}.value: must be a string, a number or a boolean, got ${JSON.stringify(value)}.`);
 }
 
 function list(value: unknown, where: string): readonly Scalar[] {

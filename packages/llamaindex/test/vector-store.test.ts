@@ -16,10 +16,11 @@ import {
   type VectorStoreQuery,
 } from "@llamaindex/core/vector-store";
 import { NotFoundError, type PinakesClient } from "@pinakes/client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWorld, type World } from "../../client/test/support/worlds.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openWorld } from "../../client/test/support/worlds.ts";
 import { PinakesVectorStore, type PinakesQueryParams, type PinakesVectorStoreParams } from "../src/index.ts";
 import { LetterEmbedding, ways } from "./support/ways.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 const embedModel = new LetterEmbedding();
 const source = (nodeId: string) => ({ [NodeRelationship.SOURCE]: { nodeId, metadata: {} } });
@@ -45,14 +46,12 @@ const newNodes = () =>
   );
 
 describe.each(ways)("the vector store on %s, %s", (engine, via) => {
-  let world: World;
   let knowledge: PinakesClient;
   let stores = 0;
+  const world = forAllTests(() => openWorld(engine, via));
   beforeAll(async () => {
-    world = await openWorld(engine, via);
     knowledge = await world.client();
   });
-  afterAll(async () => world[Symbol.asyncDispose]());
   const newStore = (more: Partial<PinakesVectorStoreParams> = {}) =>
     new PinakesVectorStore({ knowledge, collection: `me/store-${(stores += 1)}`, create: true, embedModel, ...more });
   const filled = async () => {
@@ -175,7 +174,7 @@ describe.each(ways)("the vector store on %s, %s", (engine, via) => {
       [{ key: "n", operator: "near", value: 1 }, 'no operator "near"'],
       [{ key: "n", value: 1 }, "no operator undefined"],
       [{ key: "", operator: "==", value: 1 }, "filters[0].key"],
-      [{ key: "kind", operator: "==" }, "must be a text, a number or a boolean, got undefined"],
+      [{ key: "kind", operator: "==" }, "must be a string, a number or a boolean, got undefined"],
       [{ key: "kind", operator: "in", value: "a" }, "must be a list that is not empty"],
       [{ key: "tags", operator: "all", value: [] }, "must be a list that is not empty"],
       [{ key: "note", operator: "text_match", value: 3 }, "text_match needs a text"],

@@ -33,7 +33,7 @@ describe.each(ways)("the search tool on %s, %s", (engine, via) => {
     expect(results).toMatchObject([{ filename: "ada.md", quote: expect.stringContaining(travelAnswer) }]);
     expect(await notes.client.verifyCitations(results)).toMatchObject([{ result: "exact" }]);
     expect(await outputOf(search, { query: "a", limit: 4 })).toBe("limit: must be a whole number from 1 to 3, got 4.");
-    expect(await outputOf(search, {})).toBe("query: must be a text that is not empty.");
+    expect(await outputOf(search, {})).toBe("query: must be a string that is not empty.");
     expect(await outputOf(pinakesSearch(notes.client, { in: "me/secret-plans" }), { query: "a" })).toBe(
       "The search failed.",
     );

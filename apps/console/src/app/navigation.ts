@@ -1,4 +1,6 @@
 /** The pages in the order of the navigation; the command palette uses the same list. */
+import type { Me } from "@pinakes/client";
+import { useQuery } from "@tanstack/react-query";
 import {
   Activity,
   Archive,
@@ -12,18 +14,23 @@ import {
   ListTodo,
   MessagesSquare,
   Network,
+  ScrollText,
   Search,
+  ShieldOff,
   Trash2,
   Truck,
   Wrench,
 } from "lucide-react";
 import type { LucideIcon } from "lucide-react";
+import { meOptions } from "../api/identity.ts";
 import { shellStrings } from "../strings/shell.ts";
 
 export interface NavigationEntry {
   readonly to: string;
   readonly label: string;
   readonly icon: LucideIcon;
+  /** Who sees the page; everyone when absent. */
+  readonly visibleTo?: (me: Me) => boolean;
 }
 
 export interface NavigationGroup {
@@ -32,8 +39,10 @@ export interface NavigationGroup {
 }
 
 const { pages, groups } = shellStrings;
+const isAdmin = ({ role }: Me) => role === "admin";
+const mayAudit = (me: Me) => isAdmin(me) || me.permissions.includes("audit");
 
-export const navigation: readonly NavigationGroup[] = [
+const navigation: readonly NavigationGroup[] = [
   {
     label: undefined,
     entries: [
@@ -67,7 +76,16 @@ export const navigation: readonly NavigationGroup[] = [
       { to: "/deletions", label: pages.deletions, icon: Archive },
       { to: "/audit", label: pages.audit, icon: FolderSearch },
       { to: "/migrations", label: pages.migrations, icon: Truck },
+      { to: "/audit-log", label: pages.auditLog, icon: ScrollText, visibleTo: mayAudit },
+      { to: "/governance", label: pages.governance, icon: ShieldOff, visibleTo: isAdmin },
       { to: "/access", label: pages.access, icon: KeyRound },
     ],
   },
 ];
+
+/** The pages that the signed-in user may open. */
+export function useNavigation(): readonly NavigationGroup[] {
+  const me = useQuery(meOptions).data;
+  const shown = ({ visibleTo }: NavigationEntry) => visibleTo === undefined || (me !== undefined && visibleTo(me));
+  return navigation.map(({ label, entries }) => ({ label, entries: entries.filter(shown) }));
+}

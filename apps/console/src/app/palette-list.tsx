@@ -7,7 +7,7 @@ import { get } from "../api/request.ts";
 import { shellStrings } from "../strings/shell.ts";
 import { inputClass } from "../ui/field.tsx";
 import { ShownName } from "../ui/name.tsx";
-import { navigation } from "./navigation.ts";
+import { useNavigation } from "./navigation.ts";
 
 const s = shellStrings.palette;
 const collectionsMax = 50;
@@ -76,6 +76,7 @@ function usePlaces(typed: string): readonly Place[] {
     placeholderData: keepPreviousData,
   });
   const wanted = typed.toLowerCase();
+  const navigation = useNavigation();
   const pages = navigation.flatMap(({ label, entries }) =>
     entries.map((entry): Place => ({
       value: entry.to,

@@ -3,11 +3,13 @@ import { createRouter } from "@tanstack/react-router";
 import { meOptions } from "../api/identity.ts";
 import { whenSignedOut } from "../api/request.ts";
 import { accessRoutes } from "../screens/access/routes.ts";
+import { auditLogRoutes } from "../screens/audit-log/routes.ts";
 import { auditRoutes } from "../screens/audit/routes.ts";
 import { collectionRoutes } from "../screens/collections/routes.ts";
 import { containerRoutes } from "../screens/containers/routes.ts";
 import { deletionRoutes } from "../screens/deletions/routes.ts";
 import { documentRoutes } from "../screens/documents/routes.ts";
+import { governanceRoutes } from "../screens/governance/routes.ts";
 import { graphRoutes } from "../screens/graph/routes.ts";
 import { homeRoutes } from "../screens/home/routes.ts";
 import { jobRoutes } from "../screens/jobs/routes.ts";
@@ -44,6 +46,8 @@ const routeTree = rootRoute.addChildren([
     ...jobRoutes,
     ...deletionRoutes,
     ...auditRoutes,
+    ...auditLogRoutes,
+    ...governanceRoutes,
     ...migrationRoutes,
     ...accessRoutes,
   ]),

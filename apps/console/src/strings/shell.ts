@@ -20,6 +20,8 @@ export const shellStrings = {
     jobs: "Jobs and queues",
     deletions: "Deletions",
     audit: "Consistency check",
+    auditLog: "Audit log",
+    governance: "Erasure and holds",
     migrations: "Migrations",
     access: "Keys and access",
     reference: "API reference",

@@ -7,13 +7,13 @@ import {
   type JsonObject,
   type Page,
   type Paging,
+  PinakesClientError,
   type StateApi,
   type Stored,
   type ThreadMessage,
 } from "@pinakes/client";
 import { generateId, type UIMessage } from "ai";
-import { planSave, type Given, type SavePlan } from "./save-plan.ts";
-import { fromDocument, toDocument } from "./ui-document.ts";
+import { fromDocument, isSameMessage, toDocument } from "./ui-document.ts";
 
 export interface ChatStoreOptions {
   /** Of new chats. Default: `generateId` of the AI SDK. */
@@ -137,3 +137,49 @@ function codeOf(error: unknown): string | undefined {
     ? error.code
     : undefined;
 }
+
+/**
+ * What saving a list of messages means for what is stored. The list is a window on the chat: from its first message to its last the
+ * chat becomes the list, outside nothing is touched. So a whole chat can be saved again and again, a regenerated answer takes the
+ * place of the old one, and a stale list, or one with only the new messages, deletes nothing.
+ */
+type Given = JsonObject & { readonly id: string };
+
+interface SavePlan {
+  readonly replace: readonly { readonly stored: Stored<ThreadMessage>; readonly given: Given }[];
+  readonly append: readonly Given[];
+  readonly remove: readonly Stored<ThreadMessage>[];
+}
+
+function planSave(stored: readonly Stored<ThreadMessage>[], given: readonly Given[]): SavePlan {
+  const place = new Map(stored.map((document, index) => [document.id, index]));
+  const kept = new Map<string, Given>();
+  const append: Given[] = [];
+  let last = -1;
+  for (const message of given) {
+    const at = place.get(message.id);
+    if (kept.has(message.id) || append.some((other) => other.id === message.id))
+      throw invalid(`The message "${message.id}" is in the list twice.`);
+    if (at === undefined) append.push(message);
+    else if (append.length > 0 || at < last) throw invalid(outOfOrder(message.id));
+    else {
+      kept.set(message.id, message);
+      last = at;
+    }
+  }
+  const first = given.length === 0 ? undefined : place.get(given[0]?.id ?? "");
+  const end = append.length > 0 ? stored.length : last;
+  return {
+    replace: stored.flatMap((document) => {
+      const message = kept.get(document.id);
+      return message === undefined || isSameMessage(document, message) ? [] : [{ stored: document, given: message }];
+    }),
+    append,
+    remove: first === undefined ? [] : stored.slice(first, end).filter((document) => !kept.has(document.id)),
+  };
+}
+
+const outOfOrder = (id: string) =>
+  `The message "${id}" is stored at another place of the chat than in the list. Messages keep the order in which they were first saved: load the chat, and add new messages at its end.`;
+
+const invalid = (detail: string) => new PinakesClientError({ code: "INVALID", status: 400, detail });

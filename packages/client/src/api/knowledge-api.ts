@@ -1,6 +1,7 @@
 /** What agents know: repositories, collections, documents, searches and triples. The same calls to a server and to an embedded Pinakes. */
 import type { AuditApi } from "./audit-api.ts";
 import type { IfMatch } from "./common.ts";
+import type { GovernanceApi } from "./governance-api.ts";
 import type { Answer, AnswerEvent, AnswerMode } from "../contract/answers.ts";
 import type { IncludeTotal, Page, Paging, SortOrder } from "../contract/common.ts";
 import type {
@@ -303,8 +304,15 @@ export interface KeysApi {
 }
 
 export interface EventsApi {
-  /** Without end, until the signal; `after` is the id of the last event seen, from now on when absent. */
-  follow(options: { readonly after?: string | undefined; readonly signal: AbortSignal }): AsyncIterable<KnowledgeEvent>;
+  /**
+   * Without end, until the signal; `after` is the id of the last event seen, from now on when absent. `onOpen` is called when what happens
+   * from then on will be told.
+   */
+  follow(options: {
+    readonly after?: string | undefined;
+    readonly signal: AbortSignal;
+    readonly onOpen?: (() => void) | undefined;
+  }): AsyncIterable<KnowledgeEvent>;
 }
 
 export interface ServerApi {
@@ -313,7 +321,7 @@ export interface ServerApi {
   me(): Promise<Me>;
 }
 
-export interface KnowledgeApi {
+export interface KnowledgeApi extends GovernanceApi {
   readonly repositories: RepositoriesApi;
   readonly collections: CollectionsApi;
   readonly documents: DocumentsApi;

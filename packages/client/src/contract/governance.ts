@@ -83,6 +83,14 @@ export interface ErasureReceipt {
   readonly public_key: string;
 }
 
+/** What receipts of an instance are verified with. */
+export interface ErasureReceiptKey {
+  /** As receipts name it. */
+  readonly key_id: string;
+  /** SPKI in PEM. */
+  readonly public_key: string;
+}
+
 export interface ErasureVerification {
   readonly erasure_id: string;
   /** Counted now; 0 everywhere if nothing came back. Only possible until the id of the subject is forgotten: it must be given again. */

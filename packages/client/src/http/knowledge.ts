@@ -12,6 +12,7 @@ import type { KnowledgeEvent } from "../contract/operations.ts";
 import type { CitationCheck } from "../contract/search.ts";
 import { collectionOf, collectionsOf } from "../collection-ref.ts";
 import { clientError } from "../errors.ts";
+import { httpGovernance } from "./governance.ts";
 import { httpGraph } from "./graph.ts";
 import { httpAnswers } from "./answers.ts";
 import { fileForm } from "./multipart.ts";
@@ -56,11 +57,11 @@ export function httpKnowledge(options: HttpOptions): KnowledgeApi {
         return body ?? new ReadableStream<Uint8Array>({ start: (stream) => stream.close() });
       },
     },
+    ...httpGovernance(http),
     server: { info: () => http.json("GET", "/v1/info"), me: () => http.json("GET", "/v1/me") },
     events: {
-      follow: async function* ({ after, signal }) {
-        for await (const { data } of follow(http, "/v1/events", { after, signal }))
-          yield JSON.parse(data) as KnowledgeEvent;
+      follow: async function* (options) {
+        for await (const { data } of follow(http, "/v1/events", options)) yield JSON.parse(data) as KnowledgeEvent;
       },
     },
   };

@@ -7,7 +7,7 @@
 import type { ProblemReason } from "../contract/errors.ts";
 import type { JsonObject } from "../json.ts";
 import { clientError, PinakesClientError, type BatchFailure } from "../errors.ts";
-import { backoffMs, sleep } from "../waiting.ts";
+import { retryPauseMs, sleep } from "../waiting.ts";
 import { SessionTokens } from "./session-tokens.ts";
 
 export interface HttpOptions {
@@ -108,7 +108,7 @@ export class Requester {
         outcomeUnknown ||= failure.status === 0 || failure.status >= 500;
         const asked = failure.retryAfterMs;
         if (asked !== undefined && asked > retryAfterMsMax) throw failure;
-        await sleep(asked ?? backoffMs(attempt), this.#signal(options));
+        await sleep(retryPauseMs(attempt, asked), this.#signal(options));
       }
     }
   }

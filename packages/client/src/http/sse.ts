@@ -18,6 +18,8 @@ export interface FollowOptions {
   /** The id of the last event seen. */
   readonly after?: string | undefined;
   readonly signal: AbortSignal;
+  /** Called when the connection is open, also after it came back. */
+  readonly onOpen?: (() => void) | undefined;
 }
 
 const retryMsDefault = 2_000;
@@ -28,7 +30,7 @@ const eventCharsMax = 16 * 1024 ** 2;
 export async function* follow(
   requester: Requester,
   path: string,
-  { query, after, signal }: FollowOptions,
+  { query, after, signal, onOpen }: FollowOptions,
 ): AsyncGenerator<ServerEvent, void> {
   let lastId = after;
   let failures = 0;
@@ -37,6 +39,7 @@ export async function* follow(
     try {
       const headers = lastId === undefined ? {} : { "last-event-id": lastId };
       const response = await requester.stream(path, { query, headers, accept: "text/event-stream", signal });
+      onOpen?.();
       for await (const event of eventsOf(response, place)) {
         failures = 0;
         if (event.event === "problem") throw problem(event.data);

@@ -29,6 +29,10 @@ export function mapKnowledgeErrors(api: KnowledgeApi): KnowledgeApi {
     operations: mapped(api.operations),
     keys: mapped(api.keys),
     audit: mapped(api.audit),
+    erasures: mapped(api.erasures),
+    receipts: mapped(api.receipts),
+    holds: mapped(api.holds),
+    subjectExports: mapped(api.subjectExports),
     events: mapped(api.events),
     server: mapped(api.server),
   };

@@ -104,7 +104,7 @@ function schemaOf(limit: number, limitMax: number): SearchToolSchema {
 function checkInput(input: unknown): SearchToolInput {
   const given = typeof input === "object" && input !== null ? (input as Readonly<Record<string, unknown>>) : {};
   if (typeof given["query"] === "string" && given["query"].trim() !== "") return given as unknown as SearchToolInput;
-  throw invalidInput("query: must be a text that is not empty.");
+  throw invalidInput("query: must be a string that is not empty.");
 }
 
 function checkCount(name: string, value: number, max: number): void {

@@ -12,17 +12,16 @@ import {
   blobIds,
   blobItems,
   blobOfItems,
-  isList,
-  namesIn,
   type Blobs,
   type Cell,
+  isList,
   type ListCell,
+  namesIn,
   type TextCell,
 } from "./cells.ts";
 import type { ChainNode } from "./chain.ts";
-import { endThread, removeBefore } from "./delete-thread.ts";
-import { nodeId, nodeRange, threadItem } from "./keys.ts";
-import { fence, lifeOfItem, nextLife } from "./lives.ts";
+import { allItems, nodeId, nodeRange, threadItem } from "./keys.ts";
+import { fence, isBefore, lifeOfItem, nextLife, type ThreadLife } from "./lives.ts";
 import type { CheckpointRecord } from "./records.ts";
 import { KnownThread, type ThreadCache } from "./thread-cache.ts";
 import { pause, type ThreadItems } from "./thread-items.ts";
@@ -237,4 +236,46 @@ function nodeOf(item: JsonObject): ChainNode {
     hash: item["h"] as string,
     cells: item["e"] as unknown as readonly TextCell[],
   };
+}
+
+/** Deletes a thread: its next life begins, marked, and everything of earlier ones goes (lives.ts). */
+const stepItems = 1_000;
+
+async function endThread(items: ThreadItems, threadId: string): Promise<void> {
+  const ending = await markDeleted(items, threadId);
+  if (ending === undefined) return;
+  await removeBefore(items, threadId, ending.life);
+  // Unless somebody began to use the thread again.
+  await items.remove(threadId, [{ op: "delete", id: threadItem, if_match: ending.etag }]);
+}
+
+/** Undefined when there is no such thread. */
+async function markDeleted(items: ThreadItems, threadId: string): Promise<ThreadLife | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const item = await items.read(threadId, threadItem);
+    const present = item === undefined ? undefined : lifeOfItem(item);
+    if (present === undefined || present.deleting) return present;
+    try {
+      return lifeOfItem(
+        await items.replace(threadId, { id: threadItem, life: nextLife(present.life), deleting: true }, present.etag),
+      );
+    } catch (error) {
+      if (!["PRECONDITION_FAILED", "UNKNOWN_OUTCOME"].includes(errorCode(error) ?? "") || attempt >= attemptsMax)
+        throw error;
+      await pause(attempt);
+    }
+  }
+}
+
+/** Checkpoints go first (by their ids), so that none is seen without its lists. */
+async function removeBefore(items: ThreadItems, threadId: string, life: string): Promise<void> {
+  let operations: (BatchOperation & { readonly op: "delete" })[] = [];
+  for await (const item of items.range(threadId, allItems)) {
+    if (item.id === threadItem || !isBefore(item, life)) continue;
+    operations.push({ op: "delete", id: item.id, if_match: item._etag });
+    if (operations.length < stepItems) continue;
+    await items.remove(threadId, operations);
+    operations = [];
+  }
+  await items.remove(threadId, operations);
 }

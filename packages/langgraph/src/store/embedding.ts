@@ -1,6 +1,5 @@
 /** Vectors of stored values, as texts inside their items, and how near they are to a question. */
 import type { IndexConfig } from "@langchain/langgraph-checkpoint";
-import { textsAt } from "./text-paths.ts";
 
 export interface EmbedOptions {
   /** Makes a vector of each text. */
@@ -67,4 +66,28 @@ function cosine(a: Float32Array, b: Float32Array): number {
     bb += y * y;
   }
   return aa === 0 || bb === 0 ? 0 : dot / Math.sqrt(aa * bb);
+}
+
+/** The texts of a value that are embedded: `$` (all of it), `title`, `author.name`, `chapters[*].content`, `tags[0]`, `tags[-1]`. */
+
+function textsAt(value: unknown, path: string): string[] {
+  if (path === "$") return [JSON.stringify(value)];
+  const steps = [...path.matchAll(/[^.[\]]+|\[[^\]]*\]/g)].map(([step]) => step);
+  return steps
+    .reduce<unknown[]>((found, step) => found.flatMap((one) => next(one, step)), [value])
+    .flatMap((found) =>
+      found === undefined || found === null
+        ? []
+        : [typeof found === "object" ? JSON.stringify(found) : String(found as number)],
+    );
+}
+
+function next(value: unknown, step: string): unknown[] {
+  if (step.startsWith("[")) {
+    if (!Array.isArray(value)) return [];
+    const index = step.slice(1, -1);
+    return index === "*" ? value : [value.at(Number(index))];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.hasOwn(value, step) ? [(value as Readonly<Record<string, unknown>>)[step]] : [];
 }

@@ -1,6 +1,6 @@
 /**
- * The events of an answer, made at their own pace: a reader that is slow keeps neither the call of the model nor the place open. There are
- * few of them, so all are held until they are read. Nothing is made before the first is asked for; leaving ends what is being made.
+ * Decouples the events of an answer from the reader: a slow reader holds neither the model call nor the slot open. There are few events, so
+ * all are buffered until they are read. Production starts with the first read; leaving the loop stops it.
  */
 export async function* ahead<Event>(
   make: (signal: AbortSignal) => AsyncIterable<Event>,
@@ -20,7 +20,7 @@ export async function* ahead<Event>(
     over = true;
     next.resolve();
   };
-  // Its error is thrown below, behind the events that came before it.
+  // Its error is thrown below, after the events that came before it.
   made.then(end, end);
   try {
     while (!over || waiting.length > 0) {

@@ -1,6 +1,6 @@
 /**
- * Answers: a question, the chunks that a search finds for it, and sentences whose citations were checked (RFC 0018). What the caller may
- * read, and why nothing was found, the search decides.
+ * Answers: a question, the chunks that a search finds for it, and sentences with verified citations (RFC 0018). The search decides what the
+ * caller may read, and why nothing was found.
  */
 import type { Answer, AnswerEvent, AnswerFinish, AnswerMode, AnswerSentence, RefusalReason } from "@pinakes/client";
 import { requireCaller, type Caller } from "../domain/caller.ts";
@@ -27,9 +27,9 @@ export interface AskInput
     Pick<QueryWishes, "unknown_collections"> {
   readonly question: string;
   readonly search_mode?: SearchInput["mode"];
-  /** `generated` where a chat model is configured, else `extractive`. */
+  /** `generated` if a chat model is configured, else `extractive`. */
   readonly mode?: AnswerMode | undefined;
-  /** One of the chat models; the first when absent. */
+  /** The id of a chat model; the first by default. */
   readonly model?: string | undefined;
   readonly sentences_max?: number | undefined;
   readonly include_hits?: boolean | undefined;
@@ -39,7 +39,7 @@ interface AskOptions extends Writing {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer after its search, whose errors are thrown before: its events are made when they are iterated. */
+/** An answer after its search, whose errors are thrown before; its events are produced during iteration. */
 export interface BegunAnswer {
   readonly found: SearchResult & QueryMore;
   events(signal?: AbortSignal): AsyncGenerator<AnswerEvent, void>;
@@ -60,11 +60,11 @@ export interface AnswersDependencies {
   readonly chat: ChatModels | undefined;
   readonly embedders: { readonly defaultModel: string; get(model: string): Promise<Embedder> };
   readonly places: Pick<Slots, "answers"> | undefined;
-  /** Other limits, for tests. */
+  /** Overrides limits, for tests. */
   readonly limits?: AnswerLimits;
 }
 
-/** Of one question, after its search. */
+/** The context of one question, after its search. */
 interface Asked {
   readonly caller: Caller;
   readonly input: AskInput;
@@ -89,7 +89,7 @@ export class AnswersApi {
     throw new PinakesError("INTERNAL", "The answer ended without its last event.");
   }
 
-  /** `started`, each sentence when it is checked, and the whole answer last. */
+  /** `started`, each sentence once it is verified, and finally the whole answer. */
   async *stream(caller: Caller, input: AskInput, options: AskOptions = {}): AsyncGenerator<AnswerEvent, void> {
     yield* (await this.begin(caller, input, options)).events(options.signal);
   }
@@ -114,12 +114,12 @@ export class AnswersApi {
     return { found, events: (until) => ahead(events, until) };
   }
 
-  /** The chat models that are configured. */
+  /** The configured chat models. */
   get models(): readonly ChatModelInfo[] {
     return this.#deps.chat?.models ?? [];
   }
 
-  /** What a chat model writes without documents. NOT_FOUND: the model is not configured. */
+  /** A conversation with a chat model, without documents. NOT_FOUND if the model is not configured. */
   async converse(
     caller: Caller,
     input: ConversationInput,
@@ -148,15 +148,15 @@ export class AnswersApi {
     const { chat } = this.#deps;
     const known = chat?.models.map(({ id }) => id) ?? [];
     if (mode === "extractive" && model !== undefined)
-      throw invalid("model: an extractive answer asks no model; leave it out, or ask with mode generated.");
+      throw invalid("model: an extractive answer uses no model; omit it, or use mode generated.");
     if (mode === "extractive" || (mode === undefined && model === undefined && known.length === 0))
       return { mode: "extractive", chat: undefined };
     if (chat === undefined || known.length === 0)
       throw invalid(
-        "mode: no chat model is configured (PINAKES_CHAT_MODELS, or the option chatModels); ask with mode extractive.",
+        "mode: no chat model is configured (PINAKES_CHAT_MODELS, or the option chatModels); use mode extractive.",
       );
     if (model !== undefined && !known.includes(model))
-      throw invalid(`model: ${show(model)} is not configured; there are ${known.join(", ")}.`);
+      throw invalid(`model: ${show(model)} is not configured; configured models: ${known.join(", ")}.`);
     return { mode: "generated", chat: await chat.get(model) };
   }
 
@@ -219,7 +219,7 @@ export class AnswersApi {
     });
   }
 
-  /** Those that stand in the kept bytes. */
+  /** Citations whose quotes are in the stored bytes. */
   async #verified(caller: Caller, citations: readonly Citation[]): Promise<readonly Citation[]> {
     if (citations.length === 0) return [];
     const { checks } = await this.#deps.search.verifyCitations(caller, citations);
@@ -235,7 +235,7 @@ function checkInput({ question, limit, mode, sentences_max }: AskInput, limits: 
   const { questionCharsMax, chunksMax, sentencesMax } = limits;
   const isWhole = (value: number, most: number) => Number.isInteger(value) && value >= 1 && value <= most;
   if (typeof question !== "string" || question.trim() === "" || question.length > questionCharsMax)
-    throw invalid(`question: must be a text of 1–${questionCharsMax} characters.`);
+    throw invalid(`question: must be a string of 1–${questionCharsMax} characters.`);
   if (limit !== undefined && !isWhole(limit, chunksMax))
     throw invalid(`limit: must be a whole number of chunks from 1 to ${chunksMax}, got ${show(limit)}.`);
   if (sentences_max !== undefined && !isWhole(sentences_max, sentencesMax))
@@ -246,7 +246,7 @@ function checkInput({ question, limit, mode, sentences_max }: AskInput, limits: 
 
 const messages: Readonly<Record<RefusalReason, string>> = {
   empty: "There is nothing to answer from: no documents are indexed here.",
-  indexing: "Nothing was found yet: documents are still being indexed. Ask again later.",
+  indexing: "Nothing was found yet: documents are still being indexed. Try again later.",
   no_match: "Nothing in the documents answers the question.",
 };
 const unsupported = "The model wrote nothing that the documents support.";

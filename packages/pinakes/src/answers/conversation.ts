@@ -1,13 +1,13 @@
-/** A conversation with a chat model, without documents: bounded in length and time, and nothing of it is checked or marked as verified. */
+/** A conversation with a chat model, without documents: bounded in length and time, and never marked as verified. */
 import { invalid, PinakesError } from "../domain/errors.ts";
 import type { ChatModel, ChatPiece } from "../ports/chat-model.ts";
 import type { AnswerLimits } from "./limits.ts";
 import type { Writing } from "./writing.ts";
 
 export interface ConversationInput extends Omit<Writing, "onUsage"> {
-  /** The last message of the user. */
+  /** The user's last message. */
   readonly text: string;
-  /** One of the chat models; the first when absent. */
+  /** The id of a chat model; the first by default. */
   readonly model?: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export function checkConversation(
 ): void {
   const chars = history.reduce((sum, message) => sum + message.text.length, text.length + instructions.length);
   if (chars > limits.conversationCharsMax)
-    throw invalid(`messages: have ${chars} characters together; at most ${limits.conversationCharsMax} are accepted.`);
+    throw invalid(`messages: have ${chars} characters in total; at most ${limits.conversationCharsMax} are accepted.`);
   if (history.length >= limits.conversationMessagesMax)
     throw invalid(`messages: at most ${limits.conversationMessagesMax} are accepted, got ${history.length + 1}.`);
 }
@@ -41,7 +41,7 @@ export async function* converse(
       signal: AbortSignal.any([late, signal]),
     });
     for await (const piece of pieces) {
-      // A model may ignore the limit that it was sent.
+      // A model may ignore the limit in the request.
       if ("text" in piece && (chars += piece.text.length) > limits.conversationCharsMax) return yield { end: "length" };
       yield piece;
     }

@@ -1,6 +1,6 @@
 /**
- * An answer without a chat model: the sentences of the chunks that are nearest to the question, word for word. The same question over the
- * same documents has the same answer.
+ * An answer without a chat model: the sentences of the chunks that are most similar to the question, verbatim. The result is deterministic
+ * for the same question and documents.
  */
 import type { Citation, SearchHit } from "../knowledge/search/search-result.ts";
 import type { Embedder } from "../ports/embedder.ts";
@@ -9,10 +9,10 @@ import type { AnswerLimits } from "./limits.ts";
 import { sentencesOf } from "./sentences.ts";
 import { readClaim, coverageOf, readEvidence, type Claim, type Evidence } from "./support.ts";
 
-/** Of the best sentence: what has less is not about the question. */
+/** Minimum relevance of the best sentence: below it, the chunk is not about the question. */
 const relevanceShareMin = 0.6;
 const overlapMax = 0.8;
-/** Against the similarity to the question: the share of its words, and the chunk's own score. */
+/** Weights relative to the similarity to the question: the share of matched words, and the chunk's own score. */
 const wordsWeight = 0.5;
 const chunkWeight = 0.25;
 
@@ -27,12 +27,12 @@ export interface Extraction {
   readonly hits: readonly SearchHit[];
   readonly sentencesMax: number;
   readonly limits: AnswerLimits;
-  /** Undefined: words alone decide, as in a search by keywords. */
+  /** Undefined: only words are compared, as in a keyword search. */
   readonly embedder: Embedder | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The quotes, the most relevant first, each said once. */
+/** The quotes, most relevant first, without duplicates. */
 export async function extract(extraction: Extraction): Promise<readonly Citation[]> {
   const { question, hits, sentencesMax, limits, embedder, signal } = extraction;
   const candidates = await candidatesOf(hits, limits, signal);
@@ -65,7 +65,7 @@ async function candidatesOf(
   return (statements.length > 0 ? statements : all).slice(0, candidatesMax);
 }
 
-/** No heading, no question, no fragment. */
+/** Not a heading, a question or a fragment. */
 function isStatement(quote: string): boolean {
   return !/^#|\?$/.test(quote) && (quote.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= 3;
 }

@@ -1,4 +1,4 @@
-/** An answer that a chat model writes from the chunks: each sentence is checked when it is complete, and only then given on. */
+/** An answer that a chat model writes from the chunks: each sentence is checked when it is complete, and only then emitted. */
 import type { AnswerFinish, AnswerSentence } from "@pinakes/client";
 import { hasCode, PinakesError } from "../domain/errors.ts";
 import type { ChatModel } from "../ports/chat-model.ts";
@@ -23,7 +23,7 @@ export interface Generation {
 export async function* generate(generation: Generation): AsyncGenerator<AnswerSentence, AnswerFinish> {
   const { chat, question, sources, checker, sentencesMax, limits, writing, signal } = generation;
   const late = AbortSignal.timeout(limits.modelMsMax);
-  // Aborted at the end, however it comes: the call to the model is closed.
+  // Aborted at the end in every case, which closes the call to the model.
   const over = new AbortController();
   const pieces = chat.stream({
     instructions: writing.instructions === undefined ? instructions : `${instructions}\n${writing.instructions}`,
@@ -49,12 +49,12 @@ export async function* generate(generation: Generation): AsyncGenerator<AnswerSe
     }
   } catch (error) {
     signal?.throwIfAborted();
-    // What was sent stays true; only what follows is missing.
+    // Sentences already sent remain valid; only the rest is missing.
     if (late.aborted && sent > 0) return "time";
     if (late.aborted)
       throw new PinakesError(
         "UNAVAILABLE",
-        `${chat.model.id} did not complete a sentence within ${limits.modelMsMax / 1_000} s. Try again later, or ask with mode "extractive".`,
+        `${chat.model.id} did not complete a sentence within ${limits.modelMsMax / 1_000} s. Try again later, or use mode "extractive".`,
         { cause: error },
       );
     if (sent > 0 && hasCode(error, "UNAVAILABLE", "CORRUPT", "THROTTLED")) return "cut_off";

@@ -1,27 +1,27 @@
 import { days } from "../containers/index.ts";
 
-/** Every limit of an answer, with its unit last. */
+/** All limits of an answer, with the unit last. */
 export const answerLimits = Object.freeze({
   questionCharsMax: 4_000,
-  /** Of the search: what an answer is made from. */
+  /** Number of search hits an answer is created from. */
   chunksDefault: 8,
   chunksMax: 20,
-  /** Of all chunks together in a prompt, as the default embedding model counts. */
+  /** Tokens of all chunks in a prompt, as counted by the default embedding model. */
   contextTokensMax: 8_000,
   answerTokensMax: 1_024,
-  /** Read of a model's answer, which may ignore the limit that it was given. */
+  /** Maximum read from a model's output, which may exceed the requested limit. */
   answerCharsMax: 16_000,
-  /** Without a line break or a citation. */
+  /** Text without a line break or a citation. */
   unitCharsMax: 2_000,
   sentencesMax: 20,
   extractiveSentencesDefault: 5,
-  /** Compared with a question. */
+  /** Sentences compared with a question. */
   candidatesMax: 64,
-  /** Of a sentence of a source, which is what a quote is made of. */
+  /** Length of a source sentence, the unit of a quote. */
   sourceSentenceCharsMax: 400,
   citationsPerSentenceMax: 4,
   modelMsMax: 60_000,
-  /** Of a conversation without documents: all messages and instructions together, and what the model writes. */
+  /** For a conversation without documents: the input of all messages and instructions, and the model's output. */
   conversationCharsMax: 200_000,
   conversationMessagesMax: 500,
   conversationTokensMax: 4_096,

@@ -1,6 +1,6 @@
 /**
- * What a chat model is asked (RFC 0018): constant instructions, and sources and question as lines of JSON, so that no text of a document
- * can end its own source or begin another.
+ * The prompt for a chat model (RFC 0018): constant instructions, and sources and question as lines of JSON, so that no text of a document
+ * can end its own source or start another.
  */
 import type { Tokenizer } from "../ports/embedder.ts";
 import type { SearchHit } from "../knowledge/search/search-result.ts";
@@ -18,11 +18,11 @@ export const instructions = [
 
 export interface Source {
   readonly hit: SearchHit;
-  /** The chunk, or as much of it as there was room for. */
+  /** The chunk, truncated if it did not fit. */
   readonly text: string;
 }
 
-/** The best chunks that fit; only the first is cut, where it alone is too long. */
+/** The best chunks that fit; the first is truncated if it alone is too long. */
 export function fitSources(
   hits: readonly SearchHit[],
   tokenizer: Tokenizer,

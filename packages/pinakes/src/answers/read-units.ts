@@ -1,6 +1,6 @@
 /**
- * The text of a model as it comes, in units that are complete: a line, or what stands before a group of citations that more text follows.
- * What a limit, a broken stream or the time left incomplete is dropped.
+ * Splits a model's output, as it arrives, into complete units: a line, or the text before a group of citations that is followed by more
+ * text. A unit left incomplete by a limit, a broken stream or a timeout is dropped.
  */
 import type { AnswerFinish } from "@pinakes/client";
 import type { ChatPiece, ChatUsage } from "../ports/chat-model.ts";
@@ -9,7 +9,7 @@ import type { AnswerLimits } from "./limits.ts";
 export interface Unit {
   /** Without the citations. */
   readonly text: string;
-  /** The numbers that it names, each once. */
+  /** The numbers it refers to, without duplicates. */
   readonly sources: readonly number[];
 }
 
@@ -41,14 +41,14 @@ export async function* unitsOf(
   return "cut_off";
 }
 
-/** Where the first complete unit ends; undefined while there is none. */
+/** End of the first complete unit; undefined if there is none yet. */
 function unitEnd(text: string): number | undefined {
   const newline = text.indexOf("\n");
   const line = newline === -1 ? text : text.slice(0, newline);
   for (const { index, 0: found } of line.matchAll(group)) {
     const next = /^[\s.!?…)]*/.exec(line.slice(index + found.length))?.[0].length ?? 0;
     const after = index + found.length + next;
-    // Another group, or a sentence that goes on behind its citation.
+    // Another group, or a sentence that continues after its citation.
     if (after < line.length && !/^[[,;:\p{Ll}]/u.test(line.slice(after))) return after;
   }
   return newline === -1 ? undefined : newline + 1;

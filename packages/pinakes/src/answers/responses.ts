@@ -1,5 +1,5 @@
 /**
- * Generated responses that are kept so that clients can read and continue them (OpenAI's `responses` with `store`).
+ * Generated responses, stored so that clients can read and continue them (OpenAI's `responses` with `store`).
  *
  *   responses  (owner)   the responses of one user
  *
@@ -20,7 +20,7 @@ import { answerLimits } from "./limits.ts";
 const ResponseRecord = z.strictObject({
   id: z.string(),
   owner: z.string(),
-  /** As the interface that made it shows it, and what was sent to it. */
+  /** The response in the form of the interface that created it, and its input. */
   content: z.looseObject({}),
 });
 type Records = Container<z.output<typeof ResponseRecord>, z.input<typeof ResponseRecord>, "owner", {}>;
@@ -59,7 +59,7 @@ export class Responses {
   }
 }
 
-/** An id of fixed length, whatever the user is called. */
+/** An id of fixed length, whatever the length of the user id. */
 function ownerOf({ userId }: Caller): string {
   return hash("sha256", userId, "hex").slice(0, 32);
 }

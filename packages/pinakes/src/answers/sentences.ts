@@ -1,4 +1,4 @@
-/** Where the sentences of a chunk, or of an answer, are. */
+/** Splits a chunk, or an answer, into sentences. */
 import { pauses } from "../knowledge/chunking/pause.ts";
 import { sentenceStarts } from "../knowledge/chunking/sentences.ts";
 
@@ -11,12 +11,12 @@ const abbreviation =
   /(?:^|[\s(])(?:\p{L}|Dr|Mr|Mrs|Ms|Prof|St|No|Nr|vs|etc|e\.g|i\.e|z\.\s?B|d\.\s?h|bzw|ca|approx|Fig|al|Abs|Art|\d{1,2})\.\s*$/u;
 
 interface SentenceOptions {
-  /** What is longer (a log, a transcript without punctuation) is cut between words. */
+  /** Longer text (a log, a transcript without punctuation) is split between words. */
   readonly charsMax: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Without the space around them. What follows an abbreviation goes on with its sentence. */
+/** Without surrounding whitespace. An abbreviation does not end a sentence. */
 export async function sentencesOf(text: string, { charsMax, signal }: SentenceOptions): Promise<readonly Span[]> {
   const starts = await sentenceStarts(text, pauses(signal));
   const spans: Span[] = [];

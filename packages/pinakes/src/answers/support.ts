@@ -1,16 +1,16 @@
 /**
  * Whether a text supports a sentence: the criterion of RFC 0018. It compares words, numbers, names, quotes, negations and opposites, and
- * rejects a true sentence rather than accept a false one. It cannot see who did what to whom where all words are the same.
+ * rejects a true sentence rather than accept a false one. It cannot detect swapped roles (who did what to whom) if all words are the same.
  */
 import { isGerman } from "../knowledge/extraction/stopwords.ts";
 import { analyzerFor, type Analyzer } from "../vectors/index.ts";
 import { numberWords, opposites } from "./word-lists.ts";
 
-/** The share of a sentence's words that the text must have; chosen on one half of the test set, see the RFC. */
+/** The share of a sentence's words that the text must contain; tuned on one half of the test set, see the RFC. */
 const coverageMin = 0.8;
-/** Without the words of its context: the name of a file is no statement of its text. */
+/** Without the words of its context: the name of a file is not a statement of its text. */
 const ownCoverageMin = 0.5;
-/** A sentence with fewer words needs all of them: another word makes it another sentence. */
+/** A shorter sentence needs all of its words: one other word changes its meaning. */
 const toleratedFrom = 5;
 
 const negations: ReadonlySet<string> = new Set(
@@ -22,23 +22,23 @@ const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'_@-]*/gu;
 const numberPattern = /\d+(?:[.,:]\d+)*/g;
 const quotedPattern = /`([^`]+)`|"([^"]+)"|“([^”]+)”|„([^“]+)“|«([^»]+)»/g;
 
-/** A text as the criterion compares it. */
+/** A text, prepared for comparison. */
 export interface Evidence {
   readonly text: string;
   readonly terms: ReadonlySet<string>;
   readonly words: ReadonlySet<string>;
   readonly numbers: ReadonlySet<string>;
-  /** Words with a capital, as they are written. */
+  /** Capitalised words, as written. */
   readonly capitals: ReadonlySet<string>;
-  /** The words in order, in lower case, each with its term; undefined for a stop word. */
+  /** The words in order, in lower case, each with its stem; undefined for a stop word. */
   readonly sequence: readonly { readonly word: string; readonly term: string | undefined }[];
   readonly negated: boolean;
 }
 
 export interface Claim extends Evidence {
-  /** Words with a capital, but for the first. */
+  /** Capitalised words, except the first. */
   readonly names: readonly string[];
-  /** What stands in quotation marks or backticks. */
+  /** Text in quotation marks or backticks. */
   readonly quoted: readonly string[];
 }
 
@@ -65,14 +65,14 @@ export function readClaim(text: string, analyzer: Analyzer = analyzerOf(text)): 
   };
 }
 
-/** The share of the claim's words that the text has. */
+/** The share of the claim's words that the text contains. */
 export function coverageOf(claim: Claim, ...texts: readonly Evidence[]): number {
   if (claim.terms.size === 0) return 0;
   const shared = [...claim.terms].filter((term) => texts.some(({ terms }) => terms.has(term)));
   return shared.length / claim.terms.size;
 }
 
-/** One of them says no, or has another number, or a word whose opposite the other has, or another word between the same two. */
+/** Whether one is negated, or they differ in a number, use opposite words, or differ in a word between the same two. */
 export function contradicts(claim: Claim, evidence: Evidence): boolean {
   if (claim.negated !== evidence.negated) return true;
   if (claim.numbers.difference(evidence.numbers).size > 0 && evidence.numbers.difference(claim.numbers).size > 0)
@@ -83,7 +83,7 @@ export function contradicts(claim: Claim, evidence: Evidence): boolean {
   );
 }
 
-/** "the southern region" for "the northern region": a word that the text does not have, between two that stand around another there. */
+/** "the southern region" for "the northern region": a word missing from the text, between two words that enclose another one there. */
 function replaces({ sequence, terms }: Claim, evidence: Evidence): boolean {
   const between = (words: Evidence["sequence"], i: number): string => `${words[i - 1]?.word} ${words[i + 1]?.word}`;
   const others = new Map(evidence.sequence.map(({ term }, i) => [between(evidence.sequence, i), term]));
@@ -94,7 +94,7 @@ function replaces({ sequence, terms }: Claim, evidence: Evidence): boolean {
   });
 }
 
-/** `context`: the name of the file and the section, whose names a text often does not repeat. */
+/** `context`: the names of file and section, whose words a text often does not repeat. */
 export function states(claim: Claim, evidence: Evidence, context: Evidence): boolean {
   const known = (name: string): boolean =>
     [evidence, context].some(({ capitals }) => capitals.has(name) || capitals.has(name.replace(/'s?$/, "")));
@@ -112,7 +112,7 @@ export function analyzerOf(text: string): Analyzer {
   return analyzerFor(isGerman(wordsOf(text)) ? "german" : "english");
 }
 
-/** Numbers and negations are compared on their own. */
+/** Numbers and negations are compared separately. */
 function termsOf(text: string, analyzer: Analyzer): readonly string[] {
   return analyzer.tokens(text).filter((term) => !/^\d+$/.test(term) && !isNegation(term));
 }

@@ -1,6 +1,6 @@
-/** Words that the check of a sentence knows, in English and German. */
+/** Word lists for the check of a sentence, in English and German. */
 
-/** Where one side stands for the other, the statement is another one. */
+/** Opposites: replacing one side with the other changes the statement. */
 const pairs = [
   "increase increases increased increasing rise rises rose risen grow grows grew grown gain gained | decrease decreases decreased decreasing fall falls fell fallen shrink shrank drop drops dropped decline declined",
   "more most | less fewer least fewest",

@@ -1,4 +1,4 @@
-/** Findings of an audit and their report: all are counted, the first are listed in the job, many more in a file. */
+/** Findings of an audit and their report: all findings are counted, the first ones are listed in the job, many more in a file. */
 import type { AuditReport, Finding, FindingKind, RepairRefusal } from "@pinakes/client";
 import type { JsonObject } from "../domain/json.ts";
 import type { Incarnation } from "../lifecycle/index.ts";

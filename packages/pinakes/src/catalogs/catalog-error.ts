@@ -45,7 +45,7 @@ export class CatalogError extends Error {
   }
 }
 
-/** What the API answered, whichever implementation is behind it; undefined for anything else. */
+/** The API's error as an error of the contract, whichever implementation is behind it; undefined for anything else. */
 export function knownError(error: unknown): { readonly code: string; readonly detail: string } | undefined {
   return PinakesError.isInstance(error) || PinakesClientError.isInstance(error) ? error : undefined;
 }
@@ -68,7 +68,7 @@ const general: Readonly<Record<string, CatalogErrorCode>> = {
   UNAVAILABLE: "SERVICE_UNAVAILABLE",
 };
 
-/** Errors of the API under the contract's codes; anything else is a fault, which is not for the user to read. */
+/** Maps errors of the API to the contract's codes; anything else is an internal error, which is not shown to the user. */
 export function asCatalogError(error: unknown): CatalogError | undefined {
   if (error instanceof CatalogError) return error;
   const known = knownError(error);
@@ -76,7 +76,7 @@ export function asCatalogError(error: unknown): CatalogError | undefined {
   return known === undefined || code === undefined ? undefined : new CatalogError(code, known.detail, {}, error);
 }
 
-/** The same, where an answer must be given: a fault says no more than that it happened. */
+/** The same, where a response is required: an internal error only says that it happened. */
 export function catalogErrorOf(error: PinakesError): CatalogError {
   return asCatalogError(error) ?? new CatalogError("INTERNAL_ERROR", error.detail, {}, error);
 }

@@ -14,21 +14,21 @@ export interface CatalogEnvelope {
 }
 
 export const CatalogEnvelopeSchema: z.ZodType<CatalogEnvelope> = z.object({
-  content: z.array(z.object({ text: z.string() })).describe("The answer in words."),
+  content: z.array(z.object({ text: z.string() })).describe("The result as text."),
   status: z.enum(["success", "error"]),
   metadata: z
     .object({
       tool_type: z.literal("knowledge_base"),
-      error_code: z.enum(catalogErrorCodes).optional().describe("Of an error."),
+      error_code: z.enum(catalogErrorCodes).optional().describe("The error code."),
     })
     .catchall(jsonValue())
-    .describe("The answer as data."),
+    .describe("The result as data."),
 }) as unknown as z.ZodType<CatalogEnvelope>;
 
 export interface CatalogContext {
   readonly knowledge: KnowledgeApi;
   readonly userId: string;
-  /** Undefined where the protocol has no session and the caller gave no handle. */
+  /** Undefined if the protocol has no session and the caller passed no handle. */
   readonly selection: SelectionSlot | undefined;
   readonly signal?: AbortSignal | undefined;
   /** URL prefix for links. */
@@ -38,7 +38,7 @@ export interface CatalogContext {
 export interface CatalogTool {
   readonly name: string;
   readonly title: string;
-  /** For a model: when to use it, what it answers. */
+  /** For a model: when to use it, and what it returns. */
   readonly description: string;
   readonly input: z.ZodObject;
   readonly output: z.ZodType;
@@ -48,11 +48,11 @@ export interface CatalogTool {
     readonly idempotentHint: boolean;
     readonly openWorldHint: boolean;
   };
-  /** Checks the arguments itself; errors of the contract are answers, not exceptions. */
+  /** Validates the arguments itself; errors of the contract are results, not exceptions. */
   run(context: CatalogContext, args: never): Promise<CatalogEnvelope>;
 }
 
-/** What an operation answers: words, and the metadata beside `tool_type`. */
+/** The result of an operation: text, and the metadata beside `tool_type`. */
 export interface CatalogResult {
   readonly text: string;
   readonly metadata: JsonObject;
@@ -78,14 +78,14 @@ export function defineTool<Input extends z.ZodObject>(definition: Definition<Inp
       readOnlyHint: readOnly,
       destructiveHint: destructive,
       idempotentHint: idempotent,
-      // A user's own catalogs, and nothing outside of them.
+      // Only the user's own catalogs.
       openWorldHint: false,
     },
     run: (context, args) => enveloped(async () => definition.run(context, checkInput(input, args))),
   };
 }
 
-/** The envelope of an operation. Throws only what is a fault of the server. */
+/** The envelope of an operation. Throws only internal errors of the server. */
 export async function enveloped(run: () => Promise<CatalogResult>): Promise<CatalogEnvelope> {
   try {
     const { text, metadata } = await run();
@@ -109,7 +109,7 @@ export function errorEnvelope({
   };
 }
 
-/** Fields whose refusal has a code of its own. */
+/** Fields whose validation errors have their own code. */
 const codes: Readonly<Record<string, CatalogErrorCode>> = {
   catalog_name: "INVALID_NAME",
   description: "INVALID_DESCRIPTION",
@@ -131,7 +131,7 @@ export function checkInput<Input extends z.ZodType>(input: Input, args: unknown)
   throw new CatalogError(code, lines.join(" "));
 }
 
-/** The answer to arguments that do not fit; undefined for those that do. */
+/** The result for invalid arguments; undefined if they are valid. */
 export function inputError(input: z.ZodType, args: unknown): CatalogEnvelope | undefined {
   try {
     checkInput(input, args);

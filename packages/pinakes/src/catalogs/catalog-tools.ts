@@ -1,4 +1,4 @@
-/** The ten tools, in the order in which a user meets them. */
+/** The ten tools, in the order in which a user encounters them. */
 import type { CatalogTool } from "./catalog-tool.ts";
 import { createCatalog, deleteCatalog, listCatalogs } from "./tools/catalogs.ts";
 import {

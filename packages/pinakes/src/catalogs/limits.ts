@@ -1,4 +1,4 @@
-/** Limits of the catalog contract, which are fixed whatever the quotas of the server allow elsewhere. */
+/** Limits of the catalog contract, which are fixed regardless of the server's quotas. */
 export const catalogLimits = Object.freeze({
   fileBytesMax: 52_428_800,
   /** Base64 of a file of `fileBytesMax`. */
@@ -7,7 +7,7 @@ export const catalogLimits = Object.freeze({
   resultsDefault: 5,
   resultsMax: 20,
   linkSeconds: 900,
-  /** How long a delete waits for its purge before it answers that the purge continues. */
+  /** How long a delete waits for its purge before it responds that the purge continues. */
   deleteWaitMsMax: 20_000,
   sessionIdCharsMax: 256,
   /** A selection expires when its session has not used it for this long. */

@@ -4,7 +4,7 @@
  *
  * Invariants
  * - a selection is found by tenant, user and session together: the id of another user's session finds nothing;
- * - the id of a session is stored only as a hash, since whoever has it may select for the session.
+ * - the id of a session is stored only as a hash, since it authorizes selections for the session.
  */
 import { hash } from "node:crypto";
 import { z } from "zod";
@@ -64,7 +64,7 @@ export async function openSelections(
       const scope = requireCaller(caller);
       const { sessionIdCharsMax } = catalogLimits;
       if (typeof sessionId !== "string" || sessionId === "" || sessionId.length > sessionIdCharsMax)
-        throw invalid(`session: the id of a session has 1–${sessionIdCharsMax} characters.`);
+        throw invalid(`session: a session id has 1–${sessionIdCharsMax} characters.`);
       return new ItemSlot(records, clock, scope, caller.userId, sessionId);
     },
   };
@@ -90,7 +90,7 @@ class ItemSlot implements SelectionSlot {
     if (found === undefined) return null;
     const { catalog_id, selected_at, used_at } = found;
     const selection = { catalog_id, selected_at };
-    // Another call that selects meanwhile wins.
+    // A concurrent selection wins.
     if (this.#clock.now() - used_at > keepAliveMs)
       await tolerate(
         this.#records.replace(this.#scope, this.#record(selection), { ifMatch: found._etag }),

@@ -1,4 +1,4 @@
-/** What a session has selected, for protocols that ask for it. */
+/** The selected catalog of a session, for protocols that query it. */
 import { CatalogError } from "./catalog-error.ts";
 import { enveloped, type CatalogContext, type CatalogEnvelope } from "./catalog-tool.ts";
 import { catalogSummary, openCatalog } from "./tools/open-catalog.ts";
@@ -19,7 +19,7 @@ export async function selectedCatalog(context: CatalogContext): Promise<CatalogE
         },
       };
     } catch (error) {
-      // It was deleted since.
+      // The catalog was deleted since.
       if (error instanceof CatalogError && error.code === "CATALOG_NOT_FOUND") return none;
       throw error;
     }

@@ -1,4 +1,4 @@
-/** Several files into a catalog in one operation, each with a result of its own. */
+/** Uploads several files to a catalog in one operation, each with its own result. */
 import type { UploadedDocument } from "@pinakes/client";
 import type { JsonObject } from "../domain/json.ts";
 import { CatalogError, asCatalogError, type CatalogErrorCode } from "./catalog-error.ts";
@@ -18,8 +18,8 @@ interface Refused {
 }
 
 /**
- * Files are read one after the other, as they come. A file that is refused does not concern the others; where none was stored, the
- * answer is the error of the first.
+ * Files are read one after another, as they arrive. A rejected file does not affect the others; if none was stored, the result is the first
+ * error.
  */
 export async function uploadFiles(
   context: CatalogContext,

@@ -31,11 +31,29 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "serve MCP on stdin and stdout; --install prints the configuration of clients",
       load: async () => (await import("./commands/mcp.ts")).mcp,
     },
+    keys: { summary: "API keys: create, list, revoke", load: async () => (await import("./commands/keys.ts")).keys },
+  },
+  Governance: {
     audit: {
       summary: "who did what: list, export, verify, checkpoint",
       load: async () => (await import("./commands/audit.ts")).audit,
     },
-    keys: { summary: "API keys: create, list, revoke", load: async () => (await import("./commands/keys.ts")).keys },
+    erasures: {
+      summary: "remove what names a subject from every store: request, list, show, wait, verify",
+      load: async () => (await import("./commands/erasures.ts")).erasures,
+    },
+    receipts: {
+      summary: "signed receipts of erasures: export, key, verify",
+      load: async () => (await import("./commands/receipts.ts")).receipts,
+    },
+    holds: {
+      summary: "legal holds: create, list, release",
+      load: async () => (await import("./commands/holds.ts")).holds,
+    },
+    subjects: {
+      summary: "everything held about a subject: export, list, download, delete",
+      load: async () => (await import("./commands/subjects.ts")).subjects,
+    },
   },
   Knowledge: {
     repositories: {

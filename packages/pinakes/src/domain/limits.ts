@@ -27,6 +27,8 @@ export const limits = Object.freeze({
   /** … or once a residual filter has examined this many rows. */
   pageRowsExaminedMax: 10_000,
   ttlSecondsMax: 2_147_483_647,
+  /** Tenants with a default time to live of their own in one container. */
+  tenantTtlsMax: 1_000,
   purgeItemsMax: 1_000,
   feedRetentionMs: 7 * 86_400_000,
   /** With the tenant's prefix (131 bytes) and a bucket prefix it stays within S3's 1,024. */

@@ -37,7 +37,7 @@ export class MasterKeys {
     const lines = text.split("\n").flatMap((line) => (line.trim() === "" || line.startsWith("#") ? [] : [line.trim()]));
     if (lines.length === 0 || lines.length > keysMax)
       throw invalid(
-        `The master key file ${file} must have 1–${keysMax} keys, one a line, the current one first; it has ${lines.length}.`,
+        `The master key file ${file} must have 1–${keysMax} keys, one per line, the current one first; it has ${lines.length}.`,
       );
     return new MasterKeys(
       file,
@@ -53,7 +53,7 @@ export class MasterKeys {
     return this.#keys.map(({ id }) => id);
   }
 
-  /** `context` names what the key is for; `unwrap` needs the same. */
+  /** `context` identifies the use of the key; `unwrap` must get the same. */
   wrap(dataKey: Uint8Array, context: string): { readonly master_id: string; readonly wrapped: string } {
     const { id, key } = this.#keys[0] as MasterKey;
     const nonce = randomBytes(nonceBytes);
@@ -71,7 +71,7 @@ export class MasterKeys {
     try {
       return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, bytes.length - tagBytes)), decipher.final()]);
     } catch (error) {
-      throw new PinakesError("CORRUPT", `The data key ${context} was changed, or wrapped for something else.`, {
+      throw new PinakesError("CORRUPT", `The data key ${context} was modified, or wrapped for another context.`, {
         cause: error,
       });
     }

@@ -14,13 +14,14 @@ import type { DataKey, ObjectKeys } from "../objects/encryption/object-keys.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ContainerDefinition, Item, ItemStore, Operation } from "../ports/item-store.ts";
 import { conflictCodes, isConflict, tolerate } from "../runtime/expected-errors.ts";
+import { itemsOf } from "../runtime/pages.ts";
 import type { MasterKeys } from "./master-keys.ts";
 
 export const workspaceKeysContainer: ContainerDefinition = Object.freeze({
   name: "workspace-keys",
   partitionKey: ["kind"],
 });
-/** A name that no caller can have. */
+/** A tenant name that no caller can use. */
 export const keysTenant = "pinakes.keys";
 
 const kind = "key";
@@ -35,9 +36,9 @@ const storeId = ":store";
 
 export interface KeyStores {
   readonly items: ItemStore;
-  /** Of the tenant `keysTenant`. */
+  /** In the tenant `keysTenant`. */
   readonly scope: Scope;
-  /** Whether objects may have been written already. */
+  /** Whether objects may already have been written with it. */
   readonly hasObjects: boolean;
 }
 
@@ -75,7 +76,7 @@ export class WorkspaceKeys implements ObjectKeys {
     if (!(await isEncryptedStore(items, scope))) {
       if (hasObjects)
         throw invalid(
-          "The objects of this store are not encrypted, and a master key is set. Copy the store into a new one that is: " +
+          "The objects of this store are not encrypted, but a master key is set. Copy the store into a new encrypted one: " +
             "pinakes migrate engine … --to-master-key-file FILE. Or start without PINAKES_MASTER_KEY_FILE.",
         );
       const document = { id: storeId, kind, format: formatVersion, created_at: this.#now() };
@@ -105,7 +106,7 @@ export class WorkspaceKeys implements ObjectKeys {
     });
   }
 
-  /** From now on new objects of the owner use a new key; in other processes within 30 seconds. */
+  /** New objects of the owner use a new key from now on; in other processes within 30 seconds. */
   async rotate(owner: string): Promise<WorkspaceKeyInfo> {
     const pointer = await this.#read(`${owner}:current`);
     const { id } = await this.#create(owner, pointer?.etag);
@@ -117,7 +118,7 @@ export class WorkspaceKeys implements ObjectKeys {
     return found;
   }
 
-  /** Everything encrypted with the keys of the owner is unreadable afterwards: here at once, in other processes within 30 seconds. */
+  /** Everything encrypted with the owner's keys becomes unreadable: here at once, in other processes within 30 seconds. */
   async destroy(owner: string): Promise<{ readonly destroyed: number }> {
     const keys = await this.list(owner);
     const names = [`${owner}:current`, ...keys.map(({ key_id }) => keyName(owner, key_id))];
@@ -163,7 +164,7 @@ export class WorkspaceKeys implements ObjectKeys {
       ]);
       return { id, key };
     } catch (error) {
-      // Another process was first: its key is the current one.
+      // Another process created a key first: that key is the current one.
       if (!isConflict(error)) throw error;
       const winner = await this.#read(`${owner}:current`);
       if (winner === undefined) return this.#create(owner, undefined);
@@ -171,7 +172,7 @@ export class WorkspaceKeys implements ObjectKeys {
     }
   }
 
-  /** All keys under the current master key. One that changes meanwhile was wrapped by another process. */
+  /** Rewraps all keys under the current master key. One that changes meanwhile was rewrapped by another process. */
   async #wrapAgain(): Promise<void> {
     for await (const item of this.#items()) {
       const { document, etag, id } = item;
@@ -198,20 +199,12 @@ export class WorkspaceKeys implements ObjectKeys {
   async *#items(owner?: string): AsyncGenerator<Item, void> {
     const { items, scope } = this.#opened();
     const range = owner === undefined ? {} : { range: { gte: `${owner}:`, lt: `${owner};` } };
-    let cursor: string | undefined;
-    do {
-      const page = await items.query(scope, workspaceKeysContainer.name, {
-        equals: { kind },
-        ...range,
-        limit: pageItems,
-        cursor,
-      });
-      yield* page.items;
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    yield* itemsOf((cursor) =>
+      items.query(scope, workspaceKeysContainer.name, { equals: { kind }, ...range, limit: pageItems, cursor }),
+    );
   }
 
-  /** If another process was first, its write counts. */
+  /** If another process was first, its write is used. */
   async #write(operation: Operation): Promise<void> {
     const { items, scope } = this.#opened();
     await tolerate(items.write(scope, workspaceKeysContainer.name, partition, operation), ...conflictCodes);
@@ -229,7 +222,7 @@ export class WorkspaceKeys implements ObjectKeys {
     if (cache.size >= keptMax) cache.clear();
     const value = load();
     cache.set(name, { value, until: now + keptMs });
-    // A failure is not kept: the next call asks again.
+    // A failure is not cached: the next call reads again.
     value.catch(() => {
       if (cache.get(name)?.value === value) cache.delete(name);
     });
@@ -252,7 +245,7 @@ export class WorkspaceKeys implements ObjectKeys {
   }
 }
 
-/** Whether the items say that the objects are encrypted. The container is open. */
+/** Whether the items mark the objects as encrypted. The container is open. */
 export async function isEncryptedStore(items: ItemStore, scope: Scope): Promise<boolean> {
   return (await items.read(scope, workspaceKeysContainer.name, { partition, id: storeId })) !== undefined;
 }

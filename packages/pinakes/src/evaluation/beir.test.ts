@@ -63,17 +63,17 @@ describe("an invalid test set folder names the error and its line", () => {
   it.each<readonly [string, Partial<SetFiles>, RegExp]>([
     ["no JSON", { corpus: '{"_id":"d1","text":"x"}\n{' }, /corpus\.jsonl:2: is not JSON/],
     ["no object", { corpus: "[]" }, /corpus\.jsonl:1: must be an object/],
-    ["no id", { corpus: '{"id":"d1","text":"x"}' }, /corpus\.jsonl:1: "_id" must be a text/],
+    ["no id", { corpus: '{"id":"d1","text":"x"}' }, /corpus\.jsonl:1: "_id" must be a string/],
     [
       "an id twice",
       { corpus: '{"_id":"d1","text":"x"}\n{"_id":"d1","text":"y"}' },
       /corpus\.jsonl:2: duplicate id "d1"/,
     ],
-    ["no text", { corpus: '{"_id":"d1"}' }, /corpus\.jsonl:1: "text" must be a text, got nothing/],
+    ["no text", { corpus: '{"_id":"d1"}' }, /corpus\.jsonl:1: "text" must be a string, got nothing/],
     [
       "a title that is a number",
       { corpus: '{"_id":"d1","title":1,"text":"x"}' },
-      /corpus\.jsonl:1: "title" must be a text, got 1/,
+      /corpus\.jsonl:1: "title" must be a string, got 1/,
     ],
     ["nothing in it", { corpus: "" }, /corpus\.jsonl: contains no document/],
     ["spaces instead of tabs", { test: "q1 d1 1" }, /test\.tsv:1: must be query-id, corpus-id and score with tabs/],
@@ -149,7 +149,7 @@ describe("limits of a test set", () => {
       test: `q1\t${"x".repeat(chars)}\t1`,
     });
     expect((await read(withId(beirLimits.idCharsMax))).documents).toHaveLength(1);
-    await expect(read(withId(beirLimits.idCharsMax + 1))).rejects.toThrow(/"_id" must be a text of 1–512 characters/);
+    await expect(read(withId(beirLimits.idCharsMax + 1))).rejects.toThrow(/"_id" must be a string of 1–512 characters/);
     const withQuery = (chars: number) => ({
       queries: JSON.stringify({ _id: "q1", text: "x".repeat(chars) }),
       test: "q1\td1\t1",

@@ -221,7 +221,7 @@ async function splits(folder: string): Promise<string> {
 function idOf(record: JsonObject, where: string, ids: Set<string>, { idCharsMax }: BeirLimits): string {
   const id = record["_id"];
   if (typeof id !== "string" || id === "" || id.length > idCharsMax)
-    throw invalid(`${where}: "_id" must be a text of 1–${idCharsMax} characters, got ${show(id)}.`);
+    throw invalid(`${where}: "_id" must be a string of 1–${idCharsMax} characters, got ${show(id)}.`);
   if (ids.has(id)) throw invalid(`${where}: duplicate id ${show(id)}.`);
   ids.add(id);
   return id;
@@ -231,5 +231,5 @@ function textOf(record: JsonObject, name: string, where: string, optional = fals
   const value = record[name];
   if (typeof value === "string") return value;
   if (optional && (value === undefined || value === null)) return "";
-  throw invalid(`${where}: "${name}" must be a text, got ${show(value)}.`);
+  throw invalid(`${where}: "${name}" must be a string, got ${show(value)}.`);
 }

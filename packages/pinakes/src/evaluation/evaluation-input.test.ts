@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Caller } from "../domain/caller.ts";
-import { open, type Pinakes } from "../open.ts";
+import { open } from "../open.ts";
 import { evaluationLimits, type NewEvaluation } from "./evaluation-input.ts";
+import { forAllTests } from "../../test/support/for-tests.ts";
 
 const { queriesMax, relevantPerQueryMax, kMax, gradeMax, documentIdCharsMax } = evaluationLimits;
 const collections = [{ repository: "library", collection: "open" }];
@@ -14,17 +15,15 @@ const valid: NewEvaluation = {
   ],
 };
 
-let pinakes: Pinakes;
 let anna: Caller;
 
+const pinakes = forAllTests(() => open({ items: "memory:", objects: "memory:" }));
 beforeAll(async () => {
-  pinakes = await open({ items: "memory:", objects: "memory:" });
   const admin = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
   anna = pinakes.as({ tenant: "acme", userId: "anna" });
   await pinakes.knowledge.repositories.create(admin, { repository_id: "library", name: "Library" });
   await pinakes.knowledge.collections.create(admin, "library", { collection_id: "open", name: "Open" });
 });
-afterAll(() => pinakes.close());
 
 describe("limits of an evaluation", () => {
   const created = async (changes: Partial<NewEvaluation>) =>
@@ -54,11 +53,11 @@ describe("limits of an evaluation", () => {
     );
     expect(await created({ queries: [query(1, "x".repeat(documentIdCharsMax))] })).toMatchObject({ query_count: 1 });
     await expect(created({ queries: [query(1, "x".repeat(documentIdCharsMax + 1))] })).rejects.toThrow(
-      /document_id: must be a text of 1–128 characters/,
+      /document_id: must be a string of 1–128 characters/,
     );
     expect(await created({ queries: [{ ...query(1), query: "q".repeat(10_000) }] })).toMatchObject({ query_count: 1 });
     await expect(created({ queries: [{ ...query(1), query: "q".repeat(10_001) }] })).rejects.toThrow(
-      /^queries\[0\]\.query: must be a text of 1–10000/,
+      /^queries\[0\]\.query: must be a string of 1–10000/,
     );
     expect(
       await created({ collections: Array.from({ length: 1_000 }, () => collections[0] as (typeof collections)[0]) }),

@@ -65,7 +65,7 @@ function checkQuery(entry: unknown, i: number): JudgedQuery {
   const where = `queries[${i}]`;
   const { query, relevant } = objectAt(entry, where);
   if (typeof query !== "string" || query.trim() === "" || query.length > knowledgeLimits.queryCharsMax)
-    throw invalid(`${where}.query: must be a text of 1–${knowledgeLimits.queryCharsMax} characters.`);
+    throw invalid(`${where}.query: must be a string of 1–${knowledgeLimits.queryCharsMax} characters.`);
   const judged = list(relevant, `${where}.relevant`, evaluationLimits.relevantPerQueryMax).map((item, j) =>
     checkRelevant(item, `${where}.relevant[${j}]`),
   );
@@ -79,7 +79,7 @@ function checkRelevant(item: unknown, where: string): readonly [string, number] 
   const { document_id, grade = 1 } = objectAt(item, where);
   if (typeof document_id !== "string" || document_id === "" || document_id.length > documentIdCharsMax)
     throw invalid(
-      `${where}.document_id: must be a text of 1–${documentIdCharsMax} characters, got ${show(document_id)}.`,
+      `${where}.document_id: must be a string of 1–${documentIdCharsMax} characters, got ${show(document_id)}.`,
     );
   if (typeof grade !== "number" || !Number.isInteger(grade) || grade < 1 || grade > gradeMax)
     throw invalid(`${where}.grade: must be a whole number from 1 to ${gradeMax}, got ${show(grade)}.`);

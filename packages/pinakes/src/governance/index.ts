@@ -5,4 +5,4 @@ export { stores as erasureStores } from "./erasure/stores.ts";
 export { Governance, openGovernance } from "./governance.ts";
 export { governanceLimits } from "./limits.ts";
 export { checkReceipt } from "./receipts/jws.ts";
-export { verifyReceipts } from "./receipts/verify-chain.ts";
+export { verifyReceipts, type ReceiptsCheck } from "./receipts/verify-chain.ts";

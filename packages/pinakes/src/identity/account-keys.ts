@@ -1,10 +1,10 @@
 /**
- * Account keys: what Cosmos DB's clients sign their requests with (HMAC-SHA256). A signature can only be checked by who has the key, so a
- * hash of it is not enough: it is derived from a secret of the store and the record of an API key, and kept nowhere. It ends with that
+ * Account keys: what Cosmos DB's clients sign their requests with (HMAC-SHA256). Verifying a signature needs the key itself, so a hash of
+ * it is not enough: the key is derived from a secret of the store and the record of an API key, and is never stored. It expires with that
  * API key, has its rights, and is as safe as the store itself.
  *
- * A signed request does not say who signed it. It is tried with the account keys of the store, those used last first, unless its address
- * names one (`/cosmos/{key id}`).
+ * A signed request does not say who signed it. The account keys of the store are tried, most recently used first, unless its address names
+ * one (`/cosmos/{key id}`).
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { hasCode } from "../domain/errors.ts";
@@ -27,7 +27,7 @@ export class AccountKeys {
   readonly #scope: Scope;
   readonly #clock: Clock;
   readonly #secret: Uint8Array;
-  /** Ids of account keys, the one used last at the end. */
+  /** Ids of account keys, in order of last use; the most recent is last. */
   #ids = new Set<string>();
   #listedAt = -Infinity;
   readonly #derived = new Map<string, Buffer>();
@@ -39,7 +39,7 @@ export class AccountKeys {
     this.#secret = secret;
   }
 
-  /** 64 bytes, as Cosmos DB's keys have. */
+  /** 64 bytes, like the keys of Cosmos DB. */
   keyOf({ id, secret_sha256 }: Pick<KeyRecord, "id" | "secret_sha256">): Buffer {
     const name = `${id}\n${secret_sha256}`;
     let key = this.#derived.get(name);
@@ -51,7 +51,7 @@ export class AccountKeys {
     return key;
   }
 
-  /** In this process it is known at once. */
+  /** Known at once in this process. */
   made(id: string): void {
     this.#ids.add(id);
   }
@@ -60,7 +60,7 @@ export class AccountKeys {
     this.#ids.delete(id);
   }
 
-  /** Whose key fits the signature; `read` and `grant` are those of API keys. */
+  /** The API key whose account key matches the signature; `read` and `grant` are those of API keys. */
   async authenticate(
     keyId: string | undefined,
     fits: (key: Uint8Array) => boolean,
@@ -117,7 +117,7 @@ export class AccountKeys {
 
 const secretBytes = 32;
 
-/** Made once for a store, by whoever is first. */
+/** Created once per store, by the first process that needs it. */
 export async function accountSecret(items: ItemStore, scope: Scope): Promise<Uint8Array> {
   const { name } = workspaceContainer.definition;
   const key = { partition: ["secret"], id: "account-keys" };

@@ -1,6 +1,6 @@
 /**
- * Who was recognised, and how. Registered like a caller, so that a look-alike object is refused: rights to keys and workspaces hang
- * on `via` and `keyId`, which a caller does not have.
+ * The authenticated caller, and how it was authenticated. Registered like a caller, so that a forged object is rejected: rights to keys and
+ * workspaces depend on `via` and `keyId`, which a caller does not have.
  */
 import type { AuthenticatedBy, Me } from "@pinakes/client";
 import { PinakesError } from "../domain/errors.ts";
@@ -10,15 +10,15 @@ import { noteActingFor } from "../runtime/call-notes.ts";
 export interface Authenticated {
   readonly caller: Caller;
   readonly via: AuthenticatedBy;
-  /** The key that was used, or that the session was made from. */
+  /** The key that was used, or that the session was created from. */
   readonly keyId?: string;
   /** Epoch milliseconds. */
   readonly expiresAt?: number;
   /** Only reads are allowed; see requireWrite. */
   readonly readOnly?: true;
-  /** Users of the same workspace that this credential may act for, beside its own; see actAs. */
+  /** Users of the same workspace that this credential may act for, besides its own; see actAs. */
   readonly actAs?: readonly string[];
-  /** Of a session: what its unsafe requests must carry. */
+  /** For a session: the CSRF token that its unsafe requests must carry. */
   readonly csrfToken?: string;
 }
 
@@ -41,16 +41,16 @@ export function requireAuthenticated(auth: Authenticated): Authenticated {
   if (isAuthenticated(auth)) return auth;
   throw new PinakesError(
     "UNAUTHENTICATED",
-    "This call needs what authenticate() returned as its first argument; none (or not a real one) was given.",
+    "This call needs the result of authenticate() as its first argument; got none, or a forged one.",
   );
 }
 
-/** For every route that changes something: refuses read-only keys, and sessions made from them. */
+/** For every route that changes something: rejects read-only keys, and sessions created from them. */
 export function requireWrite(auth: Authenticated): void {
   if (requireAuthenticated(auth).readOnly !== true) return;
   throw new PinakesError(
     "FORBIDDEN",
-    "This key may only read. Use a key without `scopes`, or ask an admin of your workspace for one.",
+    "This key is read-only. Use a key without `scopes`, or ask an admin of your workspace for one.",
   );
 }
 
@@ -63,8 +63,8 @@ export function requireAdmin(auth: Authenticated): void {
 }
 
 /**
- * The caller for another user that the credential's `act_as` names: with that user's id and nothing of the credential's role, groups and
- * permissions. Undefined: the credential may not act for this user. Whether the user exists makes no difference.
+ * The caller for another user named in the credential's `act_as`: with that user's id and none of the credential's role, groups and
+ * permissions. Undefined if the credential may not act for this user. Whether the user exists makes no difference.
  */
 export function actAs(auth: Authenticated, userId: string): Caller | undefined {
   const { caller, actAs: users = [] } = requireAuthenticated(auth);
@@ -91,16 +91,16 @@ export function describeMe(auth: Authenticated): Me {
   };
 }
 
-/** One wording for a wrong, a revoked and an expired credential: it must not tell which keys exist. */
+/** The same message for a wrong, a revoked and an expired credential: it must not reveal which keys exist. */
 export function refused(cause?: unknown): PinakesError {
   const detail =
-    "This credential is not valid: it is wrong, was revoked or has expired. Sign in again, or ask an admin of your workspace for a new key.";
+    "This credential is not valid: it is wrong, revoked or expired. Sign in again, or ask an admin of your workspace for a new key.";
   return new PinakesError("UNAUTHENTICATED", detail, cause === undefined ? {} : { cause });
 }
 
 export function nothingGiven(): PinakesError {
   return new PinakesError(
     "UNAUTHENTICATED",
-    "Sign in first: send `Authorization: Bearer <API key or token>`, or open a session with POST /v1/sessions. The first key is in the file `root-token` of the data folder; make others with `pinakes keys create` or POST /v1/keys.",
+    "Sign in first: send `Authorization: Bearer <API key or token>`, or open a session with POST /v1/sessions. The first key is in the file `root-token` of the data folder; create others with `pinakes keys create` or POST /v1/keys.",
   );
 }

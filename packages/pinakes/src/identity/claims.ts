@@ -1,4 +1,6 @@
-/** From the claims of a verified token to a caller. What is missing or odd is told by name: the token is genuine, so its bearer may know. */
+/**
+ * Turns the claims of a verified token into a caller. Missing or invalid claims are named: the token is genuine, so its bearer may know.
+ */
 import { permissions } from "@pinakes/client";
 import type { JWTPayload } from "jose";
 import { makeCaller, type Caller } from "../domain/caller.ts";
@@ -39,7 +41,7 @@ export function callerOfClaims(claims: JWTPayload, settings: OidcSettings): Call
   }
 }
 
-/** A token that lacks the scopes to write. */
+/** The token lacks the scopes for writing. */
 export function isReadOnly(claims: JWTPayload, settings: OidcSettings): boolean {
   const { writeScopes, adminScopes = [], repositoryAdminScopes = [] } = settings;
   if (writeScopes === undefined) return false;
@@ -54,7 +56,7 @@ function scopesOf(claims: JWTPayload, { scopesClaim = "scope" }: OidcSettings): 
 function textIn(claims: JWTPayload, claim: string, what: string): string {
   const value = valueOf(claims, claim);
   if (typeof value === "string" && value !== "") return value;
-  throw unusable(`it lacks the claim "${claim}", a text that tells ${what}.`);
+  throw unusable(`it lacks the claim "${claim}", a string with ${what}.`);
 }
 
 function namesIn(claims: JWTPayload, claim: string): readonly string[] {
@@ -62,10 +64,10 @@ function namesIn(claims: JWTPayload, claim: string): readonly string[] {
   if (value === undefined || value === null) return [];
   if (typeof value === "string") return value.split(" ").filter((group) => group !== "");
   if (Array.isArray(value) && value.every((group) => typeof group === "string")) return value;
-  throw unusable(`its claim "${claim}" must be a list of names, or a text with spaces between them.`);
+  throw unusable(`its claim "${claim}" must be a list of names, or a string of names separated by spaces.`);
 }
 
-/** The claim of this very name (many contain dots: https://example.com/groups), or else the path inside. */
+/** The claim with this exact name (many contain dots: https://example.com/groups), or else the nested value at this path. */
 function valueOf(claims: JWTPayload, claim: string): unknown {
   if (Object.hasOwn(claims, claim)) return claims[claim];
   let value: unknown = claims;
@@ -79,7 +81,7 @@ function valueOf(claims: JWTPayload, claim: string): unknown {
 function unusable(detail: string, cause?: unknown): PinakesError {
   return new PinakesError(
     "UNAUTHENTICATED",
-    `The token is genuine but cannot be used: ${detail} Ask whoever runs the sign-in provider.`,
+    `The token is genuine but cannot be used: ${detail} Ask the administrator of the sign-in provider.`,
     cause === undefined ? {} : { cause },
   );
 }

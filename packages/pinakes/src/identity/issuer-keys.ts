@@ -1,9 +1,9 @@
 /**
- * The public keys of one issuer, fetched when needed and kept.
+ * The public keys of one issuer, fetched on demand and cached.
  *
- * They are fetched again after 10 minutes, and earlier (at most every 30 seconds) when a token names a key that is not among them:
- * the issuer may have a new one. While the issuer does not answer, the known keys serve for an hour; then tokens are UNAVAILABLE, and
- * never refused for a reason that lies with the issuer. All times are those of our clock, which is why jose's own fetching is not used.
+ * They are fetched again after 10 minutes, and earlier (at most every 30 seconds) when a token names an unknown key: the issuer may have
+ * rotated its keys. While the issuer does not respond, cached keys are used for up to an hour; after that, tokens fail with UNAVAILABLE
+ * rather than being rejected for a fault of the issuer. All times are taken from our clock, which is why jose's own fetching is not used.
  */
 import {
   createLocalJWKSet,
@@ -35,7 +35,7 @@ export class IssuerKeys {
     this.#log = parts.log;
   }
 
-  /** The key for a token; jose's own errors where there is none, or several. */
+  /** The key for a token; throws jose's own errors if there is none, or more than one. */
   async find(header: CompactJWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
     const keys = await this.#current();
     try {
@@ -59,13 +59,13 @@ export class IssuerKeys {
     }
   }
 
-  /** Infinite when there are none, or when the clock was set back since. */
+  /** Infinity if there are none, or if the clock was set back since. */
   #age(): number {
     const age = this.#known === undefined ? Infinity : this.#clock.now() - this.#known.fetchedAt;
     return age < 0 ? Infinity : age;
   }
 
-  /** All who need the keys at once share one fetch, and a fetch that failed a moment ago is not repeated. */
+  /** Concurrent callers share one fetch, and a fetch that failed a moment ago is not repeated. */
   async #fetch(): Promise<KeySet> {
     const sinceFailure = this.#failed === undefined ? Infinity : this.#clock.now() - this.#failed.at;
     if (this.#failed !== undefined && sinceFailure >= 0 && sinceFailure < identityLimits.issuerRetryMs)
@@ -89,7 +89,7 @@ export class IssuerKeys {
       this.#log(`identity: the keys of ${issuer} could not be fetched: ${reason}`);
       const error = new PinakesError(
         "UNAVAILABLE",
-        `The keys of the sign-in provider ${issuer} cannot be fetched now, so its tokens cannot be checked. Try again later.`,
+        `The keys of the sign-in provider ${issuer} cannot be fetched right now, so its tokens cannot be checked. Try again later.`,
         { cause },
       );
       this.#failed = { error, at: this.#clock.now() };
@@ -106,7 +106,7 @@ export class IssuerKeys {
     } | null;
     if (document?.issuer !== issuer)
       throw new Error(
-        `its openid-configuration names another issuer, ${JSON.stringify(document?.issuer)}; write the setting exactly so`,
+        `its openid-configuration names another issuer, ${JSON.stringify(document?.issuer)}; set the issuer to exactly this value`,
       );
     if (typeof document.jwks_uri !== "string" || !isSafeUrl(document.jwks_uri))
       throw new Error("its openid-configuration has no https:// jwks_uri; set jwksUri");
@@ -114,7 +114,7 @@ export class IssuerKeys {
   }
 }
 
-/** A JSON document from an issuer, within bounds of time and size, and from nowhere else: a redirect is refused. */
+/** Fetches a JSON document from an issuer, bounded in time and size; redirects are rejected. */
 async function fetchJson(url: string): Promise<unknown> {
   const { status, text } = await fetchFrom(url, {
     headers: { accept: "application/json, application/jwk-set+json" },

@@ -1,4 +1,4 @@
-/** What a request for a new key says, checked field by field. */
+/** Validates a request for a new key, field by field. */
 import { keyScopes, permissions, roles } from "@pinakes/client";
 import { z } from "zod";
 import { makeCaller, type Permission } from "../domain/caller.ts";
@@ -14,19 +14,19 @@ const KeyInput = z.strictObject({
   permissions: z.array(z.enum(permissions)).default([]),
   name: z
     .string()
-    .max(identityLimits.keyNameCharsMax, `has at most ${identityLimits.keyNameCharsMax} characters`)
-    .regex(/^\P{Cc}*$/u, "has no control characters")
+    .max(identityLimits.keyNameCharsMax, `must have at most ${identityLimits.keyNameCharsMax} characters`)
+    .regex(/^\P{Cc}*$/u, "must not contain control characters")
     .nullish(),
   expires_at: z.iso
     .datetime({ message: "must be an ISO 8601 time in UTC, such as 2030-01-01T00:00:00.000Z" })
     .nullish(),
   scopes: z
     .array(z.enum(keyScopes))
-    .refine((scopes) => scopes.includes("read"), `is ["read"] for a key that only reads, or ["read", "write"]`)
+    .refine((scopes) => scopes.includes("read"), `must be ["read"] for a read-only key, or ["read", "write"]`)
     .optional(),
   act_as: z
     .array(z.string())
-    .max(identityLimits.actAsUsersMax, `has at most ${identityLimits.actAsUsersMax} users`)
+    .max(identityLimits.actAsUsersMax, `must have at most ${identityLimits.actAsUsersMax} users`)
     .default([]),
 });
 
@@ -41,16 +41,16 @@ export interface CheckedKey {
   readonly expires_at: string | null;
   readonly read_only: boolean;
   readonly act_as: string[];
-  /** Absent in records that are none. */
+  /** Absent in records without one. */
   readonly account?: true;
 }
 
-/** Only the workspace, which decides whether the caller may ask at all. */
+/** Reads only the workspace, which decides whether the caller may create keys at all. */
 export function workspaceNamed(input: unknown): string | undefined {
   const named: unknown =
     typeof input === "object" && input !== null && "workspace_id" in input ? input.workspace_id : undefined;
   if (named === undefined || typeof named === "string") return named;
-  throw invalid("workspace_id: must be a text.");
+  throw invalid("workspace_id: must be a string.");
 }
 
 export function checkKeyInput(input: unknown, workspace: string, now: number): CheckedKey {
@@ -59,10 +59,10 @@ export function checkKeyInput(input: unknown, workspace: string, now: number): C
     const issues = result.error.issues
       .slice(0, 5)
       .map(({ path, message }) => `${path.length === 0 ? "the request" : path.map(String).join(".")}: ${message}`);
-    throw invalid(`A key needs at least { "user_id": "…" }, and this does not fit: ${issues.join("; ")}.`);
+    throw invalid(`A key needs at least { "user_id": "…" }. Invalid: ${issues.join("; ")}.`);
   }
   const { user_id, groups, account, name, expires_at, scopes } = result.data;
-  // Whoever has the key of a Cosmos DB account may do everything in it.
+  // Anyone with the key of a Cosmos DB account has full access to it.
   const role = result.data.role ?? (account ? "admin" : "user");
   const caller = makeCaller({ tenant: workspace, userId: user_id, groups, role, permissions: result.data.permissions });
   return {
@@ -78,7 +78,7 @@ export function checkKeyInput(input: unknown, workspace: string, now: number): C
   };
 }
 
-/** Each must be possible as a user; named twice is named once. */
+/** Each must be a valid user id; duplicates are removed. */
 function checkUsers(users: readonly string[], workspace: string): string[] {
   return [...new Set(users.map((userId) => makeCaller({ tenant: workspace, userId }).userId))];
 }
@@ -88,6 +88,6 @@ function checkExpiry(expiresAt: string | null, now: number): string | null {
   const at = Date.parse(expiresAt);
   if (!(at > now)) throw invalid(`expires_at: must be in the future; it is ${new Date(now).toISOString()} now.`);
   if (at > now + identityLimits.keyLifetimeMsMax)
-    throw invalid("expires_at: lies more than 50 years ahead; leave it out for a key that does not expire.");
+    throw invalid("expires_at: is more than 50 years ahead; omit it for a key that does not expire.");
   return new Date(at).toISOString();
 }

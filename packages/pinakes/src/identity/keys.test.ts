@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { pagesOf } from "../runtime/pages.ts";
 import type { Authenticated } from "./index.ts";
 import { failure } from "../testing/item-store/fixture.ts";
 import { identityLimits } from "./limits.ts";
 import { around, engines, identityScope, testIdentity } from "./test-identity.ts";
 
-const uniform = /^This credential is not valid: it is wrong, was revoked or has expired\./;
+const uniform = /^This credential is not valid: it is wrong, revoked or expired\./;
 
 describe.each(engines)("API keys on %s", (engine) => {
   it("a key is its user, groups and role in its workspace, shown once and kept as a hash", async () => {
@@ -173,14 +174,11 @@ describe.each(engines)("API keys on %s", (engine) => {
     }
     await keys.create(t.root, { user_id: "u", workspace_id: "w2" });
     const seen: (string | null)[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await keys.list(t.root, { workspace_id: "w1", limit: 2, cursor });
+    for await (const page of pagesOf((cursor) => keys.list(t.root, { workspace_id: "w1", limit: 2, cursor }))) {
       seen.push(...page.items.map(({ name }) => name));
       if (page.cursor !== undefined)
         await failure(keys.list(t.root, { workspace_id: "w2", limit: 2, cursor: page.cursor }), "INVALID");
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    }
     expect(seen).toEqual(names.toReversed());
   });
 });

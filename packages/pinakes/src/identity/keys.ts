@@ -1,11 +1,11 @@
 /**
  * API keys: `pk_<key id>_<secret>`, shown once. The id finds the record with one point read; the secret is checked against its hash.
  *
- * Revoking deletes the record. In this process the key is refused from that moment; other processes may serve it from their cache for
- * up to 5 seconds more (`cacheMsMax`).
+ * Revoking deletes the record. In this process the key is refused from that moment; other processes may accept it from their cache for up
+ * to 5 seconds more (`cacheMsMax`).
  *
- * The number of keys in a workspace is counted when one is made, by the index, so that expired keys free their places by themselves.
- * It is a guard and no quota: where indexes are late, or several processes make keys at the same moment, it may be exceeded by a few.
+ * The keys of a workspace are counted by the index when one is created, so that expired keys are not counted. The limit is a guard, not an
+ * exact quota: if indexes are eventually consistent, or several processes create keys at the same moment, it may be exceeded by a few.
  */
 import type { Permission } from "../domain/caller.ts";
 import { hasCode, PinakesError } from "../domain/errors.ts";
@@ -30,36 +30,36 @@ export interface KeyInfo {
   readonly workspace_id: string;
   readonly groups: readonly string[];
   readonly role: KeyRecord["role"];
-  /** What the role does not give by itself. */
+  /** Permissions that the role does not include. */
   readonly permissions: readonly Permission[];
   readonly scopes: readonly ("read" | "write")[];
-  /** Users of the workspace that the key may act for, beside its own. */
+  /** Users of the workspace that the key may act for, besides its own. */
   readonly act_as: readonly string[];
   readonly created_at: string;
   readonly created_by: string;
   readonly expires_at: string | null;
-  /** To the minute. */
+  /** Accurate to the minute. */
   readonly last_used_at: string | null;
-  /** Also signs requests of Cosmos DB's clients. */
+  /** The key also signs requests of Cosmos DB clients. */
   readonly account: boolean;
 }
 
-/** `key` is shown here and never again. */
+/** `key` is returned here and never again. */
 export type CreatedKey = KeyInfo & { readonly key: string; readonly account_key?: string };
 
 export type ListKeys = PageOptions & { readonly workspace_id?: string | undefined };
 
 export interface Keys {
-  /** For admins: in their own workspace; with the root token in any, which is made when new. */
+  /** For admins, in their own workspace; with the root token in any workspace, which is created if it is new. */
   create(auth: Authenticated, input: CreateKey): Promise<CreatedKey>;
-  /** Newest first. The root token names the workspace (`default` when it does not). */
+  /** Newest first. With the root token, of the named workspace (default: `default`). */
   list(auth: Authenticated, options?: ListKeys): Promise<PageOf<KeyInfo>>;
   revoke(auth: Authenticated, keyId: string, options?: { readonly workspace_id?: string | undefined }): Promise<void>;
 }
 
 const keyPattern = /^pk_([0-9a-f]{20})_([A-Za-z0-9_-]{43})$/;
 const keyIdPattern = /^[0-9a-f]{20}$/;
-/** Nobody's: compared with where there is no key, so that both take the same time. */
+/** Belongs to no key: compared if there is no record, so that both cases take the same time. */
 const noHash = "0".repeat(64);
 const sessionTokensMax = 1_000;
 
@@ -72,7 +72,7 @@ export class KeyRing implements Keys {
   readonly #cache: RecordCache<KeyRecord>;
   readonly #accounts: AccountKeys;
   readonly #turns = new KeyedQueue();
-  /** Of the last key made in a workspace, so that lists of this process show it even where indexes are late. */
+  /** The last key created in each workspace, so that lists of this process include it even if indexes are eventually consistent. */
   readonly #lastWrites = new Map<string, string>();
 
   constructor(parts: {
@@ -129,14 +129,14 @@ export class KeyRing implements Keys {
     const page = await this.#records
       .query(this.#scope, "byWorkspace", { ...query, session: this.#lastWrites.get(workspace) })
       .catch((error: unknown) => {
-        // An index that is very late: a list without the newest key is better than none.
+        // If the index is far behind, a list without the newest key is better than none.
         if (hasCode(error, "UNAVAILABLE")) return this.#records.query(this.#scope, "byWorkspace", query);
         throw error;
       });
     return { items: page.items.map(infoOf), ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
   }
 
-  /** `workspace_id`: only if it is a key of that workspace; for the root token, which may revoke any. */
+  /** `workspace_id`: only if the key belongs to that workspace; omitted for the root token, which may revoke any key. */
   async revoke(
     auth: Authenticated,
     keyId: string,
@@ -156,20 +156,20 @@ export class KeyRing implements Keys {
     try {
       await this.#records.delete(this.#scope, { id: keyId });
     } catch (error) {
-      // Somebody else revoked it in between: it is gone, as was asked.
+      // Revoked concurrently: the key is gone, as requested.
       if (!hasCode(error, "NOT_FOUND")) throw error;
     } finally {
       this.forget(keyId);
     }
   }
 
-  /** After the record was deleted. */
+  /** Called after the record was deleted. */
   forget(keyId: string): void {
     this.#cache.forget(keyId);
     this.#accounts.gone(keyId);
   }
 
-  /** Whose account key fits a signature. `keyId`: only that one. */
+  /** The API key whose account key matches a signature. `keyId`: checks only that one. */
   async authenticateAccount(keyId: string | undefined, fits: (key: Uint8Array) => boolean): Promise<Authenticated> {
     if (keyId !== undefined && !keyIdPattern.test(keyId)) throw refused();
     return this.#accounts.authenticate(keyId, fits, {
@@ -178,7 +178,7 @@ export class KeyRing implements Keys {
     });
   }
 
-  /** Whose key this is. One item read at most. */
+  /** Authenticates a key. Reads at most one item. */
   async authenticate(bearer: string): Promise<Authenticated> {
     const [, keyId = "", secret = ""] = keyPattern.exec(bearer) ?? [];
     if (keyId === "") throw refused();
@@ -188,7 +188,7 @@ export class KeyRing implements Keys {
     return this.#grant(record, "key");
   }
 
-  /** For a session made from a key: the key's identity as it is now. */
+  /** For a session created from a key: the current identity of the key. */
   async authenticateSession(keyId: string, session: { expiresAt: number; csrfToken: string }): Promise<Authenticated> {
     const record = await this.#read(keyId);
     if (record === undefined) throw refused();
@@ -225,20 +225,20 @@ export class KeyRing implements Keys {
     if (count >= identityLimits.keysPerWorkspaceMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `The workspace has ${count} keys, and ${identityLimits.keysPerWorkspaceMax} are allowed. Revoke some that are not used (last_used_at).`,
+        `The workspace has ${count} keys, at most ${identityLimits.keysPerWorkspaceMax} are allowed. Revoke unused ones (see last_used_at).`,
       );
     const session = this.#records.sessionOf(await this.#records.create(this.#scope, record));
     if (this.#lastWrites.size >= sessionTokensMax) this.#lastWrites.clear();
     if (session !== undefined) this.#lastWrites.set(workspace_id, session);
   }
 
-  /** Notes the use of a key, at most once a minute, while the call goes on. */
+  /** Records the use of a key, at most once a minute, without blocking the call. */
   #touch(record: KeyRecord, now: number): void {
     const last = record.last_used_at === null ? -Infinity : Date.parse(record.last_used_at);
     if (now - last < identityLimits.lastUsedEveryMs) return;
     const used = { last_used_at: new Date(now).toISOString(), ttl: ttlOf(record.expires_at, now) };
     const taken = this.#notes.write(`the use of key ${record.id}`, async () => {
-      // Revoked meanwhile, or noted by another process: nothing is left to note.
+      // Revoked meanwhile, or recorded by another process: nothing to do.
       await tolerate(
         this.#records.update(this.#scope, { id: record.id }, (stored) => ({ ...stored, ...used }), {
           attempts: 1,
@@ -251,17 +251,17 @@ export class KeyRing implements Keys {
   }
 }
 
-/** The workspace that a call is about: the caller's own, or with the root token any. */
+/** The workspace of a call: the caller's own, or with the root token any. */
 function reachable(auth: Authenticated, named: string | undefined): string {
   const own = auth.caller.scope.tenant;
   if (named === undefined || named === own || auth.via === "root") return named ?? own;
   throw new PinakesError(
     "FORBIDDEN",
-    "You may manage the keys of your own workspace only. Leave workspace_id out, or use the root token.",
+    "You may manage the keys of your own workspace only. Omit workspace_id, or use the root token.",
   );
 }
 
-/** Counted from the write, so every write says it anew; -1: never. */
+/** The ttl counts from the write, so every write sets it again; -1 means never. */
 function ttlOf(expiresAt: string | null, now: number): number {
   return expiresAt === null
     ? -1

@@ -1,10 +1,10 @@
 /**
- * The operator on the machine of a server: a command that finds the server of its data folder acts through it, with the rights that it
- * would have on the stores themselves.
+ * The operator on the machine of a server: a command that finds a running server for its data folder acts through it, with the rights it
+ * would have on the stores directly.
  *
- * The secret is random, new at each start of the server, and lies in a file that only the owner of the data folder can read
- * (cli/server-file.ts). It never travels: a command signs a token that is valid for a minute, and the server proves with the same secret
- * that it is the one that wrote the file. A token is accepted from loopback only, and makes no session.
+ * The secret is random, new at each start of the server, and is stored in a file that only the owner of the data folder can read
+ * (cli/server-file.ts). It is never transmitted: a command signs a token that is valid for a minute, and the server uses the same secret to
+ * prove that it wrote the file. A token is accepted from loopback only and cannot create a session.
  */
 import { makeCaller, type CallerInput } from "../domain/caller.ts";
 import { macOf, sameBytes } from "../runtime/tokens.ts";
@@ -15,7 +15,7 @@ import type { RootToken } from "./root-token.ts";
 
 const prefix = "pl_";
 
-/** Who a command acts as; `root` for what only the root token may do. */
+/** The identity a command acts as; `root` for operations reserved to the root token. */
 export type LocalActor = { readonly root: true } | { readonly root?: false; readonly caller: CallerInput };
 
 interface Claims {
@@ -30,7 +30,7 @@ export function signLocalToken(secret: string, actor: LocalActor, now: number): 
   return `${prefix}${text}.${mac(secret, `token\n${text}`)}`;
 }
 
-/** What only a server with the secret can answer to the challenge. */
+/** The response to the challenge, which only a server with the secret can compute. */
 export function proveServer(secret: string, challenge: string): string {
   return mac(secret, `server\n${challenge}`);
 }
@@ -62,7 +62,7 @@ export class LocalOperator {
       !isEqual(mac(this.#secret, `token\n${text}`), signature)
     )
       throw refused();
-    // Signed, so it is what signLocalToken wrote.
+    // The payload is signed, so signLocalToken wrote it.
     const { actor, expiresAt } = JSON.parse(Buffer.from(text, "base64url").toString("utf8")) as Claims;
     if (expiresAt <= this.#clock.now()) throw refused();
     return actor.root === true ? this.#root.auth : grant({ caller: makeCaller(actor.caller), via: "local", expiresAt });

@@ -1,6 +1,6 @@
 /**
- * Small writes that no call waits for: when a key was last used, that a workspace was seen. One at a time for a subject; a failing
- * one is logged and made again by a later call.
+ * Small writes that no call waits for: the last use of a key, or that a workspace was seen. At most one per subject at a time; a failed
+ * write is logged and repeated by a later call.
  */
 import { identityLimits } from "./limits.ts";
 
@@ -12,7 +12,7 @@ export class Notes {
     this.#log = log;
   }
 
-  /** Whether it was taken. */
+  /** Returns whether it was accepted. */
   write(subject: string, work: () => Promise<void>): boolean {
     if (this.#waiting.has(subject) || this.#waiting.size >= identityLimits.notesWaitingMax) return false;
     const done = work()

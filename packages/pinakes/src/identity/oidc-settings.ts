@@ -1,4 +1,4 @@
-/** The issuers whose tokens are accepted, as the operator writes them down. */
+/** The issuers whose tokens are accepted, as configured by the operator. */
 import { z } from "zod";
 import { makeCaller } from "../domain/caller.ts";
 import { PinakesError, invalid } from "../domain/errors.ts";
@@ -9,35 +9,38 @@ export interface OidcSettings {
   readonly issuer: string;
   /** One of these must be in `aud`. */
   readonly audience: string | readonly string[];
-  /** Found through the issuer's `/.well-known/openid-configuration` when absent. */
+  /** If absent, discovered through the issuer's `/.well-known/openid-configuration`. */
   readonly jwksUri?: string;
-  /** `sub` when absent. A name with dots may also lead inside: `realm_access.roles`. */
+  /** Default `sub`. A name with dots may also be a path to a nested claim: `realm_access.roles`. */
   readonly userClaim?: string;
-  /** `groups` when absent; a list, or names with spaces between. */
+  /** Default `groups`; a list, or names separated by spaces. */
   readonly groupsClaim?: string;
-  /** `workspace` when absent, unless `workspace` is given. */
+  /** Default `workspace`, unless `workspace` is set. */
   readonly workspaceClaim?: string;
   /** One workspace for all tokens of this issuer, instead of a claim. */
   readonly workspace?: string;
   readonly adminGroups?: readonly string[];
   readonly repositoryAdminGroups?: readonly string[];
-  /** Its `purge` lets the bearer remove for good what they may delete: a list, or names with spaces between; others in it mean nothing here. Absent: nobody. */
+  /**
+   * If it contains `purge`, the bearer may permanently remove what they may delete: a list, or names separated by spaces; other names are
+   * ignored. If absent, no token may.
+   */
   readonly permissionsClaim?: string;
-  /** Where the scopes of a token are; `scope` when absent. */
+  /** The claim with the scopes of a token; default `scope`. */
   readonly scopesClaim?: string;
-  /** A token without one of these may only read. Absent: every token may write. */
+  /** A token without one of these is read-only. If absent, every token may write. */
   readonly writeScopes?: readonly string[];
   /** A token with one of these has the role. */
   readonly adminScopes?: readonly string[];
   readonly repositoryAdminScopes?: readonly string[];
 }
 
-/** What a client of an issuer needs to know. */
+/** What a client needs to know about an issuer. */
 export interface Issuer {
   readonly issuer: string;
-  /** What a client asks for when nothing else is said: not the scopes of admins. */
+  /** The scopes that a client requests by default, without those of admins. */
   readonly scopes: readonly string[];
-  /** The scope to ask for when a token may only read. */
+  /** The scope to request if a token is read-only. */
   readonly writeScope: string | undefined;
 }
 
@@ -56,7 +59,7 @@ const Settings = z.strictObject({
     .string()
     .refine(isSafeUrl, "must be an https:// address (http:// only for this machine), exactly as in the tokens"),
   audience: z.union([audience, z.array(audience).min(1).max(identityLimits.audiencesMax)], {
-    error: "must be the audience of the tokens, or a list of some",
+    error: "must be the audience of the tokens, or a list of audiences",
   }),
   jwksUri: z.string().refine(isSafeUrl, "must be an https:// address (http:// only for this machine)").optional(),
   userClaim: claim,
@@ -73,7 +76,7 @@ const Settings = z.strictObject({
 });
 
 /**
- * One object or a list of them.
+ * Accepts one object or a list.
  *
  * @example
  * readOidcSettings({ issuer: "https://login.example.com", audience: "pinakes", workspace: "default", adminGroups: ["ops"] })
@@ -89,14 +92,14 @@ export function readOidcSettings(json: unknown): readonly OidcSettings[] {
   for (const { issuer } of settings) {
     if (issuers.has(issuer))
       throw invalid(
-        `OIDC settings: the issuer "${issuer}" is there twice; give it one entry, with a list of audiences.`,
+        `OIDC settings: the issuer "${issuer}" is configured twice; use one entry with a list of audiences.`,
       );
     issuers.add(issuer);
   }
   return Object.freeze(settings);
 }
 
-/** Whoever can change the keys on their way can sign in as anybody, so they travel encrypted, or not at all. */
+/** Anyone who can change the keys in transit can sign in as any user, so they must be fetched over TLS. */
 export function isSafeUrl(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || url.username !== "" || url.password !== "" || url.hash !== "") return false;
@@ -116,9 +119,9 @@ function readOne(entry: unknown, where: string): OidcSettings {
   }
   const { workspace, workspaceClaim } = result.data;
   if (workspace !== undefined && workspaceClaim !== undefined)
-    throw invalid(`${where}: give workspace or workspaceClaim, not both.`);
+    throw invalid(`${where}: set workspace or workspaceClaim, not both.`);
   if (workspace !== undefined) checkWorkspace(workspace, where);
-  // Absent settings stay absent, rather than being there and undefined.
+  // Omits absent settings instead of setting them to undefined.
   return Object.freeze(
     Object.fromEntries(Object.entries(result.data).filter(([, value]) => value !== undefined)),
   ) as unknown as OidcSettings;

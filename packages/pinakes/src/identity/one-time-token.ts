@@ -1,6 +1,6 @@
 /**
- * The one-time token that the start of the server prints: whoever reads the console may open one session with it. It lives in the
- * memory of this process only; making a new one ends the one before.
+ * The one-time token that the server prints at startup: whoever can read the terminal may open one session with it. It is kept only in the
+ * memory of this process; creating a new one invalidates the previous one.
  */
 import type { Clock } from "../ports/clock.ts";
 import { identityLimits } from "./limits.ts";
@@ -31,7 +31,7 @@ export class OneTimeToken {
     return token;
   }
 
-  /** Takes the token away, without waiting for anything, so two can never have it. Returns how to give it back, when it was good. */
+  /** Consumes the token synchronously, so that it can never be used twice. If it was valid, returns a function that restores it. */
   use(token: string): { giveBack(): void } | undefined {
     const outstanding = this.#outstanding;
     if (outstanding === undefined || this.#clock.now() >= outstanding.expiresAt || !hasHash(token, outstanding.sha256))

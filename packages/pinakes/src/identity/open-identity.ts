@@ -1,8 +1,8 @@
 /**
- * Who calls: API keys, OIDC tokens, browser sessions and the root token, each turned into a caller.
+ * Authentication: turns API keys, OIDC tokens, browser sessions and the root token into callers.
  *
- * Everything is kept under the system's own tenant `pinakes.identity`, which no caller can have. Authentication reads at most one item
- * for a key and two for a session, none of them through an index. Nothing that is refused tells whether a key exists.
+ * Everything is kept under the system's own tenant `pinakes.identity`, which no caller can use. Authentication reads at most one item for a
+ * key and two for a session, none of them through an index. A rejection never reveals whether a key exists.
  */
 import type { Caller } from "../domain/caller.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
@@ -25,44 +25,44 @@ export interface IdentityDependencies {
   readonly items: ItemStore;
   readonly system: SystemScope;
   readonly clock: Clock;
-  /** Absent: there is no root token. */
+  /** If absent, there is no root token. */
   readonly rootToken?: string | undefined;
   readonly oidc?: readonly OidcSettings[] | undefined;
   readonly log: (line: string) => void;
 }
 
 export interface Credentials {
-  /** What follows `Bearer ` in the Authorization header. It goes before a cookie. */
+  /** The token of a `Bearer` Authorization header. It takes precedence over a cookie. */
   readonly bearer?: string | undefined;
   readonly sessionCookie?: string | undefined;
   readonly csrf?: string | undefined;
   /** GET, HEAD and OPTIONS: a session needs no CSRF token for them. */
   readonly safeMethod: boolean;
-  /** The request came over loopback and through no proxy: only then a token of the local operator counts. */
+  /** The request came over loopback without a proxy; only then is a token of the local operator accepted. */
   readonly fromLoopback?: boolean | undefined;
 }
 
 export interface Identity {
   authenticate(credentials: Credentials): Promise<Authenticated>;
-  /** By a request that was signed with an account key: the one named, or any for which `fits` holds. */
+  /** Authenticates a request signed with an account key: the named key, or any key for which `fits` returns true. */
   authenticateAccount(keyId: string | undefined, fits: (key: Uint8Array) => boolean): Promise<Authenticated>;
   me(auth: Authenticated): Me;
-  /** For the program that embeds Pinakes: it acts as the caller that it made. Requests never come this way. */
+  /** For a program that embeds Pinakes and acts as a caller it created. Never used for requests. */
   embedded(caller: Caller): Authenticated;
-  /** The operator's: another token is the root token from now on. */
+  /** For the operator: replaces the root token. */
   replaceRootToken(token: string): void;
-  /** The operator's: from now on, tokens signed with this secret are those of commands on this machine. */
+  /** For the operator: from now on, tokens signed with this secret belong to commands on this machine. */
   acceptLocalOperator(secret: string): void;
-  /** Proves to such a command that this is the server whose secret it knows; absent where there is none. */
+  /** Proves to such a command that this server knows the secret; undefined if there is none. */
   proveServer(challenge: string): string | undefined;
-  /** Whose tokens are accepted. */
+  /** The issuers whose tokens are accepted. */
   readonly issuers: readonly Issuer[];
   readonly keys: Keys;
   readonly sessions: Sessions;
   readonly workspaces: Workspaces;
-  /** Keys and sessions that were deleted past this layer, by an erasure: they end in this process at once. */
+  /** For keys and sessions that an erasure deleted directly: they end in this process at once. */
   forget(ids: readonly string[]): void;
-  /** Waits for what is still being noted. Close it before the item store. */
+  /** Waits for pending notes. Close it before the item store. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -119,7 +119,7 @@ export async function openIdentity({
   return Object.freeze({
     async authenticate({ bearer, sessionCookie, csrf, safeMethod, fromLoopback }: Credentials) {
       if (bearer !== undefined) return byBearer(bearer, fromLoopback);
-      // A cookie that was cleared arrives as an empty one.
+      // A cleared cookie arrives as an empty string.
       if (sessionCookie === undefined || sessionCookie === "") throw nothingGiven();
       return sessions.authenticate(sessionCookie, { csrf, safeMethod });
     },

@@ -1,9 +1,9 @@
 /**
- * Records read a moment ago, so that a busy key is not read from the store at every call.
+ * Caches recently read records, so that a busy key is not read from the store at every call.
  *
- * Invariants: an entry serves for less than `cacheMsMax`, counted from before it was read, so a record deleted by another process is
- * served no longer than that; and what this process forgets is gone at once, even if a read of it is under way: that read
- * began in an earlier epoch and is not kept.
+ * Invariants: an entry is used for less than `cacheMsMax`, counted from before it was read, so a record deleted by another process is used
+ * no longer than that; an entry that this process removes is gone at once, even if a read of it is in progress: that read started in an
+ * earlier epoch and is not cached.
  */
 import type { Clock } from "../ports/clock.ts";
 import { identityLimits } from "./limits.ts";
@@ -29,7 +29,7 @@ export class RecordCache<T> {
   async get(id: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
     const now = this.#clock.now();
     const entry = this.#entries.get(id);
-    // An entry from the future means that the clock was set back; its age is not known.
+    // An entry from the future means that the clock was set back, so its age is unknown.
     if (entry !== undefined && now >= entry.readAt && now - entry.readAt < identityLimits.cacheMsMax)
       return entry.value;
     this.#entries.delete(id);
@@ -39,13 +39,13 @@ export class RecordCache<T> {
     return value;
   }
 
-  /** After the record was deleted. */
+  /** Called after the record was deleted. */
   forget(id: string): void {
     this.#epoch += 1;
     this.#entries.delete(id);
   }
 
-  /** A newer state of a record that is here; it grows no younger by it. */
+  /** Replaces a cached record with a newer state; this does not extend its lifetime. */
   amend(id: string, value: T): void {
     const entry = this.#entries.get(id);
     if (entry !== undefined) this.#entries.set(id, { value, readAt: entry.readAt });

@@ -1,16 +1,16 @@
 /**
- * What the identity layer keeps, in containers of the system's own tenant. Keys and sessions are partitioned by their id, so that
- * authentication is a point read, which is never late; the index only serves lists and counts.
+ * The records of the identity layer, in containers of the system's own tenant. Keys and sessions are partitioned by their id, so that
+ * authentication is a point read, which is always consistent; the index is only used for lists and counts.
  *
- * Invariants: no record of a key holds a secret, only its SHA-256 (account keys are derived, account-keys.ts); a key's record is only ever created, touched (last use) and deleted, so
- * nothing can bring a revoked key back.
+ * Invariants: no record of a key contains a secret, only its SHA-256 (account keys are derived, account-keys.ts); a key's record is only
+ * ever created, touched (last use) and deleted, so nothing can bring a revoked key back.
  */
 import { permissions, roles } from "@pinakes/client";
 import { z } from "zod";
 import { defineContainer, timestamp } from "../containers/index.ts";
 import { makeCaller, type Caller } from "../domain/caller.ts";
 
-/** No caller can have it: `tenantScope` refuses names that begin so. */
+/** No caller can use it: `tenantScope` rejects names with this prefix. */
 export const identityTenant = "pinakes.identity";
 
 const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
@@ -20,7 +20,7 @@ const person = {
   user_id: z.string(),
   groups: z.array(z.string()),
   role: z.enum(roles),
-  /** Absent in records of before: none. */
+  /** Absent in older records: none. */
   permissions: z.array(z.enum(permissions)).optional(),
 };
 
@@ -30,9 +30,9 @@ const KeyRecord = z.object({
   ...person,
   name: z.string().nullable(),
   read_only: z.boolean(),
-  /** Users that it may act for. Absent in records of before: none. */
+  /** Users that the key may act for. Absent in older records: none. */
   act_as: z.array(z.string()).optional(),
-  /** Also signs requests of Cosmos DB's clients; absent where it does not. */
+  /** The key also signs requests of Cosmos DB clients; absent if it does not. */
   account: z.literal(true).optional(),
   created_at: timestamp(),
   created_by: z.string(),
@@ -58,9 +58,9 @@ const SessionRecord = z.object({
   id: sha256Hex,
   ...person,
   read_only: z.boolean(),
-  /** Made from this key: the session is the key's, and dies with it. */
+  /** Created from this key: the session acts for the key and ends with it. */
   key_id: z.string().nullable(),
-  /** Made from the root token that has this hash: the session dies with it. */
+  /** Created from the root token with this hash: the session ends with it. */
   root_sha256: sha256Hex.nullable(),
   created_at: timestamp(),
   expires_at: timestamp(),
@@ -77,7 +77,7 @@ export const sessionContainer = defineContainer({
 
 const WorkspaceRecord = z.object({
   id: z.string(),
-  /** One partition for all, so that a list of them is exact. */
+  /** One partition for all, so that lists are exact. */
   kind: z.literal("workspace"),
   created_at: timestamp(),
   created_by: z.string(),

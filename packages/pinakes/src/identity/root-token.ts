@@ -1,4 +1,4 @@
-/** The root token, from the settings: an admin of the workspace `default` that may also make keys for any workspace. */
+/** The root token from the settings: an admin of the workspace `default` that may also create keys for any workspace. */
 import { makeCaller } from "../domain/caller.ts";
 import { invalid } from "../domain/errors.ts";
 import { grant, type Authenticated } from "./authenticated.ts";
@@ -8,7 +8,7 @@ import { hasHash, sha256 } from "./secrets.ts";
 export const defaultWorkspace = "default";
 
 export class RootToken {
-  /** Absent: no credential is the root token. */
+  /** If absent, no credential is accepted as the root token. */
   #sha256: string | null;
   readonly #log: (line: string) => void;
   readonly auth: Authenticated = grant({
@@ -25,7 +25,7 @@ export class RootToken {
     return this.#sha256;
   }
 
-  /** From now on another token is the root token; sessions that were made from the one before end with it. */
+  /** Replaces the root token; sessions created from the previous one end with it. */
   replace(token: string): void {
     this.#sha256 = this.#checked(token);
   }
@@ -34,7 +34,7 @@ export class RootToken {
     const hash = sha256(checkRootToken(token));
     if (token.length < identityLimits.rootTokenCharsAdvised)
       this.#log(
-        `identity: the root token has ${token.length} characters; one of ${identityLimits.rootTokenCharsAdvised} random ones or more cannot be guessed`,
+        `identity: the root token has only ${token.length} characters; use at least ${identityLimits.rootTokenCharsAdvised} random ones`,
       );
     return hash;
   }
@@ -43,14 +43,14 @@ export class RootToken {
     return this.#sha256 !== null && hasHash(bearer, this.#sha256);
   }
 
-  /** Whether this is (still) the hash of the root token. */
+  /** Whether this is still the hash of the root token. */
   hasHash(sha256Hex: string): boolean {
     return this.#sha256 === sha256Hex;
   }
 }
 
 function checkRootToken(token: string): string {
-  // What a header can carry: anything else could be set but never be sent.
+  // The characters that a header can contain: any other token could be configured but never sent.
   if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token) && token.length <= identityLimits.rootTokenCharsMax)
     return token;
   throw invalid(

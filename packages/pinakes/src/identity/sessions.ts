@@ -1,11 +1,11 @@
 /**
- * Browser sessions, for pages that cannot send a header with every request (EventSource). The cookie is 256 random bits, stored as
- * its hash; a session ends after 12 hours, or with the key, the token or the root token that it was made from.
+ * Browser sessions, for pages that cannot send a header with every request (EventSource). The cookie is 256 random bits, stored as its
+ * hash; a session ends after 12 hours, or with the key, the token or the root token that it was created from.
  *
- * The CSRF token is derived from the cookie: it needs no place of its own, and a page that is loaded anew can be told it again, while
- * a page of another origin can neither read the cookie nor compute it.
+ * The CSRF token is derived from the cookie: it need not be stored, and a reloaded page can get it again, while a page of another origin
+ * can neither read the cookie nor compute the token.
  *
- * A session never has the rights of the root token itself: one made from it is that of an admin of the workspace `default`.
+ * A session never has the rights of the root token itself: a session created from it is that of an admin of the workspace `default`.
  */
 import { hasCode, PinakesError, invalid } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -30,11 +30,14 @@ export interface CreatedSession {
 }
 
 export interface Sessions {
-  /** A new one-time token, good for one session within 15 minutes, in this process only; the one before ends. */
+  /** Creates a one-time token, valid for one session within 15 minutes, in this process only; the previous one is invalidated. */
   oneTimeToken(): string;
-  /** From a one-time token, or any other credential a person types in (an API key); or from who is authenticated already. */
+  /**
+   * Creates a session from a one-time token or another credential that a person enters (an API key), or for an already authenticated
+   * caller.
+   */
   create(from: { readonly token: string } | Authenticated): Promise<CreatedSession>;
-  /** Ends it; one that is not there is no error. */
+  /** Ends the session; a missing one is not an error. */
   end(cookie: string): Promise<void>;
 }
 
@@ -46,7 +49,7 @@ interface Dependencies {
   readonly clock: Clock;
   readonly keys: KeyRing;
   readonly root: RootToken;
-  /** Whose credential this is. */
+  /** The credential that the session was created from. */
   readonly byBearer: (bearer: string) => Promise<Authenticated>;
 }
 
@@ -69,7 +72,7 @@ export class SessionBook implements Sessions {
     if (isAuthenticated(from)) return this.#createFor(from);
     if (typeof from !== "object" || from === null || !("token" in from) || typeof from.token !== "string")
       throw invalid(
-        'A session needs { "token": "…" }: the one-time token that the server printed at its start, or an API key.',
+        'A session needs { "token": "…" }: the one-time token that the server printed at startup, or an API key.',
       );
     if (!OneTimeToken.looksLike(from.token)) return this.#createFor(await this.#deps.byBearer(from.token));
     const used = this.#oneTime.use(from.token);
@@ -77,7 +80,7 @@ export class SessionBook implements Sessions {
     try {
       return await this.#createFor(this.#deps.root.auth);
     } catch (error) {
-      // Nobody got the session, so the token was not used.
+      // The session was not created, so the token remains usable.
       used.giveBack();
       throw error;
     }
@@ -95,12 +98,12 @@ export class SessionBook implements Sessions {
     }
   }
 
-  /** After the record was deleted. */
+  /** Called after the record was deleted. */
   forget(id: string): void {
     this.#cache.forget(id);
   }
 
-  /** Whose session this is. `csrf` is looked at when the method is not safe. */
+  /** Authenticates a session. `csrf` is checked unless the method is safe. */
   async authenticate(
     cookie: string,
     { csrf, safeMethod }: { csrf: string | undefined; safeMethod: boolean },
@@ -126,7 +129,7 @@ export class SessionBook implements Sessions {
     if (!safeMethod && (typeof csrf !== "string" || !hasHash(csrf, sha256(csrfToken))))
       throw new PinakesError(
         "FORBIDDEN",
-        "A session may change things only with its CSRF token: send what signing in returned (GET /v1/me tells it again) as X-CSRF-Token.",
+        "A session can write only with its CSRF token: send it as X-CSRF-Token. Signing in returned it; GET /v1/me returns it again.",
       );
     return auth;
   }
@@ -135,7 +138,7 @@ export class SessionBook implements Sessions {
     if (auth.via === "session")
       throw new PinakesError(
         "FORBIDDEN",
-        "A session cannot make another one. Sign in with a one-time token, an API key or a token.",
+        "A session cannot create another session. Sign in with a one-time token, an API key or an OIDC token.",
       );
     const { records, scope, clock, root } = this.#deps;
     const now = clock.now();

@@ -1,6 +1,6 @@
 /**
- * OIDC tokens: JWTs of the issuers in the settings. Only asymmetric signatures count, so nobody can sign with a public key; issuer,
- * audience and times are checked, and a token without an end is none.
+ * OIDC tokens: JWTs of the issuers in the settings. Only asymmetric signatures are accepted, so a public key cannot be used to sign;
+ * issuer, audience and times are checked, and a token without an expiry is rejected.
  */
 import {
   decodeJwt,
@@ -68,12 +68,12 @@ export class TokenChecker {
     return grant({ caller: callerOfClaims(claims, issuer.settings), via: "token", expiresAt, ...readOnly });
   }
 
-  /** By what the token says before it is verified: that only chooses the keys, and the claim is checked again with the signature. */
+  /** Uses the unverified issuer only to choose the keys; the claim is verified again with the signature. */
   #issuerOf(token: string): Issuer | undefined {
     try {
       return this.#issuers.get(decodeJwt(token).iss ?? "");
     } catch {
-      return undefined; // Not a token at all; the caller refuses it.
+      return undefined; // Not a JWT at all; the caller rejects it.
     }
   }
 
@@ -102,7 +102,7 @@ export class TokenChecker {
   }
 }
 
-/** A token that does not say which key signed it: each that could have is tried. */
+/** For a token that does not name its key: every matching key is tried. */
 async function verifyWithEach(
   token: string,
   several: errors.JWKSMultipleMatchingKeys,
@@ -124,7 +124,7 @@ async function verifyWithEach(
 function asRefusal(error: unknown): PinakesError {
   // The issuer cannot be reached: not the fault of the token.
   if (PinakesError.isInstance(error)) return error;
-  // Told only of a token that was verified, since the signature comes first.
+  // Only reported for a token with a valid signature, since that is checked first.
   if (error instanceof errors.JWTExpired)
     return new PinakesError(
       "UNAUTHENTICATED",

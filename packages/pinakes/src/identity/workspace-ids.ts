@@ -1,4 +1,4 @@
-/** The ids of all workspaces that are noted, for background work over all of them; whoever calls has a system scope. */
+/** The ids of all recorded workspaces, for background work over all of them; callers have a system scope. */
 import type { SystemScope } from "../domain/scope.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import { identityTenant, workspaceContainer } from "./records.ts";
@@ -9,7 +9,7 @@ export function workspaceIds(items: ItemStore, system: SystemScope) {
   const scope = system.forTenant(identityTenant);
   const { name } = workspaceContainer.definition;
   return {
-    /** The first whose id is greater; undefined where there is none. */
+    /** The first id greater than this one; undefined if there is none. */
     after: async (id: string): Promise<string | undefined> => {
       const { items: found } = await items.query(scope, name, {
         equals: { kind },

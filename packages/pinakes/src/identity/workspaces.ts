@@ -1,4 +1,7 @@
-/** The workspaces that exist: those that got a key, and those that a token spoke for. A record is only a note for lists; a workspace needs none to work. */
+/**
+ * The existing workspaces: those that have had a key, and those that a token has named. A record is only used for lists; a workspace works
+ * without one.
+ */
 import { hasCode, PinakesError } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -23,7 +26,7 @@ export interface PageOf<T> {
 }
 
 export interface Workspaces {
-  /** In the order of their ids; only for the root token. */
+  /** Ordered by id; only for the root token. */
   list(auth: Authenticated, options?: PageOptions): Promise<PageOf<WorkspaceInfo>>;
 }
 
@@ -35,7 +38,7 @@ export class WorkspaceBook implements Workspaces {
   readonly #scope: Scope;
   readonly #clock: Clock;
   readonly #notes: Notes;
-  /** Those that certainly have a record, so that it is looked for once. */
+  /** Workspaces known to have a record, so that each is checked once. */
   readonly #known = new Set<string>();
 
   constructor(parts: { records: WorkspaceRepository; scope: Scope; clock: Clock; notes: Notes }) {
@@ -45,7 +48,7 @@ export class WorkspaceBook implements Workspaces {
     this.#notes = parts.notes;
   }
 
-  /** Makes the record when there is none. */
+  /** Creates the record if there is none. */
   async ensure(id: string, createdBy: string): Promise<void> {
     if (this.#known.has(id)) return;
     if ((await this.#records.read(this.#scope, { kind, id })) === undefined) {
@@ -56,7 +59,7 @@ export class WorkspaceBook implements Workspaces {
         created_by: createdBy,
       } as const;
       await this.#records.create(this.#scope, document).catch((error: unknown) => {
-        // Somebody else made it in between.
+        // Another process created it concurrently.
         if (!hasCode(error, "CONFLICT")) throw error;
       });
     }
@@ -64,14 +67,14 @@ export class WorkspaceBook implements Workspaces {
     this.#known.add(id);
   }
 
-  /** The same without waiting. */
+  /** The same, without waiting. */
   notice(id: string, createdBy: string): void {
     if (!this.#known.has(id)) this.#notes.write(`workspace "${id}"`, () => this.ensure(id, createdBy));
   }
 
   async list(auth: Authenticated, { limit, cursor }: PageOptions = {}): Promise<PageOf<WorkspaceInfo>> {
     if (requireAuthenticated(auth).via !== "root")
-      throw new PinakesError("FORBIDDEN", "Only the root token lists workspaces; GET /v1/me tells your own.");
+      throw new PinakesError("FORBIDDEN", "Only the root token may list workspaces; GET /v1/me returns your own.");
     const page = await this.#records.list(this.#scope, { kind }, { cursor, limit });
     const items = page.items.map(({ id, created_at, created_by }) => ({ workspace_id: id, created_at, created_by }));
     return { items, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };

@@ -1,6 +1,6 @@
 /** A container definition, validated and compiled: paths parsed, defaults filled. Plain data, so any thread can compile one. */
 import type { ContainerDefinition, IndexDefinition, SortPath } from "../ports/item-store.ts";
-import { invalid, show } from "../domain/errors.ts";
+import { invalid, PinakesError, show } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
 import { parsePath, type Path } from "../domain/path.ts";
@@ -13,12 +13,21 @@ export interface CompiledContainer {
   /** Sorted by name: prepared writes refer to an index by its position. */
   readonly indexes: readonly CompiledIndex[];
   readonly uniqueKeys: readonly CompiledUniqueKey[];
+  /** Of the container, or of `tenant` (forTenant). */
   readonly ttl: ContainerTtl;
+  /** Defaults that tenants set for their own items. */
+  readonly tenantTtls: ReadonlyMap<string, TenantTtl>;
+  readonly tenant?: string | undefined;
+  /** The container for all tenants, in the version for one (forTenant). */
+  readonly base?: CompiledContainer | undefined;
   readonly feed: boolean;
   /** Grows whenever the stored definition changes; writes prepared for an older one are prepared again. */
   readonly version: number;
   readonly definition: NormalDefinition;
 }
+
+/** What a tenant has set, and how often it has: an older value that returns is not the same state again. */
+export type TenantTtl = readonly [ttl: ContainerTtl, changes: number];
 
 export interface NamedPath {
   readonly name: string;
@@ -54,6 +63,8 @@ export interface NormalDefinition {
   readonly feed: boolean;
   /** Absent for false, so that definitions stored before it stay the same. */
   readonly optionalKey?: true;
+  /** The default time to live of a tenant that has set its own; absent if none has. */
+  readonly tenantTtls?: Readonly<Record<string, TenantTtl>>;
 }
 
 const containerName = new RegExp(`^[a-z][a-z0-9-]{0,${limits.containerNameCharsMax - 1}}$`);
@@ -169,6 +180,7 @@ export function compileContainer(definition: NormalDefinition, version: number):
     })),
     uniqueKeys: Object.entries(definition.uniqueKeys).map(([name, paths]) => ({ name, paths: paths.map(named) })),
     ttl: definition.ttl,
+    tenantTtls: new Map(Object.entries(definition.tenantTtls ?? {})),
     feed: definition.feed,
     version,
     definition,
@@ -199,5 +211,28 @@ export function mergeDefinitions(
     ? next.indexes
     : sortedRecord(Object.entries({ ...stored.indexes, ...next.indexes }));
   requireIndexCount(stored.name, Object.keys(indexes).length);
-  return { ...next, indexes, feed };
+  return { ...next, indexes, feed, ...mergeTenantTtls(stored, next) };
+}
+
+/** What tenants have set stays, whoever opens the container. */
+function mergeTenantTtls(stored: NormalDefinition, next: NormalDefinition): Pick<NormalDefinition, "tenantTtls"> {
+  const all = Object.entries({ ...stored.tenantTtls, ...next.tenantTtls });
+  if (all.length > limits.tenantTtlsMax)
+    throw new PinakesError(
+      "LIMIT_EXCEEDED",
+      `Container "${stored.name}": ${limits.tenantTtlsMax} workspaces already have a default time to live of their own, the maximum.`,
+    );
+  return { tenantTtls: all.length === 0 ? undefined : sortedRecord(all) } as Pick<NormalDefinition, "tenantTtls">;
+}
+
+const perTenant = new WeakMap<CompiledContainer, Map<string, CompiledContainer>>();
+
+/** The container with the time to live that applies to a tenant's items. */
+export function forTenant(container: CompiledContainer, tenant: string): CompiledContainer {
+  const own = container.tenantTtls.get(tenant);
+  if (own === undefined || container.tenant === tenant) return container;
+  const known = perTenant.get(container) ?? new Map<string, CompiledContainer>();
+  const made = known.get(tenant) ?? Object.freeze({ ...container, ttl: own[0], tenant, base: container });
+  perTenant.set(container, known.set(tenant, made));
+  return made;
 }

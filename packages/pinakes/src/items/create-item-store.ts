@@ -13,7 +13,8 @@ import { systemClock, type Clock } from "../ports/clock.ts";
 import type * as port from "../ports/item-store.ts";
 import { changesPage } from "./changes-page.ts";
 import { EngineErasure } from "./engine-erasure.ts";
-import { normaliseDefinition, type CompiledContainer } from "./compiled-container.ts";
+import { forTenant, normaliseDefinition, type CompiledContainer } from "./compiled-container.ts";
+import { changeDefaultTtl, defaultTtlOf, expiredKeys } from "./default-ttl.ts";
 import { checkId, idKeyOf } from "./id-key.ts";
 import type { ItemEngine, StoredItem, StoredKey } from "./item-engine.ts";
 import type { PreparedOperation } from "./plan-batch.ts";
@@ -65,6 +66,15 @@ class EngineItemStore implements port.ItemStore {
     });
   }
 
+  defaultTtl(scope: Scope, container: string): port.DefaultTtl {
+    return defaultTtlOf(this.#container(container), requireScope(scope));
+  }
+
+  async setDefaultTtl(scope: Scope, container: string, ttl: number | null): Promise<void> {
+    const tenant = requireScope(scope);
+    await changeDefaultTtl(this.#engine, this.#container(container, undefined, true), tenant, ttl);
+  }
+
   async indexes(container: string): Promise<readonly port.IndexStatus[]> {
     return this.#engine.indexes(this.#container(container));
   }
@@ -76,7 +86,7 @@ class EngineItemStore implements port.ItemStore {
     options?: port.ReadOptions,
   ): Promise<port.Item | undefined> {
     const tenant = requireScope(scope);
-    const target = this.#container(container);
+    const target = this.#container(container, tenant);
     if (options?.session !== undefined) this.#session(target, tenant, options.session);
     const found = this.#engine.read(target, storedKey(target, tenant, key));
     const stored = found instanceof Promise ? await found : found;
@@ -90,7 +100,7 @@ class EngineItemStore implements port.ItemStore {
     options?: port.ReadOptions,
   ): Promise<port.RawItem | undefined> {
     const tenant = requireScope(scope);
-    const target = this.#container(container);
+    const target = this.#container(container, tenant);
     if (options?.session !== undefined) this.#session(target, tenant, options.session);
     const found = this.#engine.readRaw(target, storedKey(target, tenant, key));
     const stored = found instanceof Promise ? await found : found;
@@ -104,7 +114,7 @@ class EngineItemStore implements port.ItemStore {
     keys: readonly port.ItemKey[],
   ): Promise<readonly (port.Item | undefined)[]> {
     const tenant = requireScope(scope);
-    const target = this.#container(container);
+    const target = this.#container(container, tenant);
     if (!Array.isArray(keys) || keys.length > limits.readManyKeysMax)
       throw invalid(`readMany takes a list of at most ${limits.readManyKeysMax} keys.`);
     const stored = await this.#engine.readMany(
@@ -163,7 +173,7 @@ class EngineItemStore implements port.ItemStore {
 
   async query(scope: Scope, container: string, query: port.Query): Promise<port.Page> {
     const tenant = requireScope(scope);
-    const target = this.#container(container, true);
+    const target = this.#container(container, tenant, true);
     const plan = planQuery(target, tenant, query);
     if (query.session !== undefined) await this.#awaitSession(target, tenant, query.session, query.index);
     return queryPage(
@@ -176,7 +186,7 @@ class EngineItemStore implements port.ItemStore {
 
   async count(scope: Scope, container: string, query: Omit<port.Query, "limit" | "cursor" | "order">): Promise<number> {
     const tenant = requireScope(scope);
-    const target = this.#container(container, true);
+    const target = this.#container(container, tenant, true);
     const plan = planQuery(target, tenant, query);
     if (query.session !== undefined) await this.#awaitSession(target, tenant, query.session, query.index);
     if (plan.predicate === undefined) return this.#engine.count(target, plan.range, this.#clock.now());
@@ -198,7 +208,7 @@ class EngineItemStore implements port.ItemStore {
     options?: { limit?: number },
   ): Promise<{ deleted: number; done: boolean }> {
     const tenant = requireScope(scope);
-    const target = this.#container(container);
+    const target = this.#container(container, tenant);
     const limit = checkBound(options?.limit, limits.purgeItemsMax);
     const pk = partitionText(tenant, checkPartition(target, partition));
     // Time 0: nothing has expired yet, so rows that wait for their purge are found too.
@@ -215,7 +225,7 @@ class EngineItemStore implements port.ItemStore {
 
   async changes(scope: Scope, container: string, options?: port.ChangesOptions): Promise<port.ChangePage> {
     const tenant = requireScope(scope);
-    const target = this.#container(container, true);
+    const target = this.#container(container, tenant, true);
     if (!target.feed)
       throw new PinakesError(
         "NOT_SUPPORTED",
@@ -234,10 +244,11 @@ class EngineItemStore implements port.ItemStore {
     const now = this.#clock.now();
     if (target.feed) await this.#trimFeed(target, now - limits.feedRetentionMs);
     if (target.ttl === null) return { purged: 0, backlog: 0 };
-    const keys = await this.#engine.expired(target, now, limit);
+    const keys = await expiredKeys(this.#engine, target, now, limit);
     await this.erasure.keepExpired(target, keys);
     await this.#removeRows(target, "purge", undefined, keys);
-    const backlog = keys.length < limit ? 0 : (await this.#engine.expired(target, now, limits.purgeItemsMax)).length;
+    const backlog =
+      keys.length < limit ? 0 : (await expiredKeys(this.#engine, target, now, limits.purgeItemsMax)).length;
     return { purged: keys.length, backlog };
   }
 
@@ -260,7 +271,7 @@ class EngineItemStore implements port.ItemStore {
   }
 
   /** `fresh` where a plan depends on the definition: another process may have changed it a moment ago. */
-  #container(name: string, fresh = false): CompiledContainer {
+  #container(name: string, tenant?: string, fresh = false): CompiledContainer {
     this.#requireOpen();
     const container = this.#engine.container(name, fresh);
     if (container === undefined)
@@ -268,7 +279,7 @@ class EngineItemStore implements port.ItemStore {
         "NOT_FOUND",
         `There is no container ${show(name)} here; open it first with openContainer().`,
       );
-    return container;
+    return tenant === undefined ? container : forTenant(container, tenant);
   }
 
   #expired(container: CompiledContainer, { ttl, modifiedAt }: { ttl: number | null; modifiedAt: number }): boolean {

@@ -1,4 +1,5 @@
 /** ItemErasure over any engine. */
+import { forTenant } from "./compiled-container.ts";
 import { setImmediate } from "node:timers/promises";
 import { PinakesError } from "../domain/errors.ts";
 import { invariant } from "../domain/invariant.ts";
@@ -50,7 +51,7 @@ export class EngineErasure implements ItemErasure {
 
   async walk(scope: Scope, container: string, options: WalkOptions = {}): Promise<WalkPage> {
     const tenant = requireSystemsOwn(scope);
-    const { ttl } = await this.#container(container);
+    const { ttl } = forTenant(await this.#container(container), tenant);
     const { cursor, limit = rowsPerPage } = options;
     const { engine, clock } = this.#options;
     const page = await engine.dump(container, cursor, Math.min(limit, limits.purgeItemsMax), tenant);

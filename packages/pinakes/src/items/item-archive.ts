@@ -3,8 +3,7 @@ import { PinakesError, invalid } from "../domain/errors.ts";
 import { invariant } from "../domain/invariant.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { isExpired } from "../domain/ttl.ts";
-import type { ArchivedItem, ItemArchive } from "../ports/item-archive.ts";
-import type { ContainerDefinition } from "../ports/item-store.ts";
+import type { ArchivedContainer, ArchivedItem, ItemArchive } from "../ports/item-archive.ts";
 import { normaliseDefinition, type NormalDefinition } from "./compiled-container.ts";
 import type { ItemEngine, StoredItem } from "./item-engine.ts";
 import { prepareDocument } from "./prepare.ts";
@@ -20,12 +19,13 @@ export function archiveOf(engine: ItemEngine): ItemArchive {
       if (definition === undefined) return { items: [] };
       const page = await engine.dump(container, cursor, limit);
       return {
-        items: page.rows.filter((row) => !isExpired(definition.ttl, row.ttl, row.modifiedAt, now)).map(archived),
+        items: page.rows.filter((row) => isLive(definition, row, now)).map(archived),
         cursor: page.cursor,
       };
     },
     load: async (definition, items) => {
-      await engine.openContainer(normaliseDefinition(definition), {});
+      const { tenantTtls } = definition;
+      await engine.openContainer({ ...normaliseDefinition(definition), ...(tenantTtls && { tenantTtls }) }, {});
       for (let at = 0; at < items.length; at += commitsAtOnce)
         await Promise.all(items.slice(at, at + commitsAtOnce).map((item) => loadItem(engine, definition.name, item)));
     },
@@ -55,18 +55,31 @@ async function loadItem(
     );
 }
 
-function archived({ pk, etag, modifiedAt, json }: StoredItem): ArchivedItem {
+function tenantOf(pk: string): string {
   if (!pk.startsWith("["))
     throw new PinakesError(
       "NOT_SUPPORTED",
       `A partition key that is stored as a hash (${pk}) cannot be moved: its tenant is unknown.`,
     );
   const [tenant] = JSON.parse(pk) as [unknown];
+  if (typeof tenant !== "string") throw invalid(`The row ${pk} is no item.`);
+  return tenant;
+}
+
+function archived({ pk, etag, modifiedAt, json }: StoredItem): ArchivedItem {
+  const tenant = tenantOf(pk);
   const { id } = JSON.parse(json) as { readonly id?: unknown };
-  if (typeof tenant !== "string" || typeof id !== "string") throw invalid(`The row ${pk} is no item.`);
+  if (typeof id !== "string") throw invalid(`The row ${pk} is no item.`);
   return { tenant, pk, id, etag, modifiedAt, json };
 }
 
-function asDeclared({ name, partitionKey, indexes, uniqueKeys, ttl, feed }: NormalDefinition): ContainerDefinition {
-  return { name, partitionKey, indexes, uniqueKeys, ttl, feed };
+function isLive(definition: NormalDefinition, row: StoredItem, now: number): boolean {
+  const { ttl, tenantTtls = {} } = definition;
+  const tenant = tenantOf(row.pk);
+  const own = Object.hasOwn(tenantTtls, tenant) ? tenantTtls[tenant] : undefined;
+  return !isExpired(own === undefined ? ttl : own[0], row.ttl, row.modifiedAt, now);
+}
+
+function asDeclared(definition: NormalDefinition): ArchivedContainer {
+  return definition;
 }

@@ -36,8 +36,13 @@ export interface ItemEngine {
   scan(container: CompiledContainer, request: ScanRequest): Promise<ScanResult>;
   count(container: CompiledContainer, range: ScanRange, now: number): Promise<number>;
   changes(container: CompiledContainer, request: FeedRequest): Promise<FeedPage>;
-  /** Expired rows, of any tenant; oldest first as far as the engine can tell. */
-  expired(container: CompiledContainer, now: number, limit: number): Promise<readonly StoredKey[]>;
+  /** Expired rows by the container's time to live, of any tenant or of those named; oldest first as far as the engine can tell. */
+  expired(
+    container: CompiledContainer,
+    now: number,
+    limit: number,
+    tenants?: TenantFilter,
+  ): Promise<readonly StoredKey[]>;
   /**
    * Removes up to `limit` feed entries made before `before`. A feed position older than the oldest entry is rejected, never silently moved.
    */
@@ -85,6 +90,12 @@ export function definitionChanged(container: string): PinakesError {
     "UNAVAILABLE",
     `Container "${container}" has just been changed by another process. Repeat the call.`,
   );
+}
+
+/** Only the tenants of the list, or all others. */
+export interface TenantFilter {
+  readonly list: readonly string[];
+  readonly included: boolean;
 }
 
 /** The texts between which all `pk` of a tenant are: lower ≤ pk < upper. */

@@ -12,7 +12,7 @@ import { withinUtf8Bytes, type JsonObject } from "../domain/json.ts";
 import { limits } from "../domain/limits.ts";
 import { patchInPlace, type Mutable, type PatchStep } from "../domain/patch.ts";
 import { isExpired } from "../domain/ttl.ts";
-import type { CompiledContainer } from "./compiled-container.ts";
+import { forTenant, type CompiledContainer } from "./compiled-container.ts";
 import type { CommittedOperation, OperationFailure, StoredItem } from "./item-engine.ts";
 import { prepareDocument, type PreparedDocument } from "./prepare.ts";
 
@@ -107,10 +107,11 @@ interface Draft {
 }
 
 export function planBatch(
-  container: CompiledContainer,
+  given: CompiledContainer,
   request: CommitRequest,
   current: ReadonlyMap<string, StoredItem>,
 ): BatchPlan {
+  const container = forTenant(given, request.tenant);
   const drafts = new Map<string, Draft>();
   const results: (Draft | undefined)[] = [];
   for (const [index, operation] of request.operations.entries()) {

@@ -58,6 +58,8 @@ export function recordingContainers(store: ItemStore, opened: Set<string>, outco
       await store.openContainer(definition, options);
       opened.add(definition.name);
     },
+    defaultTtl: (scope, container) => store.defaultTtl(scope, container),
+    setDefaultTtl: (scope, container, ttl) => store.setDefaultTtl(scope, container, ttl),
     indexes: (container) => store.indexes(container),
     read: (scope, container, key, options) => store.read(scope, container, key, options),
     readRaw: (scope, container, key, options) => store.readRaw(scope, container, key, options),

@@ -40,7 +40,7 @@ export class Participants {
     if (same !== undefined && same.class !== info.class)
       throw new PinakesError(
         "CONFLICT",
-        `A store "${info.store}" of class ${same.class} is registered; choose another name.`,
+        `A store "${info.store}" of class ${same.class} is already registered; choose another name.`,
       );
     const participant = { ...info, topic: this.#topics.of(info.class, info.store) };
     if (same !== undefined && JSON.stringify(same) === JSON.stringify(participant)) return same;

@@ -1,4 +1,4 @@
-/** One call of a tool: rights, confirmation, the tool itself, and its answer or error in the protocol's form. */
+/** One call of a tool: rights, confirmation, the tool itself, and its result or error in the protocol's form. */
 import { hash } from "node:crypto";
 import {
   inputRequired,
@@ -16,7 +16,7 @@ export type ToolFailure = (error: unknown, tool: string) => void;
 export interface CallOptions {
   readonly session: McpSession;
   readonly capabilities: ClientCapabilities | undefined;
-  /** Hears of errors that are not the caller's fault. */
+  /** Receives errors that are not the caller's fault. */
   readonly onFailure: ToolFailure;
 }
 
@@ -31,7 +31,7 @@ export async function callTool(
     if (session.readOnly && !tool.annotations.readOnlyHint) {
       const error = new PinakesError(
         "FORBIDDEN",
-        `This key may only read, and ${tool.name} writes. Use a key that may write.`,
+        `This key is read-only, and ${tool.name} writes. Use a key with write access.`,
       );
       await session.denied?.(tool.name, error);
       throw error;
@@ -68,16 +68,16 @@ function asksInForms(capabilities: ClientCapabilities | undefined): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-/** Bound to the call and to what the question said, so that a consent to one deletion is none to another. */
+/** Bound to the call and to the text of the question, so that consent to one deletion never applies to another. */
 function confirmKey(tool: McpTool, { question, confirmed }: Deletion): string {
   return `confirm-${hash("sha256", JSON.stringify([tool.name, confirmed, question]), "base64url")}`;
 }
 
-function ask(key: string, { question }: Deletion): InputRequiredResult {
+function ask(key: string, { question, details }: Deletion): InputRequiredResult {
   return inputRequired({
     inputRequests: {
       [key]: inputRequired.elicit({
-        message: question,
+        message: details === undefined ? question : `${question} ${details}`,
         requestedSchema: {
           type: "object",
           properties: { confirm: { type: "boolean", title: "Delete permanently", default: false } },
@@ -118,7 +118,7 @@ function resultOf({ structured, content, isError }: ToolAnswer): CallToolResult 
   };
 }
 
-/** The detail says what to do; an error of ours keeps its reason to the log. */
+/** The detail says what to do; the reason of an internal error is only logged. */
 function failureOf(error: unknown): CallToolResult {
   const [code, detail, retryable] = PinakesError.isInstance(error)
     ? [error.code, error.detail, error.retryable]

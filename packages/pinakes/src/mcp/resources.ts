@@ -1,4 +1,7 @@
-/** Resources: collections, documents and cited excerpts; workflows, checkpoints and sessions. What the caller may not see does not exist. */
+/**
+ * Resources: collections, documents and cited excerpts; workflows, checkpoints and sessions. Resources that the caller may not see are
+ * reported as missing.
+ */
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -20,7 +23,7 @@ type Contents = { readonly mimeType: string; readonly text: string };
 
 const listMax = 200;
 const pageItems = 100;
-/** Of one document: what a model can read at once; the rest is in excerpts. */
+/** Maximum of one document that a model can read at once; the rest is available as excerpts. */
 const textCharsMax = 1_000_000;
 const completionsMax = 100;
 
@@ -52,7 +55,7 @@ const kinds: readonly ResourceKind[] = [
     name: "document",
     uriTemplate: templates.document,
     title: "Document",
-    description: `The text of a document, as searches read it; at most ${textCharsMax} characters.`,
+    description: `The extracted text of a document; at most ${textCharsMax} characters.`,
     mimeType: "text/plain",
     read: async ({ knowledge }, variables) => ({
       mimeType: "text/plain",
@@ -109,6 +112,14 @@ const kinds: readonly ResourceKind[] = [
       });
     },
   },
+  {
+    name: "receipt",
+    uriTemplate: templates.receipt,
+    title: "Receipt of an erasure",
+    description: "The signed receipt of an erasure that has ended, by the id of the erasure. For admins.",
+    mimeType: "application/json",
+    read: async ({ knowledge }, variables) => json(await knowledge.receipts.get(variables["erasure"] ?? "")),
+  },
 ];
 
 export function registerResources(server: McpServer, apisOf: ApisOf, onFailure: ToolFailure): void {
@@ -142,10 +153,14 @@ async function read(
     const { text, mimeType } = await kind.read(apis, decoded);
     return { contents: [{ uri: uri.href, mimeType, text }] };
   } catch (error) {
-    if (hasCode(error, "NOT_FOUND", "GONE", "INVALID") || error instanceof URIError)
-      throw new ResourceNotFoundError(uri.href);
+    if (isAbsent(error) || error instanceof URIError) throw new ResourceNotFoundError(uri.href);
     throw error;
   }
+}
+
+/** What only admins may read does not exist for others. */
+function isAbsent(error: unknown): boolean {
+  return hasCode(error, "NOT_FOUND", "GONE", "INVALID", "FORBIDDEN");
 }
 
 /** The detail says what to do; a failure of ours is logged and not explained. */
@@ -179,7 +194,7 @@ async function listed(knowledge: KnowledgeApi, onFailure: ToolFailure) {
 type Completer = (value: string, context?: { arguments?: Record<string, string> }) => Promise<string[]>;
 type Names = (apis: Apis, filled: Readonly<Record<string, string>>) => Promise<readonly string[]>;
 
-/** Ids that a variable can have; of the others a client knows nothing to offer. */
+/** Variables whose ids can be completed; for the others there are no suggestions. */
 const completions: Readonly<Record<string, Names>> = {
   repository: async ({ knowledge }) => [
     "me",
@@ -204,6 +219,10 @@ const completions: Readonly<Record<string, Names>> = {
     return ["latest", ...items.map(({ step }) => String(step))];
   },
   agent: async ({ state }) => (await state.memories.agents({ limit: pageItems })).items.map((one) => one.agent_id),
+  erasure: async ({ knowledge }) =>
+    (await knowledge.erasures.list({ limit: pageItems })).items.flatMap(({ erasure_id, receipt_id }) =>
+      receipt_id === null ? [] : [erasure_id],
+    ),
   session: async ({ state }, { agent }) =>
     agent === undefined
       ? []
@@ -218,7 +237,7 @@ function completers(apisOf: ApisOf, onFailure: ToolFailure): Record<string, Comp
         return starting(await of(apisOf(undefined), context?.arguments ?? {}), value);
       } catch (error) {
         // Within something that does not exist there is nothing to offer.
-        if (hasCode(error, "NOT_FOUND", "GONE", "INVALID")) return [];
+        if (isAbsent(error)) return [];
         throw protocolError(error, onFailure);
       }
     };

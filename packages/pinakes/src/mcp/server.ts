@@ -15,13 +15,16 @@ import type { McpSession } from "./tool.ts";
 import { tools } from "./tools/index.ts";
 
 export interface ServerInput {
-  /** Whom a request acts for; the latest one where the protocol tells no request. A connection may change its credentials. */
+  /**
+   * The session that a request acts for; the latest one if the protocol does not identify the request. A connection may change its
+   * credentials.
+   */
   readonly sessionOf: (ctx: ServerContext | undefined) => McpSession;
-  /** The OAuth scope that a token lacks for tools that write; undefined where no scope would help. */
+  /** The OAuth scope that a token lacks for tools that write; undefined if no scope would help. */
   readonly missingScope?: (auth: AuthInfo | undefined) => string | undefined;
   readonly version: string;
   readonly onFailure?: ToolFailure | undefined;
-  /** More tools, prompts and resources; what the conformance suite asks for is registered this way. */
+  /** Additional tools, prompts and resources; the conformance suite registers its own this way. */
   readonly extend?: McpExtension | undefined;
 }
 
@@ -35,7 +38,7 @@ Use search for questions about documents and cite the hits; verify_citation chec
 Use workflow_* to record long work so that it survives a crash, and memory_* to remember conversations.
 Catalogs are the user's own collections: create_catalog, upload_to_catalog, select_catalog, query_catalog.`;
 
-/** What the client of a request at 2026-07-28 can do. */
+/** Capabilities of the client of a request under revision 2026-07-28. */
 function declaredBy({ mcpReq }: ServerContext): ClientCapabilities | undefined {
   const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
   return envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
@@ -82,7 +85,7 @@ export function createMcpServer({
     server.registerTool(name, config, async (args, ctx) =>
       callTool(tool, args as object, ctx, {
         session: sessionOf(ctx),
-        // From 2026-07-28 on each request states them; a stdio connection has no others.
+        // Since 2026-07-28 each request declares them; a stdio connection has no others.
         capabilities: declaredBy(ctx) ?? server.server.getClientCapabilities(),
         onFailure,
       }),

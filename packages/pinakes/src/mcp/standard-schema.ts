@@ -1,6 +1,6 @@
 /**
- * A zod schema as the SDK takes it, with its JSON Schema computed once. A server is built for each request, and zod would convert every
- * schema of every tool again each time.
+ * A zod schema in the form the SDK expects, with its JSON Schema computed once. A server is built for each request, and zod would convert
+ * every schema of every tool again each time.
  */
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { z } from "zod";
@@ -21,7 +21,7 @@ export function standardSchema(schema: z.ZodType, { checked = true } = {}): Stan
       version: 1,
       vendor: "pinakes",
       validate: (value: unknown) => (checked ? validate(value) : { value }),
-      // An output is checked as it is sent, so both directions are the input of the schema.
+      // An output is validated as it is sent, so both directions use the schema's input.
       jsonSchema: { input: convert("input"), output: convert("input") },
     },
   };

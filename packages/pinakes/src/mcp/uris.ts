@@ -1,4 +1,6 @@
-/** The URIs of resources: documents and the state of agents. The caller's workspace is never part of them: a URI of another workspace cannot be written. */
+/**
+ * The URIs of resources: documents and the state of agents. They never contain the workspace, so a URI cannot refer to another workspace.
+ */
 import type { Citation } from "@pinakes/client";
 
 const part = encodeURIComponent;
@@ -11,6 +13,7 @@ export const templates = {
   workflow: "state://workflows/{workflow}",
   checkpoint: "state://workflows/{workflow}/checkpoints/{step}",
   session: "state://agents/{agent}/sessions/{session}",
+  receipt: "state://receipts/{erasure}",
 } as const;
 
 interface Ids {
@@ -38,4 +41,9 @@ export function workflowUri(workflowId: string): string {
 
 export function sessionUri(agentId: string, sessionId: string): string {
   return `state://agents/${part(agentId)}/sessions/${part(sessionId)}`;
+}
+
+/** Of the receipt of an erasure. */
+export function receiptUri(erasureId: string): string {
+  return `state://receipts/${part(erasureId)}`;
 }

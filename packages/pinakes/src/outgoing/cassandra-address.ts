@@ -1,11 +1,11 @@
-/** The address of a Cassandra node as a closed set of parts. */
+/** A Cassandra address parsed into a closed set of parts. */
 import { invalid, show } from "../domain/errors.ts";
 
 export interface CassandraAddress {
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
-  /** Absent: the caller decides. */
+  /** If absent, the caller decides. */
   readonly user?: string;
   readonly password?: string;
   readonly keyspace?: string;
@@ -21,7 +21,7 @@ export function readCassandraAddress(text: string, called: string): CassandraAdd
     throw invalid(`${called}: ${form}.`);
   const host = url.hostname.toLowerCase();
   if (!/^(?:[a-z0-9_](?:[a-z0-9_.-]{0,252})|\[[0-9a-f:.]+\])$/.test(host))
-    throw invalid(`${called}: ${form}; ${show(host)} is not the name of a host.`);
+    throw invalid(`${called}: ${form}; ${show(host)} is not a host name.`);
   const other = [...url.searchParams].find(([name, value]) => name !== "tls" || value !== "require");
   if (other !== undefined) throw invalid(`${called}: only ?tls=require may follow the address.`);
   const [user, password, keyspace] = [url.username, url.password, url.pathname.slice(1)].map((part) =>
@@ -52,7 +52,10 @@ export function showCassandraAddress({ host, port, tls, user, keyspace }: Cassan
   return `cassandra://${who}${shown}:${port}/${encodeURIComponent(keyspace ?? "")}${tls ? "?tls=require" : ""}`;
 }
 
-/** What the operator's entry leaves open the caller may choose; what it fixes cannot be changed. Undefined: it does not allow the address. */
+/**
+ * The caller may choose what the operator's entry leaves open, but cannot change what it fixes. Undefined if the entry does not allow the
+ * address.
+ */
 export function narrowedCassandra(wanted: CassandraAddress, allowed: CassandraAddress): CassandraAddress | undefined {
   if (wanted.host !== allowed.host || wanted.port !== allowed.port) return undefined;
   for (const part of ["user", "keyspace"] as const)

@@ -1,6 +1,6 @@
 /**
- * One request to one server: redirects are returned as answers and never followed, names are resolved by the guarded lookup, the answer is
- * bounded in time and bytes. No cookies, no credentials but the given headers.
+ * One request to one server: redirects are returned as responses and never followed, names are resolved by the guarded lookup, and the
+ * response is bounded in time and bytes. No cookies; no credentials except the headers passed in.
  */
 import { request as requestPlain, type IncomingMessage } from "node:http";
 import { request as requestSecure } from "node:https";
@@ -27,7 +27,7 @@ export async function fetchFrom(
   const { protocol } = new URL(url);
   const send = protocol === "https:" ? requestSecure : requestPlain;
   const arrived = Promise.withResolvers<IncomingMessage>();
-  // Compressed answers would be bounded only after unpacking.
+  // A compressed response could only be bounded after decompression.
   const sent = send(
     url,
     { method, headers: { "accept-encoding": "identity", ...headers }, lookup: guardedLookup(), signal },

@@ -1,8 +1,8 @@
 /**
  * Names are resolved when the connection is made, and the connection goes to the resolved address, so the answer cannot change in between
  * (DNS rebinding). A name that resolves to an address of the machine's own network (link-local, where clouds serve the credentials of the
- * machine) is rejected: the operator allowed a name, and the owner of its DNS must not turn it into that. An operator who means such an
- * address writes it as a number.
+ * machine) is rejected: the operator allowed a host name, and the owner of its DNS must not redirect it there. To allow such an address,
+ * the operator writes it as an IP address.
  */
 import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from "node:dns";
 import { BlockList, isIP, Socket, type LookupFunction } from "node:net";
@@ -13,7 +13,7 @@ refused.addSubnet("0.0.0.0", 8, "ipv4");
 refused.addSubnet("169.254.0.0", 16, "ipv4");
 refused.addSubnet("224.0.0.0", 4, "ipv4");
 refused.addAddress("255.255.255.255", "ipv4");
-// Alibaba's metadata, outside of link-local; and Amazon's in IPv6.
+// Metadata services outside of link-local: Alibaba's, and Amazon's in IPv6.
 refused.addAddress("100.100.100.200", "ipv4");
 refused.addSubnet("fd00:ec2::", 32, "ipv6");
 refused.addAddress("::", "ipv6");
@@ -38,7 +38,7 @@ export function isRefused({
   return refused.check(address, family === 6 || address.includes(":") ? "ipv6" : "ipv4");
 }
 
-/** `resolve` is the system's own resolver; another one for tests. */
+/** `resolve` is the system resolver by default; tests pass another one. */
 export function guardedLookup(resolve: Resolve = dnsLookup): LookupFunction {
   return (name, options, answer) =>
     resolve(name, options, (error, found, family) => {
@@ -46,12 +46,12 @@ export function guardedLookup(resolve: Resolve = dnsLookup): LookupFunction {
       const list = typeof found === "string" ? [{ address: found, family }] : found;
       const bad = list.find(isRefused);
       if (bad === undefined) return answer(null, found, family);
-      const reason = `${name} resolves to ${bad.address}, an address of the machine's own network, which must not be called by name`;
+      const reason = `${name} resolves to ${bad.address}, an address of the machine's own network, which must not be used through a host name`;
       answer(new PinakesError("FORBIDDEN", `${reason}.`), []);
     });
 }
 
-/** The address to connect to, for clients that take no lookup function; one that is written as a number stays. */
+/** The address to connect to, for clients that take no lookup function; an IP address is returned unchanged. */
 export async function resolveGuarded(host: string): Promise<string> {
   if (isIP(host) !== 0) return host;
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 /**
- * An HTTP address as a closed set of parts: scheme, host, port and path. User names, passwords, query parameters and fragments are
+ * An HTTP address parsed into a closed set of parts: scheme, host, port and path. User names, passwords, query parameters and fragments are
  * rejected, since a library below might give them a meaning that the check of the address missed.
  */
 import { invalid } from "../domain/errors.ts";
@@ -31,7 +31,7 @@ export function isWithin(address: HttpAddress, allowed: HttpAddress): boolean {
   );
 }
 
-/** Whether it is valid as `endpoint=` in the address of a bucket, a table or a queue. */
+/** Whether it is valid as `endpoint=` in the address of a bucket, table or queue. */
 export function isEndpoint(text: string): boolean {
   try {
     readHttpAddress(text, "endpoint");

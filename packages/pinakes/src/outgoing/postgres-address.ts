@@ -1,5 +1,5 @@
 /**
- * The address of a PostgreSQL as a closed set of parts, and the settings of a connection made of these parts only. The client library also
+ * A PostgreSQL address parsed into a closed set of parts, and connection settings built from these parts only. The client library also
  * reads `host`, `port`, `sslcert` and others from the query of an address: a check of the host alone would allow one server and connect to
  * another.
  */
@@ -12,7 +12,7 @@ type SslMode = (typeof sslModes)[number];
 export interface PostgresAddress {
   readonly host: string;
   readonly port: number;
-  /** Absent: the caller decides. */
+  /** If absent, the caller decides. */
   readonly user?: string;
   readonly password?: string;
   readonly database?: string;
@@ -27,9 +27,9 @@ export function readPostgresAddress(text: string, called: string): PostgresAddre
   const url = URL.parse(text);
   if (url === null || !/^postgres(?:ql)?:\/\//i.test(text) || /[\s\\]/.test(text)) throw invalid(`${called}: ${form}.`);
   const host = url.hostname.toLowerCase();
-  // Not "%2Fvar%2Frun", which would be a socket in a folder, and no list of hosts.
+  // Neither "%2Fvar%2Frun", which would be a socket in a folder, nor a list of hosts.
   if (!/^(?:[a-z0-9_](?:[a-z0-9_.-]{0,252})|\[[0-9a-f:.]+\])$/.test(host))
-    throw invalid(`${called}: ${form}; ${show(host)} is not the name of a host.`);
+    throw invalid(`${called}: ${form}; ${show(host)} is not a host name.`);
   if (url.hash !== "") throw invalid(`${called}: ${form}, without "#".`);
   const user = decoded(url.username, called);
   const password = decoded(url.password, called);
@@ -62,7 +62,7 @@ function readSslMode(query: URLSearchParams, called: string): SslMode | undefine
   const given = query.getAll("sslmode");
   if (given.length === 0) return undefined;
   const mode = sslModes.find((one) => given.length === 1 && one === given[0]);
-  if (mode === undefined) throw invalid(`${called}: sslmode must be one of ${sslModes.join(", ")}, given once.`);
+  if (mode === undefined) throw invalid(`${called}: sslmode must be one of ${sslModes.join(", ")}, specified once.`);
   return mode;
 }
 
@@ -82,7 +82,7 @@ export function isSamePostgres(
 }
 
 /**
- * What the operator's entry leaves open the caller may choose; what it fixes cannot be changed: another user, another database, or a
+ * The caller may choose what the operator's entry leaves open, but cannot change what it fixes: another user, another database, or a
  * connection with less protection than the operator wrote. Undefined if the entry does not allow the address.
  */
 export function narrowedBy(wanted: PostgresAddress, allowed: PostgresAddress): PostgresAddress | undefined {
@@ -93,7 +93,10 @@ export function narrowedBy(wanted: PostgresAddress, allowed: PostgresAddress): P
   return { ...wanted, ...allowed };
 }
 
-/** For the constructor of the client. No part is read from an address again, and none from the environment but the defaults of TLS. */
+/**
+ * Options for the client's constructor. No part is parsed from an address again, and nothing is read from the environment except the TLS
+ * defaults.
+ */
 export function postgresConnection(
   { host, port, user, database, sslMode }: PostgresAddress,
   password: () => Promise<string>,

@@ -1,6 +1,6 @@
 /**
- * Which password is sent to a PostgreSQL: only one that the operator configured for that server. PGPASSWORD alone names no server, so it is
- * for the server of PGHOST, or, if that is not set, for the only one that the operator listed.
+ * Selects the password for a PostgreSQL server: only one that the operator configured for that server. PGPASSWORD alone names no server, so
+ * it is for the server of PGHOST, or, if that is not set, for the only one that the operator listed.
  */
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -23,7 +23,7 @@ export async function postgresPassword(
   if (kept !== undefined) return kept;
   throw new PinakesError(
     "UNAVAILABLE",
-    `${showPostgresAddress(address)} asks for a password, and none is configured for it. Write it into the operator's list of addresses, into the file of PGPASSFILE with the host's name, or set PGPASSWORD together with PGHOST.`,
+    `${showPostgresAddress(address)} requires a password, and none is configured for it. Add it to the operator's list of addresses or to the file of PGPASSFILE with the host's name, or set PGPASSWORD together with PGHOST.`,
     { retryable: false },
   );
 }

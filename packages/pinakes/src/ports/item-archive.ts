@@ -18,14 +18,19 @@ export interface ArchivedItem {
   readonly json: string;
 }
 
+export interface ArchivedContainer extends ContainerDefinition {
+  /** Default times to live that tenants have set (ItemStore.setDefaultTtl). */
+  readonly tenantTtls?: Readonly<Record<string, readonly [ttl: number | null, changes: number]>> | undefined;
+}
+
 export interface ItemArchive {
   /** Ordered by name. */
-  containers(): Promise<readonly ContainerDefinition[]>;
+  containers(): Promise<readonly ArchivedContainer[]>;
   /** Items visible at `now`. */
   dump(
     container: string,
     options: { readonly now: number; readonly cursor?: string | undefined; readonly limit?: number },
   ): Promise<{ readonly items: readonly ArchivedItem[]; readonly cursor?: string | undefined }>;
   /** Creates the container if it is absent. */
-  load(container: ContainerDefinition, items: readonly ArchivedItem[]): Promise<void>;
+  load(container: ArchivedContainer, items: readonly ArchivedItem[]): Promise<void>;
 }

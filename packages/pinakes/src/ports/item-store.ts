@@ -43,6 +43,13 @@ export interface ItemStore {
 
   /** Declares a container: creates it, or changes its indexes and ttl online. Idempotent. */
   openContainer(definition: ContainerDefinition, options?: OpenContainerOptions): Promise<void>;
+  /** The container's default time to live, or the tenant's own. Another process may have changed it a moment ago. */
+  defaultTtl(scope: Scope, container: string): DefaultTtl;
+  /**
+   * Sets the tenant's own default in a container whose `ttl` is not null. It applies to existing items too; those with a `ttl` of their own
+   * keep it.
+   */
+  setDefaultTtl(scope: Scope, container: string, ttl: number | null): Promise<void>;
   /** Each declared index: ready, or building with progress. A query on a building index is rejected as UNAVAILABLE. */
   indexes(container: string): Promise<readonly IndexStatus[]>;
 
@@ -73,6 +80,13 @@ export interface ItemStore {
   purgeExpired(scope: SystemScope, container: string, options?: { limit?: number }): Promise<PurgeResult>;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface DefaultTtl {
+  /** As in ContainerDefinition.ttl. */
+  readonly seconds: number | null;
+  /** How often the tenant has changed it: items that were purged under an earlier value do not return with it. */
+  readonly changes: number;
 }
 
 export interface ItemStoreCapabilities {

@@ -22,12 +22,12 @@ export function checkQueueName(queue: string): string {
 }
 
 export function checkText(value: unknown, name: string, bytesMax: number): string {
-  if (typeof value !== "string" || value === "") throw invalid(`${name}: must be a text of 1–${bytesMax} bytes.`);
+  if (typeof value !== "string" || value === "") throw invalid(`${name}: must be a string of 1–${bytesMax} bytes.`);
   if (!withinUtf8Bytes(value, bytesMax))
     throw invalid(`${name}: has ${utf8Bytes(value)} bytes; at most ${bytesMax} are allowed.`);
-  // Not every engine can store NUL, and half a surrogate pair would become another value.
+  // Not every engine can store NUL, and an unpaired surrogate would be changed.
   if (value.includes("\0") || !value.isWellFormed())
-    throw invalid(`${name}: contains a NUL character or half of a surrogate pair.`);
+    throw invalid(`${name}: contains a NUL character or an unpaired surrogate.`);
   return value;
 }
 
@@ -58,7 +58,7 @@ function checkBody(body: JsonValue): JsonValue {
   if (bytes > queueLimits.bodyBytesMax) {
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `body: has ${bytes} bytes; at most ${queueLimits.bodyBytesMax} are allowed. Keep it as an object and send its key.`,
+      `body: has ${bytes} bytes; at most ${queueLimits.bodyBytesMax} are allowed. Store it as an object and send its key.`,
     );
   }
   // A copy, so that later changes by the caller are not sent.

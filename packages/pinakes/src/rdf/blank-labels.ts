@@ -1,7 +1,7 @@
 /**
- * Labels of blank nodes. A label means something in its own file only, so each file has a prefix: `prefix_label` for a node that the file
- * names and `prefix.n` for the n-th that it does not. A prefix holds neither "_" nor ".", so no two files can make the same label, and
- * reading a file again makes the same ones.
+ * Labels of blank nodes. A label is local to its file, so each file has a prefix: `prefix_label` for a labelled node and `prefix.n` for the
+ * n-th anonymous one. A prefix contains neither "_" nor ".", so two files never produce the same label, and reading a file again produces
+ * the same labels.
  */
 import { invalid, show } from "../domain/errors.ts";
 import { rdfLimits } from "./limits.ts";
@@ -16,7 +16,7 @@ export interface BlankLabels {
 export function blankLabels(prefix: string): BlankLabels {
   if (!prefixPattern.test(prefix) || prefix.length > rdfLimits.blankPrefixCharsMax) {
     throw invalid(
-      `The prefix of blank nodes, ${show(prefix)}, must begin with a letter and hold at most ${rdfLimits.blankPrefixCharsMax} letters, digits and "-".`,
+      `The prefix of blank nodes, ${show(prefix)}, must start with a letter and contain at most ${rdfLimits.blankPrefixCharsMax} letters, digits and "-".`,
     );
   }
   let count = 0;

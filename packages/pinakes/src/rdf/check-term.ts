@@ -1,13 +1,11 @@
-/**
- * What a term may be, whoever gives it. Each function returns the term's text or throws INVALID, which says what is wrong with it.
- */
+/** Validates terms from any input. Each function returns the term's text, or throws INVALID with what is wrong. */
 import { invalid, show } from "../domain/errors.ts";
 import { blank, blankLabelRest, blankLabelStart, iri, isLanguage, literal, type TermText } from "../domain/rdf.ts";
 import { rdfLimits } from "./limits.ts";
 
 export const rdfNamespace = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
-/** Datatypes of words with a language (or a direction); a literal that has one without the other is none. */
+/** Datatypes of literals with a language (or a direction); without one, such a literal is invalid. */
 const languageDatatypes: ReadonlySet<string> = new Set([`${rdfNamespace}langString`, `${rdfNamespace}dirLangString`]);
 const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
@@ -23,7 +21,9 @@ export function checkedIri(value: string, termBytesMax: number = rdfLimits.termB
   }
   const forbidden = forbiddenInIri.exec(value)?.[0];
   if (forbidden !== undefined) {
-    throw invalid(`The IRI ${show(value)} holds ${characterName(forbidden)}, which no IRI may. Percent-encode it.`);
+    throw invalid(
+      `The IRI ${show(value)} contains ${characterName(forbidden)}, which IRIs must not contain. Percent-encode it.`,
+    );
   }
   checkText("IRI", value, termBytesMax);
   return iri(value);
@@ -32,7 +32,7 @@ export function checkedIri(value: string, termBytesMax: number = rdfLimits.termB
 export function checkedBlank(value: string, termBytesMax: number = rdfLimits.termBytesMax): TermText {
   if (!label.test(value))
     throw invalid(
-      `The blank node label ${show(value)} may hold letters, digits, "_", "-" and, inside, "."; rename it.`,
+      `The blank node label ${show(value)} may contain letters, digits, "_", "-" and, inside, "."; rename it.`,
     );
   checkText("blank node label", value, termBytesMax);
   return blank(value);
@@ -51,10 +51,12 @@ export function checkedLiteral(
   checkText("literal", value, termBytesMax);
   if (language !== undefined && language !== "") {
     if (!isLanguage(language))
-      throw invalid(`The language ${show(language)} of a literal is not a language tag; write one as "en" or "de-AT".`);
+      throw invalid(
+        `The language ${show(language)} of a literal is not a language tag; write a tag such as "en" or "de-AT".`,
+      );
     if (datatype !== undefined && datatype !== `${rdfNamespace}langString`) {
       throw invalid(
-        `A literal with the language ${show(language)} cannot have the datatype ${show(datatype)} too; leave one of them out.`,
+        `A literal with the language ${show(language)} cannot also have the datatype ${show(datatype)}; omit one of them.`,
       );
     }
     return literal(value, { language });
@@ -66,15 +68,15 @@ export function checkedLiteral(
   return literal(value, { datatype });
 }
 
-/** Half a surrogate pair can be stored by nobody. */
+/** No store accepts half of a surrogate pair. */
 export function checkText(kind: string, value: string, termBytesMax: number): void {
   if (value.length > termBytesMax || (value.length * 3 > termBytesMax && Buffer.byteLength(value) > termBytesMax)) {
     throw invalid(
-      `The ${kind} ${show(value.slice(0, 60))} is longer than ${termBytesMax} bytes; keep long texts as documents and refer to them.`,
+      `The ${kind} ${show(value.slice(0, 60))} is longer than ${termBytesMax} bytes; store long text as documents and refer to them.`,
     );
   }
   if (!value.isWellFormed())
-    throw invalid(`The ${kind} ${show(value)} holds half of a surrogate pair; write the whole character.`);
+    throw invalid(`The ${kind} ${show(value)} contains an unpaired surrogate; write the whole character.`);
 }
 
 function characterName(character: string): string {

@@ -1,18 +1,16 @@
-/**
- * The formats of RDF: their names, media types and file extensions, and which of them a body or a file has.
- */
+/** The RDF formats: names, media types and file extensions, and how to detect the format of a body or a file. */
 export type RdfFormat = "turtle" | "trig" | "ntriples" | "nquads" | "jsonld" | "rdfxml" | "json";
-/** The JSON of the API is an input only: answers that hold triples have their own. */
+/** The JSON of the API is accepted as input only: responses with triples use their own formats. */
 export type RdfWriteFormat = Exclude<RdfFormat, "json">;
 
 export interface RdfFormatInfo {
-  /** For people. */
+  /** Display name. */
   readonly name: string;
-  /** The first is the one that answers carry. */
+  /** The first is used in responses. */
   readonly mediaTypes: readonly string[];
-  /** With the dot. */
+  /** With a leading dot. */
   readonly extensions: readonly string[];
-  /** Whether it can hold graphs that have names. */
+  /** Whether it supports named graphs. */
   readonly graphs: boolean;
 }
 
@@ -31,7 +29,7 @@ export const rdfFormats: Readonly<Record<RdfFormat, RdfFormatInfo>> = {
   json: { name: "JSON", mediaTypes: ["application/json"], extensions: [".json"], graphs: true },
 };
 
-/** The format of a `Content-Type`, whatever its parameters; undefined for other types. */
+/** The format of a `Content-Type`, ignoring its parameters; undefined for other types. */
 export function formatOfContentType(contentType: string): RdfFormat | undefined {
   const type = contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return names().find((format) => rdfFormats[format].mediaTypes.includes(type));

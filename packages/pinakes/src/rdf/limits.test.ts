@@ -48,7 +48,7 @@ describe("rdf:IDs of a document", () => {
       return ids;
     };
     const full = claim(rdfLimits.rdfIdsMax, 6);
-    expect(() => full.claim("xxxxx7")).toThrow("stands twice");
+    expect(() => full.claim("xxxxx7")).toThrow("is used twice");
     expect(() => full.claim("another")).toThrow("more than");
     const length = rdfLimits.rdfIdCharsMax / 1_024;
     expect(() => claim(1_024, length).claim("y")).toThrow("more than");
@@ -67,12 +67,12 @@ describe("how much longer quads may be than what was read", () => {
     for (const characters of [0, 1, 1_000]) {
       const allowed = expansionFreeCharsMax + characters * expansionCharsPerByteMax;
       expect(take(characters, allowed)).toBe(1);
-      expect(() => take(characters, allowed + 1)).toThrow("many times as long as what was read");
+      expect(() => take(characters, allowed + 1)).toThrow("many times larger than the input");
     }
   });
   it("expansionCharsMax: never more than this, however much was read", () => {
     expect(take(expansionCharsMax, expansionCharsMax)).toBe(1);
-    expect(() => take(expansionCharsMax, expansionCharsMax + 1)).toThrow("many times as long as what was read");
+    expect(() => take(expansionCharsMax, expansionCharsMax + 1)).toThrow("many times larger than the input");
   });
 });
 

@@ -1,8 +1,8 @@
-/** What is wrong with a document, and in which line. */
+/** Builds the error for an invalid document, with the line. */
 import { invalid, type PinakesError } from "../domain/errors.ts";
 import { type RdfFormat, rdfFormats } from "./formats.ts";
 
-/** Lines are counted from 1. An error that already is one of ours is told with its own words. */
+/** Lines are counted from 1. An error that already is a PinakesError keeps its own text. */
 export function problemAt(format: RdfFormat, line: number, problem: unknown): PinakesError {
   if (located.has(problem as object)) return problem as PinakesError;
   const words = problem instanceof Error ? problem.message : String(problem);

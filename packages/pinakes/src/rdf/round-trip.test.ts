@@ -62,7 +62,7 @@ describe("what a format cannot hold", () => {
     async (format) => {
       await expect(write(format, [named])).rejects.toMatchObject({
         code: "INVALID",
-        message: expect.stringContaining("ask for TriG or N-Quads") as string,
+        message: expect.stringContaining("request TriG or N-Quads") as string,
       });
     },
   );

@@ -47,10 +47,10 @@ describe("a term in a query string", () => {
     ["http://e.org/\u0007", "U+0007"],
     ['"x', "no closing quote"],
     ['"', "no closing quote"],
-    ['"x"en', "must be nothing"],
-    ['"x"@', "must be nothing"],
+    ['"x"en', "After the literal's last quote"],
+    ['"x"@', "After the literal's last quote"],
     ['"x"@e n', "not a language tag"],
-    ['"x"^^integer', "must be nothing"],
+    ['"x"^^integer', "After the literal's last quote"],
     ['"x"^^<integer>', "not absolute"],
     [`"x"^^<${rdfNs}langString>`, "needs a language"],
     ['"a\ud800b"', "surrogate"],
@@ -80,11 +80,11 @@ describe("the limit of a term", () => {
   });
 
   it.each('<>"{}|\\^` \n\t\u0000\u007f\u0085'.split(""))("no IRI holds %j", (character) => {
-    expect(() => checkedIri(`http://e.org/${character}`)).toThrow("which no IRI may");
+    expect(() => checkedIri(`http://e.org/${character}`)).toThrow("which IRIs must not contain");
   });
 
   it("a literal has a language or a datatype, not both", () => {
     expect(checkedLiteral("x", { language: "en", datatype: `${rdfNs}langString` })).toBe('"x"@en');
-    expect(() => checkedLiteral("x", { language: "en", datatype: `${xsd}string` })).toThrow("leave one of them out");
+    expect(() => checkedLiteral("x", { language: "en", datatype: `${xsd}string` })).toThrow("omit one of them");
   });
 });

@@ -1,4 +1,4 @@
-/** What the clients of DynamoDB and SQS have in common. */
+/** The common connection settings of the DynamoDB and SQS clients. */
 export interface ConnectionOptions {
   readonly region: string;
   /** An address other than the region's own, for a local server. */

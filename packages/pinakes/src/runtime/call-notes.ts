@@ -1,6 +1,6 @@
 /**
- * What code below notes about the call it runs in, for whoever records calls: that access decided about something, that the call acts for
- * another user, that it changes something although its route may also read. Outside of such a call notes are dropped.
+ * What lower layers note about the current call for the audit log: an access decision, that the call acts for another user, or that it
+ * writes although its route may also be read-only. Outside of such a call, notes are dropped.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -16,9 +16,9 @@ export interface CallNotes {
   access?: "denied" | "absent";
   /** The user that the call acts for. */
   actingFor?: string;
-  /** Who it is, where no header says so: a sign-in, a link. */
+  /** The caller, if no header identifies it: a sign-in, a link. */
   who?: Who;
-  /** What it changes, where its route does not tell. */
+  /** What it changes, if its route does not determine that. */
   change?: string;
 }
 

@@ -1,4 +1,4 @@
-/** One text for one value, whatever the order of its keys: for hashes and for comparing content. */
+/** The same text for equal values, whatever the order of keys: for hashes and for comparing content. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 
 export function canonicalJson(value: JsonValue): string {

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode, type ErrorCode, type PinakesError } from "../domain/errors.ts";
 
-/** What a conditional write fails with when it lost a race. */
+/** Codes with which a conditional write fails when it loses a race. */
 export const conflictCodes = ["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"] as const;
 
 /** Whether a conditional write lost a race: the data it was based on is stale. */

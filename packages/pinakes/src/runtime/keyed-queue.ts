@@ -1,6 +1,6 @@
 /**
- * Work that shares a key runs one after the other, in call order; everything else runs concurrently. Within one process this avoids
- * conflicts between writers, and locks that would each hold a connection while waiting. Between processes, conditional writes decide.
+ * Work that shares a key runs sequentially, in call order; everything else runs concurrently. Within one process this avoids conflicts
+ * between writers, and locks that would each hold a connection while waiting. Between processes, conditional writes decide.
  *
  * All keys are taken together and synchronously, so two pieces of work cannot deadlock.
  */

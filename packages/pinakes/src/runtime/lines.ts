@@ -27,7 +27,7 @@ export async function* byteLines(
       const isTooLong = keptBytes > lineBytesMax;
       if (isTooLong && !wasTooLong) yield { number, bytes: undefined, isEnded: false };
       if (isTooLong) kept = [];
-      // Copies what is kept beyond this chunk: the source may reuse the buffer for the next one.
+      // Copies the text that is kept beyond this chunk: the source may reuse the buffer for the next one.
       else kept.push(found === -1 ? Uint8Array.prototype.slice.call(chunk, from, end) : chunk.subarray(from, end));
       if (found === -1) break;
       if (!isTooLong) yield { number, bytes: Buffer.concat(kept), isEnded: true };

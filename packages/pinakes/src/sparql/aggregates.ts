@@ -1,4 +1,4 @@
-/** Aggregates (18.5.1). `result` is undefined where the aggregate is an error: its variable stays unbound. */
+/** Aggregates (18.5.1). `result` is undefined if the aggregate is an error; its variable then stays unbound. */
 import { PinakesError } from "../domain/errors.ts";
 import { literal, termOf, type TermText } from "../domain/rdf.ts";
 import { compareForOrder } from "./expressions/compare.ts";
@@ -6,7 +6,7 @@ import { calculate, integer, numericOf, numericText, type Numeric } from "./expr
 import { sparqlLimits } from "./limits.ts";
 
 export interface Accumulator {
-  /** Undefined is a row for which the expression is an error. */
+  /** Undefined stands for a row for which the expression is an error. */
   add(value: TermText | undefined): void;
   result(): TermText | undefined;
 }
@@ -42,7 +42,7 @@ function counting(): Accumulator {
   };
 }
 
-/** One value that is no number makes the whole an error. */
+/** A single non-numeric value makes the whole aggregate an error. */
 function summing(average: boolean): Accumulator {
   let sum: Numeric | undefined = zero;
   let count = 0n;
@@ -60,7 +60,7 @@ function summing(average: boolean): Accumulator {
   };
 }
 
-/** In the order of ORDER BY; one error makes the whole an error. */
+/** In the order of ORDER BY; a single error makes the whole aggregate an error. */
 function extreme(sign: 1 | -1): Accumulator {
   let best: TermText | undefined;
   let failed = false;
@@ -98,7 +98,7 @@ function concatenating(separator: string): Accumulator {
       if (chars > sparqlLimits.madeCharsMax + separator.length)
         throw new PinakesError(
           "LIMIT_EXCEEDED",
-          `SPARQL: GROUP_CONCAT makes a text of more than ${sparqlLimits.madeCharsMax} characters (madeCharsMax).`,
+          `SPARQL: GROUP_CONCAT produces a string of more than ${sparqlLimits.madeCharsMax} characters (madeCharsMax).`,
         );
     },
     result: () => (failed ? undefined : literal(parts.join(separator))),

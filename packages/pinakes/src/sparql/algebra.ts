@@ -1,4 +1,4 @@
-/** The part of the algebra (SPARQL 1.1 Query, 18.2) that the parser hands over and the compiler knows. */
+/** The part of the SPARQL algebra (SPARQL 1.1 Query, 18.2) that the parser emits and the compiler supports. */
 export interface RdfTerm {
   readonly termType: string;
   readonly value: string;
@@ -100,7 +100,7 @@ export type UpdateOperation =
       readonly delete: readonly TriplePattern[];
       readonly insert: readonly TriplePattern[];
       readonly where: Operation | undefined;
-      /** WITH: the graph that stands for the default one where nothing else is named. */
+      /** WITH: the graph that replaces the default graph unless another is named. */
       readonly with: RdfTerm | undefined;
       readonly using: { readonly default: readonly RdfTerm[]; readonly named: readonly RdfTerm[] } | undefined;
     }

@@ -1,15 +1,15 @@
 /**
- * What a request may use: time, rows in memory, rows that it hands out. Whoever works through rows calls `spend` for each lot of them and
- * awaits `pause` where it says so: the event loop gets its turn, and the deadline and the caller's signal are looked at.
+ * The limits of a request: time, rows in memory, rows returned. Code that processes rows calls `spend` for each batch and awaits `pause`
+ * when it returns true, which yields to the event loop and checks the deadline and the caller's signal.
  */
 import { PinakesError } from "../domain/errors.ts";
 import type { QuerySlot } from "../domain/query-slots.ts";
 import { sparqlLimits, type SparqlLimits } from "./limits.ts";
 
-/** What a row or a key that is kept costs beside its characters, about. */
+/** Approximate memory of a retained row or key, without its characters. */
 const rowBytes = 96;
 
-/** Steps between two looks at the clock. */
+/** Steps between two checks of the clock. */
 const stepsPerLook = 256;
 
 export class Budget {
@@ -32,14 +32,14 @@ export class Budget {
     this.#sliceEnd = start + sparqlLimits.sliceMs;
   }
 
-  /** The time counts from here on, and memory is also counted at the place. */
+  /** Restarts the clock; from here on, memory is also counted against the slot. */
   begin(place: Pick<QuerySlot, "hold" | "release">): void {
     this.#place = place;
     this.#deadline = this.#now() + this.limits.timeoutMs;
     this.#sliceEnd = this.#now() + sparqlLimits.sliceMs;
   }
 
-  /** Counts work; true when `pause` is due. Throws when the time is over. */
+  /** Counts work; true when `pause` is due. Throws once the deadline has passed. */
   spend(steps = 1): boolean {
     this.#steps += steps;
     if (this.#steps < stepsPerLook) return false;
@@ -59,16 +59,16 @@ export class Budget {
     if (this.#now() > this.#deadline) this.stop();
   }
 
-  /** The time is over. */
+  /** Stops the request because its time is up. */
   stop(): never {
     this.#signal?.throwIfAborted();
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `SPARQL: the request took longer than its ${this.limits.timeoutMs} ms (timeoutMs), so it was stopped; ask for less at once or allow more time.`,
+      `SPARQL: the request took longer than its ${this.limits.timeoutMs} ms (timeoutMs), so it was stopped; request less at once or raise the limit.`,
     );
   }
 
-  /** Rows that are kept until `release`, with so many characters together. */
+  /** Counts rows that are kept until `release`, with their total number of characters. */
   hold(rows: number, chars: number): void {
     const bytes = rows * rowBytes + chars;
     if (this.#held + rows > this.limits.heldRowsMax)
@@ -98,7 +98,7 @@ export class Budget {
   }
 }
 
-/** A part of what is held, given back as a whole. */
+/** A part of the held memory that is released as a whole. */
 export class Held {
   readonly #budget: Budget;
   #rows = 0;
@@ -121,14 +121,17 @@ export class Held {
   }
 }
 
-/** The characters of some rows. */
+/** Number of characters in the rows. */
 export function charsOf(rows: readonly (readonly (string | undefined)[])[]): number {
   let chars = 0;
   for (const row of rows) for (const text of row) chars += text?.length ?? 0;
   return chars;
 }
 
-/** Requests that wait for their next slice: each turn of the event loop runs one of them, so however many there are, others wait for one slice only. */
+/**
+ * Requests that wait for their next time slice. Each turn of the event loop runs one of them, so a slice delays other work by one slice
+ * only, however many requests wait.
+ */
 const waiting: (() => void)[] = [];
 
 async function turn(): Promise<void> {

@@ -1,4 +1,4 @@
-/** From the algebra to nodes that give rows. What is not known here is refused by name: a wrong answer is worse than none. */
+/** Compiles the algebra to nodes that produce rows. Unsupported operations are rejected by name: a wrong answer is worse than none. */
 import { invalid, PinakesError } from "../domain/errors.ts";
 import type { Expression, Operation, RdfTerm } from "./algebra.ts";
 import { compileExpression, type ExpressionScope } from "./expressions/compile.ts";
@@ -21,7 +21,7 @@ import { unionNode } from "./nodes/union.ts";
 import { valuesNode } from "./nodes/values.ts";
 import type { Variables } from "./variables.ts";
 
-/** Rows that a sort keeps when only the first of them are wanted; with more it keeps all. */
+/** Up to this LIMIT a sort keeps only the rows it will return; above it, it keeps all. */
 const topRowsMax = 10_000;
 
 export function compilePattern(operation: Operation, variables: Variables, facts: RequestFacts): PatternNode {
@@ -88,17 +88,14 @@ class Compiler {
       case "service":
         throw new PinakesError(
           "NOT_SUPPORTED",
-          `SPARQL: SERVICE is off: this server asks no other (here <${operation.name.value}>). Ask that endpoint yourself and send its rows with VALUES.`,
+          `SPARQL: SERVICE is disabled: this server does not query other endpoints (here <${operation.name.value}>). Query that endpoint yourself and pass its rows with VALUES.`,
         );
       default:
-        throw new PinakesError(
-          "NOT_SUPPORTED",
-          `SPARQL: the operation "${operation.type}" is not supported in this place.`,
-        );
+        throw new PinakesError("NOT_SUPPORTED", `SPARQL: the operation "${operation.type}" is not supported here.`);
     }
   }
 
-  /** The parts of joins inside joins: all of them have to agree, in whatever order. */
+  /** Flattens joins of joins: all parts must agree, in any order. */
   #flat(operation: Operation): PatternNode[] {
     if (operation.type === "bgp")
       return operation.patterns.map((pattern) => patternNode(pattern, undefined, this.#variables));
@@ -107,14 +104,14 @@ class Compiler {
     return operation.type === "join" ? operation.input.flatMap((part) => this.#flat(part)) : [this.compile(operation)];
   }
 
-  /** A basic graph pattern in every graph is matched in all of them at once; anything else graph by graph. */
+  /** A basic graph pattern under GRAPH is matched in all graphs at once; anything else, graph by graph. */
   #graph({ name, input }: Extract<Operation, { type: "graph" }>): PatternNode {
     if (name.termType === "Variable" && input.type === "bgp" && input.patterns.length > 0)
       return joinNode(checkParts(input.patterns.map((pattern) => patternNode(pattern, name, this.#variables))));
     return graphNode(this.compile(input), placeOf(name, this.#variables));
   }
 
-  /** `?x = <iri>` is the same as a VALUES for ?x where every row binds it, and that is one look into an index. */
+  /** `?x = <iri>` is equivalent to VALUES for ?x if every row binds it, and VALUES is a single index lookup. */
   #filter(child: PatternNode, condition: Expression): PatternNode {
     const fixed = fixedBy(condition);
     const node =
@@ -129,7 +126,7 @@ class Compiler {
     const slot = this.#slot(variable);
     if (child.possible.has(slot))
       throw invalid(
-        `SPARQL: ?${variable.value} has a value already, so BIND or SELECT (… AS ?${variable.value}) cannot give it another; use a new name.`,
+        `SPARQL: ?${variable.value} is already bound, so BIND or SELECT (… AS ?${variable.value}) cannot rebind it; use a new name.`,
       );
     return extendNode(child, { slot, expression: this.#expression(expression) });
   }
@@ -189,7 +186,7 @@ class Compiler {
   }
 }
 
-/** Parts that must all be true: a row passes them one by one exactly when it passes them joined by `&&`. */
+/** Conjuncts: a row passes them one by one exactly if it passes them joined by `&&`. */
 function conditionsOf(expression: Expression): readonly Expression[] {
   return expression.subType === "operator" && expression.operator === "&&"
     ? expression.args.flatMap(conditionsOf)
@@ -205,7 +202,7 @@ function checkParts(parts: readonly PatternNode[]): readonly PatternNode[] {
   return parts;
 }
 
-/** Equality of IRIs is that of their texts; of literals that is so for sameTerm alone. */
+/** IRIs are equal if their text is; for literals only sameTerm compares this way. */
 function fixedBy(condition: Expression): { readonly variable: RdfTerm; readonly term: RdfTerm } | undefined {
   if (condition.subType !== "operator" || (condition.operator !== "=" && condition.operator !== "sameterm"))
     return undefined;
@@ -217,9 +214,7 @@ function fixedBy(condition: Expression): { readonly variable: RdfTerm; readonly 
   return variable === undefined || term === undefined ? undefined : { variable, term };
 }
 
-/**
- * A query with groups has one row for each group: what it selects must be the same in all rows of a group (19.8, note 12).
- */
+/** A grouped query returns one row per group, so each selected expression must be constant within a group (19.8, note 12). */
 function checkGrouping(input: Operation, selected: readonly RdfTerm[]): void {
   const assigned: { readonly variable: RdfTerm; readonly expression: Expression }[] = [];
   let inner = input;
@@ -227,7 +222,7 @@ function checkGrouping(input: Operation, selected: readonly RdfTerm[]): void {
     if (inner.type === "extend") assigned.unshift(inner);
     if (inner.type === "group") break;
     if (inner.type === "extend" || inner.type === "orderby" || inner.type === "filter") inner = inner.input;
-    // VALUES after the query stands between the groups and what is selected.
+    // VALUES after the query is joined between grouping and projection.
     else if (inner.type === "join" && inner.input.at(-1)?.type === "values") inner = inner.input[0] as Operation;
     else return;
   }

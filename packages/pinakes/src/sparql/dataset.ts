@@ -1,6 +1,6 @@
 /**
- * The graphs that a request sees, as a view of its source. Names come from the request; quads only ever from the source, so a graph that is
- * not in it is empty, whoever names it.
+ * The graphs that a request sees, as a view of its source. Graph names come from the request, quads only from the source, so a graph that
+ * is not in the source is empty, whoever names it.
  */
 import { defaultGraph, type Quad, type TermText } from "../domain/rdf.ts";
 import type { QuadPattern } from "../ports/triple-store.ts";
@@ -8,17 +8,17 @@ import { Held, type Budget } from "./budget.ts";
 import { sparqlLimits } from "./limits.ts";
 import type { QuadSource } from "./types.ts";
 
-/** Graphs that are seen together as one; "all" are all of the source, the one without a name included. */
+/** Graphs merged into one; "all" means all graphs of the source, including the default graph. */
 export type GraphSet = readonly TermText[] | "all";
 
 type TriplePattern = Omit<QuadPattern, "g">;
 
-/** The first page is small: many a reader wants one quad only. */
+/** The first page is small: many callers need only one quad. */
 const firstPageQuads = 64;
 
 export class Dataset {
   readonly default: GraphSet;
-  /** "all": every graph of the source that has a name. */
+  /** "all": every named graph of the source. */
   readonly named: readonly TermText[] | "all";
   readonly #source: QuadSource;
   readonly #budget: Budget;
@@ -35,7 +35,7 @@ export class Dataset {
     this.named = graphs.named === "all" ? "all" : [...new Set(graphs.named)];
   }
 
-  /** Triples of graphs seen as one: each once, however many of them hold it. */
+  /** Triples of the merged graphs, without duplicates. */
   async *triples(graphs: GraphSet, pattern: TriplePattern): AsyncGenerator<readonly Quad[]> {
     const single = graphs !== "all" && graphs.length === 1;
     if (single && this.#source.distinct) yield* this.#pages({ ...pattern, g: graphs[0] });
@@ -45,7 +45,7 @@ export class Dataset {
       );
   }
 
-  /** Quads of the graphs with names. */
+  /** Quads of the named graphs. */
   async *namedQuads(pattern: QuadPattern): AsyncGenerator<readonly Quad[]> {
     if (
       pattern.g !== undefined &&
@@ -98,7 +98,7 @@ export class Dataset {
     } while (cursor !== undefined);
   }
 
-  /** About how many; asked once for each pattern. */
+  /** An estimate; computed once per pattern. */
   async count(graphs: GraphSet | "named", pattern: TriplePattern): Promise<number> {
     const names = graphs === "named" ? this.named : graphs;
     const patterns = names === "all" ? [pattern] : names.map((g) => ({ ...pattern, g }));
@@ -117,7 +117,7 @@ export class Dataset {
     return known;
   }
 
-  /** Names that FROM NAMED lists are graphs of the dataset even where they are empty. */
+  /** Graphs listed by FROM NAMED belong to the dataset even if they are empty. */
   async *graphNames(): AsyncGenerator<TermText> {
     if (this.named !== "all") {
       yield* this.named;
@@ -150,7 +150,7 @@ export class Dataset {
   }
 }
 
-/** No text of a term can be taken for the end of one and the beginning of the next: each has its length before it. */
+/** Each term is prefixed with its length, so that no two different lists have the same key. */
 export function keyOf(...texts: readonly (TermText | undefined)[]): string {
   let key = "";
   for (const text of texts) key += text === undefined ? "-" : `${text.length}:${text}`;

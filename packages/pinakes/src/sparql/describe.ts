@@ -1,6 +1,6 @@
 /**
- * DESCRIBE: the triples of which a resource is the subject, in any graph that the request sees, and those of the blank nodes they lead to
- * (a "concise bounded description"): a blank node cannot be asked for by name.
+ * DESCRIBE: the triples whose subject is the resource, in any graph that the request sees, and recursively those of blank nodes among their
+ * objects (a "concise bounded description"), since blank nodes cannot be queried by name.
  */
 import { defaultGraph, iri, type Quad, type TermText } from "../domain/rdf.ts";
 import type { RdfTerm } from "./algebra.ts";

@@ -1,23 +1,23 @@
-/** What an expression is evaluated with, and what it becomes. */
+/** The inputs and outputs of compiled expressions. */
 import type { TermText } from "../domain/rdf.ts";
 import type { PatternNode, Row } from "./node.ts";
 
 export interface Context {
   readonly row: Row;
-  /** The row around an EXISTS: what its pattern does not bind is looked up here. */
+  /** The row around an EXISTS: variables that its pattern does not bind are read from it. */
   readonly outer: Row | undefined;
-  /** The answers of the EXISTS of this expression, in their order: they are found before it is evaluated. */
+  /** Results of the EXISTS patterns of this expression, in order; they are computed before it is evaluated. */
   readonly exists: readonly boolean[];
-  /** BNODE("label") is the same node in one row. */
+  /** BNODE("label") returns the same node throughout a row. */
   readonly blanks: Map<string, TermText>;
 }
 
-/** Undefined is an error, an unbound variable too: "?x < 1" is neither true nor false then. */
+/** Undefined is an error. So is an unbound variable: "?x < 1" is then neither true nor false. */
 export type Evaluate = (context: Context) => TermText | undefined;
 
 export interface CompiledExpression {
   readonly evaluate: Evaluate;
-  /** Variables that it looks at, those inside EXISTS included. */
+  /** Variables that it reads, including those inside EXISTS. */
   readonly slots: ReadonlySet<number>;
   readonly exists: readonly PatternNode[];
 }

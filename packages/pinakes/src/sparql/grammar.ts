@@ -1,14 +1,14 @@
 /**
- * The grammar of SPARQL 1.1, which is @traqula's, with what it reads otherwise than the specification corrected here:
+ * The grammar of SPARQL 1.1, from @traqula, with corrections where it deviates from the specification:
  *
  * - a local name ends at its second ":" (`og:audio:title`), and keeps its escapes (`:a\-b`);
  * - decimals without a digit before the point (`.5`) are refused;
  * - a comment does not end at a carriage return;
- * - `\U0000FFFF` and what is beyond Unicode become other characters;
- * - relative IRIs are resolved by appending them, and a prefix of no characters is taken for an unknown one;
- * - variables that it makes itself are counted anew after each subquery, and may have a name that the text uses.
+ * - `\U0000FFFF` and code points beyond Unicode are turned into other characters;
+ * - relative IRIs are resolved by appending them, and the empty prefix is treated as unknown;
+ * - the counter of generated variables restarts after each subquery, and a generated name may collide with one in the text.
  *
- * All of it is loaded with the first request, since making the tables takes a third of a second.
+ * The grammar is loaded with the first request, since building its tables takes a third of a second.
  */
 import type { toAlgebra11Builder } from "@traqula/algebra-sparql-1-1";
 import type { sparql11ParserBuilder } from "@traqula/parser-sparql-1-1";
@@ -18,7 +18,7 @@ import { resolveIri } from "./iri.ts";
 import { syntaxError, type SyntaxProblem } from "./parse-errors.ts";
 
 export interface Grammar {
-  /** Of a text without codepoint escapes. */
+  /** The input has no codepoint escapes. */
   parse(text: string): Ast;
   toAlgebra(ast: Ast, options: { readonly quads?: boolean; readonly baseIRI?: string | undefined }): unknown;
 }
@@ -27,7 +27,7 @@ export interface Ast {
   readonly type: "query" | "update";
   readonly updates?: readonly { readonly context: readonly unknown[]; readonly operation?: AstUpdate }[];
   readonly context?: readonly unknown[];
-  /** Of a SELECT or DESCRIBE. */
+  /** Of a SELECT or DESCRIBE query. */
   readonly variables?: readonly { readonly type: string }[];
 }
 
@@ -77,7 +77,7 @@ type Lexer = typeof lex;
 type ParserBuilder = typeof sparql11ParserBuilder;
 type AlgebraBuilder = typeof toAlgebra11Builder;
 
-/** The tokens are objects that lexer and rules share, so they are changed where they are. */
+/** Lexer and rules share the token objects, so these are modified in place. */
 function correctTokens({ terminals }: Lexer): void {
   terminals.decimal.PATTERN = /\d*\.\d+/;
   terminals.decimalPositive.PATTERN = /\+\d*\.\d+/;
@@ -105,7 +105,7 @@ function correctNames(builder: ParserBuilder, { terminals }: Lexer): void {
 }
 
 function correctAlgebra(builder: AlgebraBuilder): void {
-  // A name that no text can hold, counted once for all.
+  // A name that cannot occur in any text; the counter is shared by all requests.
   let made = 0;
   builder.patchRule({ name: "generateFreshVar", fun: () => (c) => c.dataFactory.variable(`.${(made += 1)}`) });
   builder.patchRule({
@@ -125,7 +125,7 @@ function correctAlgebra(builder: AlgebraBuilder): void {
   });
 }
 
-/** Codepoint escapes stand for their characters before anything else is read (SPARQL 1.1 Query, 19.2). */
+/** Codepoint escapes are decoded before anything else is parsed (SPARQL 1.1 Query, 19.2). */
 export function withoutCodepointEscapes(text: string): string {
   if (!text.includes("\\")) return text;
   return text.replaceAll(
@@ -133,7 +133,7 @@ export function withoutCodepointEscapes(text: string): string {
     (escape: string, short?: string, long?: string) => {
       const code = Number.parseInt((short ?? long) as string, 16);
       if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-        throw invalid(`SPARQL: ${escape} stands for no character of Unicode.`);
+        throw invalid(`SPARQL: ${escape} is not a Unicode character.`);
       return String.fromCodePoint(code);
     },
   );

@@ -1,6 +1,6 @@
 /**
- * A source some of whose graphs are there only for requests that name them: so what a service keeps beside its users' quads is not taken
- * for theirs. A request sees all of the source or all but these, whatever order its patterns are evaluated in.
+ * A source some of whose graphs are visible only to requests that name them, so that data a service stores beside its users' quads is not
+ * mistaken for theirs. A request sees either the whole source or all but these graphs, whatever order its patterns are evaluated in.
  */
 import { iri, type Quad, type TermText } from "../domain/rdf.ts";
 import type { QuadPattern } from "../ports/triple-store.ts";
@@ -19,7 +19,7 @@ export function hideGraphs(source: QuadSource, hidden: readonly TermText[]): Qua
       if (pattern.g === undefined) return matchShown(source, names, pattern, options);
       return names.has(pattern.g) ? { quads: [] } : source.match(pattern, options);
     },
-    // It may be too high, and zero only where there is nothing.
+    // May be too high; zero only if there are no quads.
     count: async (pattern, options) =>
       pattern.g !== undefined && names.has(pattern.g) ? 0 : source.count(pattern, options),
     async graphs(options) {
@@ -29,7 +29,7 @@ export function hideGraphs(source: QuadSource, hidden: readonly TermText[]): Qua
   };
 }
 
-/** What a request sees: hidden graphs are named by its text, or by the protocol, as a constant. */
+/** What a request sees. Hidden graphs are named by its text or by the protocol, as a constant. */
 export function sourceFor(source: QuadSource, parsed: unknown, { dataset }: SparqlOptions): QuadSource {
   if (source.hidden === undefined) return source;
   const { graphs, all } = source.hidden;
@@ -51,8 +51,9 @@ function mentions(parsed: unknown, names: ReadonlySet<TermText>): boolean {
 }
 
 /**
- * A page of what is shown. Cursors stand at the ends of the source's pages only, so where there is more than was asked for, the source is
- * asked once more for exactly as many rows as hold it. A page ends early, with a cursor, after so many rows that are not shown.
+ * A page of visible quads. Cursors are only valid at the ends of the source's pages, so if a source page has more visible quads than
+ * requested, the source is read again with exactly as many rows as contain them. A page ends early, with a cursor, after a bounded number
+ * of hidden rows.
  */
 async function matchShown(
   source: QuadSource,
@@ -73,7 +74,7 @@ async function matchShown(
     passed += page.quads.length - some.length;
     if (cursor === undefined || shown.length >= options.limit || passed >= sparqlLimits.hiddenRowsMax)
       return { quads: shown, cursor };
-    // The fewer of them are shown, the more are looked at in one call.
+    // The lower the share of visible quads, the more rows are read per call.
     width = Math.min(
       sparqlLimits.pageQuadsMax,
       Math.max(firstWidth, (some.length === 0 ? 4 : 1) * Math.max(want, width)),
@@ -83,7 +84,7 @@ async function matchShown(
 
 const firstWidth = 64;
 
-/** A page of the source in which at most `want` quads are shown, of up to `rows`. */
+/** A source page with at most `want` visible quads, from up to `rows` rows. */
 async function exactly(
   source: QuadSource,
   hidden: ReadonlySet<TermText>,
@@ -94,7 +95,7 @@ async function exactly(
   const at = page.quads.flatMap(({ g }, i) => (hidden.has(g) ? [] : [i]));
   if (at.length <= want) return page;
   const again = await source.match(pattern, { limit: (at[want - 1] as number) + 1, cursor });
-  // Somebody removed what was in between: as many rows as quads are wanted never hold more.
+  // Rows in between were removed concurrently. Reading as many rows as quads are wanted can never return more.
   return again.quads.filter(({ g }) => !hidden.has(g)).length <= want
     ? again
     : source.match(pattern, { limit: want, cursor });

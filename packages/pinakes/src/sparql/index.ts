@@ -1,4 +1,4 @@
-/** SPARQL 1.1 over quads: a language, an evaluator, and the formats of its results. */
+/** SPARQL 1.1 over quads: a parser, an evaluator, and the result formats. */
 export { hideGraphs } from "./hidden-graphs.ts";
 export { sparqlLimits } from "./limits.ts";
 export { sparqlResultFormats, writeSparqlResults, type SparqlResultFormat } from "./results/index.ts";

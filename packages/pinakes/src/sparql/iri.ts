@@ -1,11 +1,11 @@
-/** Resolves a reference against a base (RFC 3986, 5.2), without changing a character more than that asks for. */
+/** Resolves a reference against a base (RFC 3986, 5.2), without any other change to its characters. */
 const parts = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#([\s\S]*))?$/;
 
 export function isAbsoluteIri(text: string): boolean {
   return /^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(text);
 }
 
-/** Undefined where there is no base to resolve it against. */
+/** Undefined if it is relative and there is no base. */
 export function resolveIri(text: string, base: string | undefined): string | undefined {
   if (isAbsoluteIri(text)) return text;
   if (base === undefined || !isAbsoluteIri(base)) return undefined;

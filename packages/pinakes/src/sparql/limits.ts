@@ -1,42 +1,42 @@
-/** Every limit of a SPARQL request, with its unit last. Tests stand at each and one past it. */
+/** All limits of a SPARQL request, with the unit last. Tests cover each limit and one past it. */
 export const sparqlLimits = Object.freeze({
   queryCharsMax: 65_536,
-  /** An update may carry its data with it. Nobody else is served while it is parsed, so much of it belongs into an import. */
+  /** An update may contain data. Parsing blocks the event loop, so large data should be imported instead. */
   updateCharsMax: 262_144,
-  /** Brackets inside brackets: what is parsed by recursion. */
+  /** Nested brackets: parsed by recursion. */
   bracketsMax: 64,
-  /** Operators inside operators, chains such as `a || b || c` included: what is compiled and evaluated by recursion. */
+  /** Nested operators, including chains such as `a || b || c`: compiled and evaluated by recursion. */
   depthMax: 250,
-  /** Triples and groups that one group joins: each waits for the one before. */
+  /** Triples and groups that one group joins; each waits for the one before. */
   joinPartsMax: 250,
   timeoutMsDefault: 10_000,
   timeoutMsMax: 300_000,
-  /** Rows that a query hands out. */
+  /** Rows that a query returns. */
   resultRowsMax: 1_000_000,
-  /** Rows that joins, sorts, groups, DISTINCT and paths keep in memory at the same time … */
+  /** Rows that joins, sorts, groups, DISTINCT and paths hold in memory at the same time … */
   heldRowsMax: 500_000,
-  /** … and the memory of these, as estimated … */
+  /** … and their estimated memory … */
   heldBytesMax: 134_217_728,
   /** … and quads that one operation of an update changes after its WHERE was evaluated. */
   updateQuadsMax: 100_000,
-  /** Of a text that CONCAT, REPLACE, GROUP_CONCAT and the like make. */
+  /** Length of a string that CONCAT, REPLACE, GROUP_CONCAT and the like produce. */
   madeCharsMax: 1_048_576,
-  /** Digits of a number that is computed with. */
+  /** Digits of a number in arithmetic. */
   numberCharsMax: 1_000,
   regexCharsMax: 500,
   regexStatesMax: 1_000,
   regexInputCharsMax: 32_768,
-  /** Of the source, in one call. */
+  /** Quads read from the source per call. */
   pageQuadsMax: 1_000,
-  /** Quads of hidden graphs that a page passes over before it ends early. */
+  /** Quads of hidden graphs that a page skips before it ends early. */
   hiddenRowsMax: 10_000,
-  /** How far the index is asked to count for an estimate: more is "many". */
+  /** Estimates count up to this many quads; more is "many". */
   estimateQuadsMax: 20_000,
-  /** The event loop gets a turn after this long. */
+  /** Time after which the evaluator yields to the event loop. */
   sliceMs: 12,
 });
 
-/** Those that a caller may lower or raise. */
+/** Limits that a caller may lower or raise. */
 export interface SparqlLimits {
   readonly timeoutMs: number;
   readonly resultRowsMax: number;

@@ -1,12 +1,13 @@
 /**
- * A pattern, compiled: something that gives rows.
+ * A compiled pattern, which produces rows.
  *
- * Seeds. `run` takes a row of values that are known already, for `pushable` variables only, and gives exactly the rows that it would give
- * without them and that agree with them. Every kind of node says for which variables it can promise that: those that it binds in every row
- * (`certain`), unless it counts, cuts or otherwise looks at rows together. So a join may hand what it has found to the other side without
- * changing what the query means: a FILTER in a group never sees a variable of outside, an OPTIONAL none that only the outside binds.
+ * Seeds. `run` takes a row of known values, for `pushable` variables only, and returns exactly those rows of its unseeded result that are
+ * compatible with them. Each kind of node declares for which variables it guarantees this: those that it binds in every row (`certain`),
+ * unless it counts, slices or otherwise depends on several rows. So a join may push bindings to its other side without changing the meaning
+ * of the query: a FILTER in a group never sees an outer variable, and an OPTIONAL none that only the outer pattern binds.
  *
- * Outer. Inside EXISTS the row around it takes the place of its variables wherever the pattern names them, filters included (18.6).
+ * Outer. Inside EXISTS, the values of the outer row are substituted for its variables wherever the pattern names them, including filters
+ * (18.6).
  */
 import type { TermText } from "../domain/rdf.ts";
 import type { Budget } from "./budget.ts";
@@ -16,12 +17,12 @@ import type { Variables } from "./variables.ts";
 
 export type Row = readonly (TermText | undefined)[];
 
-/** Rows in lots. */
+/** Batches of rows. */
 export type Rows = AsyncGenerator<readonly Row[]>;
 
 export interface Environment {
   readonly dataset: Dataset;
-  /** The graph that patterns match in. */
+  /** The active graph of patterns. */
   readonly active: GraphSet;
   readonly outer: Row | undefined;
   readonly budget: Budget;
@@ -29,37 +30,37 @@ export interface Environment {
 }
 
 export interface PatternNode {
-  /** Bound in every row. */
+  /** Variables bound in every row. */
   readonly certain: ReadonlySet<number>;
-  /** Bound in some row, perhaps. */
+  /** Variables that may be bound in some row. */
   readonly possible: ReadonlySet<number>;
   readonly pushable: ReadonlySet<number>;
-  /** Named anywhere in it. */
+  /** Variables named anywhere in it. */
   readonly mentioned: ReadonlySet<number>;
   run(environment: Environment, seed: Row): Rows;
-  /** About how many rows; never zero where there are some. */
+  /** Estimated number of rows; never zero if there are any. */
   estimate(environment: Environment): Promise<number>;
-  /** The same with a condition inside, as early as it can be decided; undefined where that cannot be promised. */
+  /** The same node with a condition inside, evaluated as early as possible; undefined if the result might differ. */
   withFilter(filter: CompiledExpression): PatternNode | undefined;
-  /** How much less there is to read once these are known, from 1 (nothing) upwards; 1 when absent. */
+  /** The factor by which known values of these variables reduce the rows to read, from 1 (no reduction) upwards; default 1. */
   gain?(known: ReadonlySet<number>): number;
 }
 
-/** Rows that are handed on at once, at most about. */
+/** Approximate maximum number of rows per batch. */
 export const lotRows = 512;
 
 export function emptyRow(environment: Environment): Row {
   return Array.from<TermText | undefined>({ length: environment.variables.width });
 }
 
-/** What a node may be told of a row. */
+/** Known values of a row that may be pushed to a node. */
 export function seedFrom(environment: Environment, row: Row, node: PatternNode): Row {
   const seed = Array.from<TermText | undefined>({ length: environment.variables.width });
   for (const slot of node.pushable) seed[slot] = row[slot];
   return seed;
 }
 
-/** Both rows as one; undefined if they do not agree. */
+/** Merges two rows; undefined if they are incompatible. */
 export function mergeRows(a: Row, b: Row, slotsOfB: readonly number[]): Row | undefined {
   for (const slot of slotsOfB) {
     const [x, y] = [a[slot], b[slot]];

@@ -1,7 +1,7 @@
-/** What the parser says about a text it cannot read, as an INVALID with the place. */
+/** Turns syntax errors of the parser into INVALID errors with the position. */
 import { invalid, type PinakesError } from "../domain/errors.ts";
 
-/** As the parser library gives it: `startOffset` is not a number at the end of the text. */
+/** As the parser library reports it: `startOffset` is NaN at the end of the text. */
 export interface SyntaxProblem {
   readonly message: string;
   readonly token: { readonly image: string; readonly startOffset: number };
@@ -19,13 +19,13 @@ export function syntaxError(text: string, problem: SyntaxProblem): PinakesError 
   );
 }
 
-/** Errors that are thrown while parsing carry a message alone; the place is that of the word they are about. */
+/** Errors thrown during parsing have only a message; the position is that of the token they mention. */
 export function thrownError(text: string, error: unknown): PinakesError {
   const message = error instanceof Error ? error.message : String(error);
   const lexical = /^unexpected character: ->([\s\S]*?)<- at offset: (\d+)/.exec(message);
   if (lexical !== null)
     return invalid(
-      `SPARQL: ${place(text, Number(lexical[2]))}: no word of the language begins with ${JSON.stringify(lexical[1])} here.`,
+      `SPARQL: ${place(text, Number(lexical[2]))}: no SPARQL token starts with ${JSON.stringify(lexical[1])} here.`,
       { cause: error },
     );
   const prefix = /^Unknown prefix: (.*)$/.exec(message);

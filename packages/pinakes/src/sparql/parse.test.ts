@@ -13,7 +13,7 @@ describe("R-TG-122 what the text says wrong", () => {
     ["SELECT * { ?a ?b ?c", "line 1, column 20", "the end of the text", "expected }"],
     ["SELECT *\n{ ?a foo:x ?c }", "line 2, column 6", '"foo:" is not declared', "PREFIX"],
     ["SELECT * { ?a ?b @@ }", "line 1, column 18", '"@"', ""],
-    ["SELECT * { BIND(1 AS ?x)\nBIND(2 AS ?x) }", "?x has a value already", "", ""],
+    ["SELECT * { BIND(1 AS ?x)\nBIND(2 AS ?x) }", "?x is already bound", "", ""],
     ["SELECT (?o AS ?s) { ?s ?p ?o }", "?s", "", ""],
     ["SELECT ?x (COUNT(*) AS ?n) { ?x ?y ?z }", "?x is selected", "SAMPLE(?x)", ""],
     ["SELECT ?x (?z + 1 AS ?n) { ?x ?y ?z } GROUP BY ?x", "line 1, column 34", "?z", ""],

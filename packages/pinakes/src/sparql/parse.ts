@@ -1,4 +1,4 @@
-/** From text to algebra. */
+/** Parses text to algebra. */
 import { invalid, PinakesError } from "../domain/errors.ts";
 import type { Operation, RdfTerm, TriplePattern, UpdateOperation } from "./algebra.ts";
 import { loadGrammar, withoutCodepointEscapes, type Ast, type AstUpdate, type Grammar } from "./grammar.ts";
@@ -6,7 +6,7 @@ import { resolveIri } from "./iri.ts";
 import { sparqlLimits, type SparqlLimits } from "./limits.ts";
 import { thrownError } from "./parse-errors.ts";
 
-/** What a text says, and the IRI that its relative ones are relative to: of the expressions, too, which are evaluated later. */
+/** The parsed text, and its base IRI, which expressions also need at evaluation. */
 export interface Parsed<T> {
   readonly operation: T;
   readonly baseIri: string | undefined;
@@ -44,7 +44,7 @@ export async function parseSparqlUpdate(
       throw invalid(
         "SPARQL: this is a query; send it as `query`, not as `update` (on the command line without --update).",
       );
-    // Prefixes and the base are in force from where they are declared on, also for the operations after.
+    // Prefixes and BASE are valid from their declaration on, also for later operations.
     const context: unknown[] = [];
     return (ast.updates ?? []).flatMap(({ context: added, operation }) => {
       context.push(...added);
@@ -56,7 +56,7 @@ export async function parseSparqlUpdate(
   });
 }
 
-/** The BASE in force behind these declarations, each of which may be relative to the one before. */
+/** The BASE after these declarations, each of which may be relative to the previous one. */
 function baseOf(context: readonly unknown[], given: string | undefined): string | undefined {
   let base = given;
   for (const { subType, value } of context as readonly {
@@ -68,8 +68,8 @@ function baseOf(context: readonly unknown[], given: string | undefined): string 
 }
 
 /**
- * The library translates the WHERE of an update by writing graph names into its patterns, which loses where a GRAPH began. So the WHERE is
- * translated as that of a query, and the rest without it.
+ * The library translates the WHERE of an update by copying graph names into its patterns, which loses the extent of each GRAPH. So the
+ * WHERE is translated like that of a query, and the rest separately.
  */
 function updateOperation(
   grammar: Grammar,
@@ -80,7 +80,7 @@ function updateOperation(
   if (operation.subType === "load")
     throw new PinakesError(
       "NOT_SUPPORTED",
-      "SPARQL: LOAD is off: this server fetches nothing from elsewhere. Read the file yourself and import it.",
+      "SPARQL: LOAD is disabled: this server does not fetch remote data. Download the file yourself and import it.",
     );
   const modify = operation.subType === "modify" ? (operation as ModifyAst) : undefined;
   const plain = modify === undefined ? operation : { ...modify, where: { ...modify.where, patterns: [] } };
@@ -137,7 +137,7 @@ interface TranslatedUpdate {
   readonly insert?: readonly TriplePattern[];
 }
 
-/** DELETE WHERE: its template is its pattern, each part in the graph it names. */
+/** DELETE WHERE: the pattern is also the template, each part in the graph it names. */
 function whereOf(patterns: readonly TriplePattern[]): Operation {
   const byGraph = Map.groupBy(patterns, ({ graph }) => `${graph.termType} ${graph.value}`);
   const input = [...byGraph.values()].map((group): Operation => {
@@ -149,7 +149,7 @@ function whereOf(patterns: readonly TriplePattern[]): Operation {
 }
 
 function checkedText(text: unknown, charsMax: number, limitName: string): string {
-  if (typeof text !== "string") throw invalid("SPARQL: the request is a text.");
+  if (typeof text !== "string") throw invalid("SPARQL: the request must be a string.");
   if (text.length > charsMax)
     throw new PinakesError(
       "LIMIT_EXCEEDED",
@@ -157,12 +157,12 @@ function checkedText(text: unknown, charsMax: number, limitName: string): string
     );
   const plain = withoutCodepointEscapes(text);
   if (!plain.isWellFormed())
-    throw invalid("SPARQL: the text holds half of a surrogate pair; write the whole character.");
+    throw invalid("SPARQL: the text contains an unpaired surrogate; write the whole character.");
   checkBrackets(plain);
   return plain;
 }
 
-/** Strings, IRIs, comments and escapes in names are passed over; what stands alone is a bracket. */
+/** Skips strings, IRIs, comments and escapes in names; what remains are brackets. */
 const bracketOrText =
   /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|<[^<>"{}|^`\\\s]*>|#[^\n\r]*|\\.|[()[\]{}]/g;
 
@@ -174,7 +174,7 @@ function checkBrackets(text: string): void {
     if (depth > sparqlLimits.bracketsMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `SPARQL: brackets may be nested ${sparqlLimits.bracketsMax} deep (bracketsMax); write it flatter.`,
+        `SPARQL: brackets may be nested ${sparqlLimits.bracketsMax} deep (bracketsMax); reduce the nesting.`,
       );
   }
 }
@@ -192,12 +192,12 @@ function guarded<T>(text: string, action: () => T): T {
 function tooDeep(cause?: unknown): PinakesError {
   return new PinakesError(
     "LIMIT_EXCEEDED",
-    `SPARQL: operators may be nested ${sparqlLimits.depthMax} deep (depthMax); write it flatter, a long chain of || as IN.`,
+    `SPARQL: operators may be nested ${sparqlLimits.depthMax} deep (depthMax); reduce the nesting, for example by writing a long chain of || as IN.`,
     { cause },
   );
 }
 
-/** Without recursion: what it looks for is what recursion could not bear. */
+/** Not recursive: it detects depths that recursion could not handle. */
 function checkDepth(operation: unknown): unknown {
   const open: { readonly value: unknown; readonly depth: number }[] = [{ value: operation, depth: 0 }];
   for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
@@ -214,13 +214,11 @@ function checkDepth(operation: unknown): unknown {
   return operation;
 }
 
-/** Strings, IRIs, comments and escapes in names are passed over; what stands alone is a variable. */
+/** Skips strings, IRIs, comments and escapes in names; what remains are variables. */
 const variableOrText =
   /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|<[^<>"{}|^`\\\s]*>|#[^\n\r]*|\\.|[?$]([\p{L}\p{N}\p{M}_\u00B7\u203F\u2040]+)/gu;
 
-/**
- * `SELECT *`: its columns stand in the order in which the query names the variables first, which is how its reader thinks of them.
- */
+/** `SELECT *`: the columns are in the order in which the query first mentions the variables. */
 function inOrderOfText(operation: Operation, text: string): Operation {
   switch (operation.type) {
     case "from":

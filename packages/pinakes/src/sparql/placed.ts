@@ -1,13 +1,13 @@
 /**
- * A request's evaluation in its place (domain/query-slots.ts): taken when the first row is asked for, given back with the last, with an
- * error, or when nobody wants more.
+ * Runs the evaluation of a request in a slot (domain/query-slots.ts): acquired when the first row is requested, released after the last
+ * row, on an error, or when the consumer stops.
  *
- * Whoever asks for rows and then never again, a client that reads slowly or not at all, keeps neither place nor memory for ever: when the
- * request's time is over, or its signal says so, the evaluation ends where it stands.
+ * A client that reads slowly, or stops reading, cannot hold slot and memory forever: at the deadline, or when the signal is aborted, the
+ * evaluation is stopped.
  */
 import type { Request } from "./request.ts";
 
-/** In a place from beginning to end. */
+/** Holds a slot from start to end. */
 export async function inPlace<T>(request: Request, run: () => Promise<T>): Promise<T> {
   const place = await request.options.enter?.();
   if (place === undefined) return run();
@@ -19,7 +19,7 @@ export async function inPlace<T>(request: Request, run: () => Promise<T>): Promi
   }
 }
 
-/** In a place while it is read. */
+/** Holds a slot while the result is read. */
 export async function* placed<T>(request: Request, start: () => AsyncGenerator<T>): AsyncGenerator<T> {
   const place = await request.options.enter?.();
   if (place === undefined) {
@@ -32,7 +32,7 @@ export async function* placed<T>(request: Request, start: () => AsyncGenerator<T
   let ended = false;
   const end = (): void => {
     ended = true;
-    // What it holds is given back where it stands; an error of that has nobody to go to, and nothing is lost by it.
+    // Its resources are released even if that fails; nobody can handle such an error, and nothing is lost.
     const leave = (): void => place.leave();
     rows.return(undefined).then(leave, leave);
   };
@@ -41,7 +41,7 @@ export async function* placed<T>(request: Request, start: () => AsyncGenerator<T
   options.signal?.addEventListener("abort", end, { once: true });
   try {
     for (let next = await rows.next(); next.done !== true; next = await rows.next()) yield next.value;
-    // It is not the end of the rows, but of the time: never a shorter answer.
+    // The deadline passed before the last row: an error, never a truncated result.
     if (ended) budget.stop();
   } finally {
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** The four forms of a query. */
+/** The four query forms. */
 import { PinakesError } from "../domain/errors.ts";
 import { defaultGraph, type Quad, type TermText } from "../domain/rdf.ts";
 import type { Operation, RdfTerm } from "./algebra.ts";
@@ -64,7 +64,7 @@ export async function runSparqlQuery(source: QuadSource, text: string, request: 
   }
 }
 
-/** LIMIT and OFFSET are written around CONSTRUCT, ASK and DESCRIBE, but count their solutions. */
+/** LIMIT and OFFSET enclose CONSTRUCT, ASK and DESCRIBE in the algebra, but apply to their solutions. */
 function formOf(operation: Operation): Operation {
   if (operation.type !== "slice") return operation;
   const { input } = operation;
@@ -76,7 +76,7 @@ function projection(operation: Operation): readonly RdfTerm[] {
   let inner = operation;
   while (inner.type === "slice" || inner.type === "distinct" || inner.type === "reduced") inner = inner.input;
   if (inner.type !== "project")
-    throw new PinakesError("NOT_SUPPORTED", `SPARQL: a query of the form "${inner.type}" is not supported.`);
+    throw new PinakesError("NOT_SUPPORTED", `SPARQL: a query of type "${inner.type}" is not supported.`);
   return inner.variables;
 }
 
@@ -95,7 +95,7 @@ function checkResult({ budget: { limits } }: Environment, count: number): void {
   if (count > limits.resultRowsMax)
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `SPARQL: the result has more than ${limits.resultRowsMax} rows (resultRowsMax), so it was stopped; use LIMIT to get a part of it.`,
+      `SPARQL: the result has more than ${limits.resultRowsMax} rows (resultRowsMax), so it was stopped; use LIMIT.`,
     );
 }
 
@@ -107,7 +107,7 @@ async function* limited(environment: Environment, quads: AsyncIterable<Quad>): A
   }
 }
 
-/** A graph is a set: what comes twice is handed out once. */
+/** A graph is a set: duplicates are returned once. */
 async function* construct(
   environment: Environment,
   node: PatternNode,

@@ -1,4 +1,4 @@
-/** What a query and an update have in common: limits, facts, and which graphs they see. */
+/** The common parts of queries and updates: limits, constants of the request, and the graphs it sees. */
 import { randomUUID } from "node:crypto";
 import { invalid } from "../domain/errors.ts";
 import { defaultGraph, iri, type TermText } from "../domain/rdf.ts";
@@ -10,9 +10,9 @@ import { isAbsoluteIri } from "./iri.ts";
 import { defaultSparqlLimits, sparqlLimits, type SparqlLimits } from "./limits.ts";
 import type { QuadSource, SparqlOptions } from "./types.ts";
 
-/** Where time comes from; the machine's clocks when absent. */
+/** The source of time; the system clocks by default. */
 export interface SparqlClock {
-  /** Milliseconds that only grow. */
+  /** Monotonic milliseconds. */
   readonly elapsed: () => number;
   readonly date: () => Date;
 }
@@ -58,7 +58,10 @@ interface NamedGraphs {
   readonly named: readonly RdfTerm[];
 }
 
-/** The protocol's choice comes first, then the text's, then that of the caller. Naming any graph hides all that are not named. */
+/**
+ * The dataset of the protocol takes precedence over that of the text, which takes precedence over the caller's. Naming any graph hides all
+ * others.
+ */
 export function datasetFor(source: QuadSource, { budget, options }: Request, named: NamedGraphs | undefined): Dataset {
   const texts = (terms: readonly (RdfTerm | string)[]): readonly TermText[] =>
     terms.map((term) => iri(typeof term === "string" ? term : term.value));

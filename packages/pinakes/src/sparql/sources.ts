@@ -1,4 +1,4 @@
-/** Spaces of a triple store as the source and sink of SPARQL. Which spaces a caller may use is decided before. */
+/** Spaces of a triple store as the source and sink of SPARQL. Access to the spaces is checked by the caller. */
 import { invalid } from "../domain/errors.ts";
 import type { Quad, TermText } from "../domain/rdf.ts";
 import type { Scope } from "../domain/scope.ts";
@@ -26,8 +26,8 @@ function spaceSource(store: QuadReads, scope: Scope, space: string): QuadSource 
 }
 
 /**
- * Several sources as one. A blank node is another one in each of them, even where labels are the same, so its label is given the number of
- * its source; a quad that two of them hold comes twice, which the evaluator knows.
+ * Combines several sources. Blank nodes differ between sources even if their labels are equal, so each label is prefixed with the number of
+ * its source; a quad that two sources contain is returned twice, which the evaluator handles.
  */
 export function unionSource(sources: readonly QuadSource[]): QuadSource {
   const [only] = sources;
@@ -35,7 +35,7 @@ export function unionSource(sources: readonly QuadSource[]): QuadSource {
   const at = (cursor: string | undefined): readonly [number, string | undefined] => {
     if (cursor === undefined) return [0, undefined];
     const split = cursor.indexOf(":");
-    if (split < 1) throw invalid("SPARQL: the cursor is not one that this source gave.");
+    if (split < 1) throw invalid("SPARQL: the cursor does not belong to this source.");
     return [Number(cursor.slice(0, split)), cursor.slice(split + 1) || undefined];
   };
   const after = (index: number, inner: string | undefined) =>
@@ -77,7 +77,7 @@ function tagged(index: number, { s, p, o, g }: Quad): Quad {
   return { s: tag(index, s), p, o: tag(index, o), g: tag(index, g) };
 }
 
-/** As the source itself would say it; undefined if it names a blank node of another. */
+/** The term as the source itself writes it; undefined for a blank node of another source. */
 function patternFor(index: number, pattern: QuadPattern): QuadPattern | undefined {
   const prefix = `_:c${index}.`;
   const own: { s?: TermText; p?: TermText; o?: TermText; g?: TermText } = {};

@@ -1,9 +1,9 @@
 /**
- * SPARQL 1.1 Query and Update over whatever can be asked for quads.
+ * SPARQL 1.1 Query and Update over any quad source.
  *
- * Confined (R-TG-127): a request sees the quads of its source and nothing else; graphs that it names are looked for in there. Limited
- * (R-TG-125): time, rows and memory have bounds, and what passes one ends with an error that names it, also in the middle of a result.
- * Alone (R-TG-126): SERVICE and LOAD are refused, so no request makes the server call another.
+ * Confined (R-TG-127): a request sees the quads of its source and nothing else; named graphs are resolved within it. Limited (R-TG-125):
+ * time, rows and memory are bounded; a request that exceeds a limit fails with an error that names it, even in the middle of a result.
+ * Isolated (R-TG-126): SERVICE and LOAD are refused, so no request makes the server call another.
  */
 import type { SparqlLimits } from "./limits.ts";
 import { runSparqlQuery } from "./query.ts";
@@ -12,9 +12,9 @@ import type { QuadSink, QuadSource, SparqlOptions, SparqlResult, UpdateCounts } 
 import { runSparqlUpdate } from "./update.ts";
 
 export interface Sparql {
-  /** Rows and quads come while they are found; an error may come in their middle. */
+  /** Rows and quads are streamed as they are found; an error may occur in the middle of the stream. */
   query(source: QuadSource, text: string, options?: SparqlOptions): Promise<SparqlResult>;
-  /** What was written before an error stays: an operation is all or nothing as far as one `write` of the sink is, a request is not. */
+  /** Changes made before an error are kept: an operation is atomic only within one `write` of the sink, and a request is not atomic. */
   update(source: QuadSource, sink: QuadSink, text: string, options?: SparqlOptions): Promise<UpdateCounts>;
 }
 

@@ -1,4 +1,4 @@
-/** Quads from a template and a row: CONSTRUCT, DELETE and INSERT. */
+/** Instantiates a template for a row: CONSTRUCT, DELETE and INSERT. */
 import { blank, defaultGraph, type Quad, type TermText } from "../domain/rdf.ts";
 import type { RdfTerm, TriplePattern } from "./algebra.ts";
 import type { Row } from "./node.ts";
@@ -6,7 +6,10 @@ import { textOfTerm, type Variables } from "./variables.ts";
 
 type Part = (row: Row, blanks: Map<string, TermText>) => TermText | undefined;
 
-/** A quad with an unbound variable, a literal as its subject and the like is left out. Blank nodes of the template are new for each row. */
+/**
+ * Skips a quad that would be invalid, such as one with an unbound variable or a literal as its subject. Blank nodes of the template are new
+ * for each row.
+ */
 export function compileTemplate(
   patterns: readonly TriplePattern[],
   variables: Variables,

@@ -1,6 +1,6 @@
 /**
- * Updates, one operation after the other. Each finds out all that it will remove and insert before it writes anything, then writes it in
- * one call; an operation sees what those before it wrote. A graph that holds nothing is not there: graphs come and go with their quads.
+ * Runs updates, one operation after another. Each computes all its removals and inserts before it writes them in one call; an operation
+ * sees the writes of those before it. An empty graph does not exist: graphs come and go with their quads.
  */
 import { invalid, PinakesError } from "../domain/errors.ts";
 import { defaultGraph, iri, type Quad, type TermText } from "../domain/rdf.ts";
@@ -28,7 +28,7 @@ export async function runSparqlUpdate(
   const operations = await parseSparqlUpdate(text, request.limits, request.options.baseIri);
   checkDataset(operations, request.options);
   const seen = sourceFor(source, operations, request.options);
-  // What is not supported is found before anything is written.
+  // Unsupported operations are rejected before anything is written.
   const compiled = operations.map(({ operation, baseIri }) =>
     compileOperation(operation, seen, sink, { ...request, facts: { ...request.facts, baseIri } }),
   );
@@ -44,7 +44,7 @@ export async function runSparqlUpdate(
   });
 }
 
-/** Which of the two is meant is not for us to guess (SPARQL 1.1 Protocol, 2.2.3). */
+/** Combining the two is an error (SPARQL 1.1 Protocol, 2.2.3). */
 function checkDataset(operations: readonly Parsed<UpdateOperation>[], { dataset }: SparqlOptions): void {
   if (dataset === undefined || dataset.default.length + dataset.named.length === 0) return;
   if (
@@ -53,7 +53,7 @@ function checkDataset(operations: readonly Parsed<UpdateOperation>[], { dataset 
     )
   )
     throw invalid(
-      "SPARQL: the graphs are given both by the request (using-graph-uri, using-named-graph-uri) and by USING or WITH in the text; use one of them.",
+      "SPARQL: the graphs are specified both by the request (using-graph-uri, using-named-graph-uri) and by USING or WITH in the text; use one of them.",
     );
 }
 
@@ -116,7 +116,7 @@ function compileChange(operation: Change, source: QuadSource, sink: QuadSink, re
   }
 }
 
-/** USING, or the graph of WITH beside all that have names, or what the caller sees. */
+/** USING, or the graph of WITH together with all named graphs, or what the caller sees. */
 function updateDataset(operation: Change, source: QuadSource, request: Request): Dataset {
   const usesGraphs =
     operation.using !== undefined ||
@@ -125,7 +125,7 @@ function updateDataset(operation: Change, source: QuadSource, request: Request):
   return new Dataset(source, request.budget, { default: [iri(operation.with.value)], named: "all" });
 }
 
-/** What an operation will change. Inserts come after removals: what is in both stays or comes. */
+/** The changes of an operation. Inserts apply after removals: a quad in both is kept or added. */
 class PlannedChange {
   readonly #removals = new Map<string, Quad>();
   readonly #inserts = new Map<string, Quad>();
@@ -154,7 +154,7 @@ class PlannedChange {
     if (this.#removals.size + this.#inserts.size > updateQuadsMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `SPARQL: one operation would change more than ${updateQuadsMax} quads (updateQuadsMax), so nothing of it was written; change less at once.`,
+        `SPARQL: one operation would change more than ${updateQuadsMax} quads (updateQuadsMax), so none of it was written; change fewer quads at once.`,
       );
   }
 
@@ -173,7 +173,7 @@ function graphName(name: "DEFAULT" | RdfTerm): TermText {
   return name === "DEFAULT" ? defaultGraph : iri(name.value);
 }
 
-/** A page at a time: what is removed makes room for the next. */
+/** Page by page: each removal makes room for the next page. */
 async function clear(
   target: "DEFAULT" | "NAMED" | "ALL" | RdfTerm,
   source: QuadSource,
@@ -187,13 +187,13 @@ async function clear(
     return { inserted: 0, removed };
   }
   const removed = await clearPattern(target === "ALL" ? {} : { g: graphName(target) }, source, sink, request);
-  // What is hidden goes with everything, and is no part of what is told.
+  // Hidden quads are removed as well, but are not counted in the result.
   if (target === "ALL")
     for (const g of source.hidden?.graphs ?? []) await clearPattern({ g }, source.hidden?.all ?? source, sink, request);
   return { inserted: 0, removed };
 }
 
-/** The first that there are: a page that hides all of its names is not the end. */
+/** The first existing names: a page of only hidden names is not the end. */
 async function graphPage(source: QuadSource): Promise<readonly TermText[]> {
   let page = await source.graphs({ limit: sparqlLimits.pageQuadsMax });
   while (page.graphs.length === 0 && page.cursor !== undefined)
@@ -213,7 +213,7 @@ async function clearPattern(
     budget.check();
     const { quads, cursor } = await source.match(pattern, { limit: sparqlLimits.pageQuadsMax, cursor: from });
     if (quads.length === 0 && cursor === undefined) return removed;
-    // Nothing of this part is shown.
+    // This part has no visible quads.
     if (quads.length === 0) {
       from = cursor;
       continue;
@@ -232,7 +232,7 @@ async function create(name: RdfTerm, silent: boolean, source: QuadSource): Promi
   if (!silent && (await holdsAny(source, graphName(name))))
     throw new PinakesError(
       "CONFLICT",
-      `SPARQL: CREATE: the graph <${name.value}> exists already; use CREATE SILENT if that is all right.`,
+      `SPARQL: CREATE: the graph <${name.value}> already exists; use CREATE SILENT to ignore this.`,
     );
   return { inserted: 0, removed: 0 };
 }
@@ -249,12 +249,12 @@ async function transfer(
 ): Promise<UpdateCounts> {
   const [g, target] = [graphName(from), graphName(to)];
   if (g === target) return { inserted: 0, removed: 0 };
-  // To copy from a graph that is misspelt must not empty the other.
+  // Copying from a misspelt graph must not empty the target.
   if (g !== defaultGraph && !(await holdsAny(source, g))) {
     if (silent) return { inserted: 0, removed: 0 };
     throw new PinakesError(
       "NOT_FOUND",
-      `SPARQL: ${type.toUpperCase()}: there is no graph ${g}; use SILENT if that is all right.`,
+      `SPARQL: ${type.toUpperCase()}: there is no graph ${g}; use SILENT to ignore this.`,
     );
   }
   let removed = type === "add" ? 0 : await clearPattern({ g: target }, source, sink, request);

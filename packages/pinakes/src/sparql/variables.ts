@@ -1,4 +1,4 @@
-/** Variables are numbered, and a row has a place for each. A blank node of a pattern is a variable that nobody can name. */
+/** Variables are numbered, and a row has a slot for each. A blank node of a pattern is an anonymous variable. */
 import { blank, iri, literal, type TermText } from "../domain/rdf.ts";
 import type { RdfTerm } from "./algebra.ts";
 
@@ -13,7 +13,7 @@ export class Variables {
     return this.#slots.size - 1;
   }
 
-  /** How many there are. Complete once everything is compiled. */
+  /** The number of variables. Final once everything is compiled. */
   get width(): number {
     return this.#slots.size;
   }

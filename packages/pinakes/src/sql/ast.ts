@@ -1,4 +1,4 @@
-/** A query as the parser gives it. Names are resolved: a reference is the slot of its alias in the row, not its text. */
+/** The parser's output. Names are resolved: a reference holds the slot of its alias in the row, not the name. */
 import type { JsonScalar } from "../domain/json.ts";
 
 export interface Query {
@@ -14,7 +14,7 @@ export interface Query {
   readonly orderBy: readonly OrderKey[];
   readonly offset: Count | undefined;
   readonly limit: Count | undefined;
-  /** Whether anything in SELECT is an aggregate. */
+  /** Whether SELECT contains an aggregate. */
   readonly aggregates: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface OrderKey {
   readonly descending: boolean;
 }
 
-/** A whole number, or the parameter that gives it. */
+/** A whole number, or the parameter that supplies it. */
 export type Count = { readonly value: number } | { readonly parameter: string };
 
 export interface Subquery {
@@ -81,7 +81,7 @@ export type Expression =
   | { readonly kind: "exists"; readonly query: Subquery }
   | { readonly kind: "collect"; readonly query: Subquery };
 
-/** The expressions directly inside one, subqueries included. */
+/** The direct subexpressions of an expression, including subqueries. */
 export function childrenOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case "literal":
@@ -122,12 +122,12 @@ export function childrenOf(expression: Expression): readonly Expression[] {
   }
 }
 
-/** True when `test` holds for the expression or for any inside it. */
+/** True if `test` holds for the expression or any subexpression. */
 export function anyInside(expression: Expression, test: (part: Expression) => boolean): boolean {
   return test(expression) || childrenOf(expression).some((child) => anyInside(child, test));
 }
 
-/** `c.a.b` as ["a", "b"]; undefined for anything but a way through named properties of the document. */
+/** `c.a.b` as ["a", "b"]; undefined unless the expression is a path of named properties of the document. */
 export function documentPath(expression: Expression): readonly string[] | undefined {
   const path: string[] = [];
   let at = expression;

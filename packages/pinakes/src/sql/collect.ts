@@ -1,7 +1,7 @@
 /**
- * Queries whose answer needs every row: sorted in memory, or put together by GROUP BY, DISTINCT and aggregates. All rows are read for
- * every page, up to a budget; kept are only those that the page shows. The cursor is the place of the last item in the order of the
- * answer, so it does not matter what others write before or after it.
+ * Queries whose result depends on every row: sorted in memory, or combined by GROUP BY, DISTINCT and aggregates. Every page reads all rows,
+ * up to a budget, and keeps only those it returns. The cursor is the sort position of the last item returned, so writes before or after
+ * that position do not matter.
  */
 import { invalid } from "../domain/errors.ts";
 import { compareUtf8, type JsonObject, type JsonValue } from "../domain/json.ts";
@@ -13,12 +13,12 @@ import type { Row } from "./expressions/evaluate.ts";
 import { placeOf, type Value } from "./expressions/values.ts";
 import type { Window } from "./window.ts";
 
-/** JavaScript keeps texts with two bytes for each character. */
+/** JavaScript stores strings with two bytes per character. */
 const bytesPerChar = 2;
-/** Memory is counted in steps: counting costs nothing then. */
+/** Memory is reported in steps, so that counting costs nothing. */
 const heldStepBytes = 65_536;
 
-/** Counts what is kept while everything is read: the number of rows alone does not bound it. */
+/** Bounds the memory held during a full read; the number of rows alone does not. */
 export class KeptChars {
   readonly #memory: Reading["memory"];
   #chars = 0;
@@ -52,19 +52,19 @@ export class KeptChars {
   require(): void {
     if (this.over)
       throw invalid(
-        `query: what must be kept to sort or group has more than ${sqlLimits.keptCharsMax} characters; select less, or ask for smaller pages.`,
+        `query: the rows to sort or group have more than ${sqlLimits.keptCharsMax} characters; select less, or request smaller pages.`,
       );
   }
 }
 
-/** Hands every item of the plan to `visit`, once. */
+/** Passes every item of the plan to `visit`, once. */
 export async function readAll(reading: Reading, rowsMax: number, visit: (item: Item) => void): Promise<void> {
   for (const leg of reading.plan.access.legs) {
     const reader = new LegReader(reading, leg, {});
     for (;;) {
       for (let item = reader.take(); item !== undefined; item = reader.take()) visit(item);
       if (reader.done) break;
-      // One row over the budget would be looked at to know whether there is one.
+      // Reads one row beyond the budget, to detect whether there are more.
       await reader.load(Math.min(sqlLimits.pageItemsMax, rowsMax - reading.examined + 1));
       if (reading.examined > rowsMax) throw overBudget(reading, rowsMax);
     }
@@ -73,10 +73,10 @@ export async function readAll(reading: Reading, rowsMax: number, visit: (item: I
 
 function overBudget({ plan }: Reading, rowsMax: number) {
   const what = plan.mode === "sort" ? "ORDER BY without an index" : "DISTINCT, GROUP BY or an aggregate";
-  return invalid(`query: ${what} would look at more than ${rowsMax} rows. ${plan.remedy}`);
+  return invalid(`query: ${what} would read more than ${rowsMax} rows. ${plan.remedy}`);
 }
 
-/** A place in the order of the answer. */
+/** A position in the sort order of the result. */
 interface SortPosition {
   readonly sort: readonly Value[];
   readonly tie: readonly [id: string, partition: string, row: number];
@@ -124,7 +124,7 @@ export async function sorted(
   return take(kept, window, sealPlace);
 }
 
-/** Fills the window from what is in order already; gives where to go on. */
+/** Fills the window from sorted items; returns the position to continue from. */
 export function take<T extends { readonly value: JsonValue }>(
   ordered: readonly T[],
   window: Window,
@@ -140,7 +140,7 @@ function compareTie(a: SortPosition["tie"], b: SortPosition["tie"]): number {
   return compareUtf8(a[0], b[0]) || compareUtf8(a[1], b[1]) || a[2] - b[2];
 }
 
-/** undefined has no JSON: each value is a list of one or none. Of arrays and objects only their place in the order counts. */
+/** JSON has no undefined: each value is an array of zero or one elements. For arrays and objects only their type is stored. */
 function sealPlace({ sort, tie }: SortPosition): JsonObject {
   return { sort: sealSort(sort), tie };
 }

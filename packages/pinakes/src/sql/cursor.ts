@@ -1,17 +1,17 @@
 /**
- * Cursors of queries. A cursor holds where to go on, never what was read, and is bound to tenant, container, query and parameters; it
- * also keeps the moment of the first page, so that GetCurrentDateTime is the same on all of them.
+ * Cursors of queries. A cursor contains the position to continue from, never data, and is bound to tenant, container, query and parameters.
+ * It also contains the time of the first page, so that GetCurrentDateTime is the same on all pages.
  */
 import { invalid } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import { shortHash, SignedTokens } from "../runtime/tokens.ts";
 import type { CursorTokens } from "./types.ts";
 
-/** Beyond this a value of ORDER BY or GROUP BY is too long to go on after. */
+/** Longer values of ORDER BY or GROUP BY do not fit into a cursor. */
 const cursorCharsMax = 65_536;
 
 export interface CursorPayload {
-  /** The plan that goes on. */
+  /** The plan to continue. */
   readonly plan: string;
   readonly now: number;
   readonly state: JsonObject;
@@ -21,7 +21,7 @@ export function sealCursor(tokens: CursorTokens, binding: string, { plan, now, s
   const token = tokens.seal({ b: binding, p: shortHash(plan), n: now, s: state });
   if (token.length > cursorCharsMax)
     throw invalid(
-      "query: the values of ORDER BY or GROUP BY are too long for a cursor; order by a shorter property, or ask for all items in one page.",
+      "query: the values of ORDER BY or GROUP BY are too long for a cursor; order by a shorter property, or request all items in one page.",
     );
   return token;
 }
@@ -34,12 +34,12 @@ export function openCursor(
   const { b, p, n, s } = tokens.open(token);
   if (b !== binding || typeof p !== "string" || typeof n !== "number" || !isJsonObject(s))
     throw invalid(
-      "The cursor belongs to another query; repeat the query and the parameters that it came from, or leave it out to begin anew.",
+      "The cursor belongs to another query; repeat it with the same query and parameters, or omit it to start over.",
     );
   return { planHash: p, now: n, state: s };
 }
 
-/** For callers without tokens of their own: the payload as it is, with a MAC that nobody else can make. */
+/** For callers without their own tokens: the plain payload with a MAC. */
 export function keyedTokens(key: Uint8Array): CursorTokens {
   const tokens = new SignedTokens(key, { charsMax: cursorCharsMax });
   const binding = "pinakes query cursor\0";
@@ -49,7 +49,7 @@ export function keyedTokens(key: Uint8Array): CursorTokens {
       const payload = tokens.open(binding, token)?.payload;
       if (isJsonObject(payload)) return payload;
       throw invalid(
-        "The cursor is not one that this store gave to you: it was changed, cut, or belongs elsewhere. Leave it out to begin anew.",
+        "The cursor is not valid here: it was modified, truncated, or belongs to another caller or store. Omit it to start over.",
       );
     },
   };

@@ -1,4 +1,4 @@
-/** GROUP BY, aggregates and DISTINCT: every row is read, and what it becomes a part of is kept. */
+/** GROUP BY, aggregates and DISTINCT: every row is read and added to its group. */
 import { compareUtf8, type JsonObject, type JsonValue } from "../domain/json.ts";
 import { shortHash } from "../runtime/tokens.ts";
 import { accumulator, type Accumulator } from "./expressions/aggregate.ts";
@@ -14,18 +14,18 @@ import type { Window } from "./window.ts";
 interface Answer {
   readonly value: JsonValue;
   readonly sort: readonly Value[];
-  /** Tells answers apart that stand in the same place. */
+  /** Distinguishes results with the same sort position. */
   readonly key: string;
 }
 
-/** Longer texts are told apart by their beginning and a hash, so that a cursor stays small. */
+/** Longer values are represented by a prefix and a hash, so that a cursor stays small. */
 const keyCharsMax = 200;
 
 function keyOf(text: string): string {
   return text.length <= keyCharsMax ? text : `${text.slice(0, keyCharsMax)}~${shortHash(text)}`;
 }
 
-/** The place of a value among others where nothing else was asked for: by its type, numbers by size, the rest by its key. */
+/** Sort position of a value without ORDER BY: by type, numbers by size, all others by their key. */
 function rankOf(value: Value): Value {
   return typeof value === "string" ? "" : placeOf(value);
 }
@@ -38,7 +38,7 @@ export interface GroupInput {
   readonly rowsMax: number;
 }
 
-/** Gives where to go on: after the last answer, in the order of types and then of their texts. */
+/** Returns the position to continue from: after the last result, in the order of types and then of keys. */
 export async function grouped(
   input: GroupInput,
   window: Window,
@@ -89,7 +89,7 @@ async function distinct({ query, reading, maker, rowsMax }: GroupInput): Promise
 }
 
 interface Group {
-  /** Of GROUP BY. */
+  /** Values of GROUP BY. */
   readonly values: readonly Value[];
   readonly key: string;
   readonly totals: readonly Accumulator[];
@@ -107,7 +107,7 @@ async function groups({ query, context, reading, maker, rowsMax }: GroupInput): 
     chars.add(text.length);
     return group;
   };
-  // Without GROUP BY all rows are one group, which is there even when they are none.
+  // Without GROUP BY all rows are one group, which exists even without rows.
   if (keys.length === 0) open([], "");
   await readAll(reading, rowsMax, (item) => {
     for (const row of maker.rows(maker.document(item))) {
@@ -125,7 +125,7 @@ async function groups({ query, context, reading, maker, rowsMax }: GroupInput): 
   });
 }
 
-/** SELECT for a group, which has no document any more: only its totals and the values of GROUP BY. */
+/** SELECT for a group, which has no document: only its aggregates and the values of GROUP BY. */
 function shownGroup(
   query: Query,
   aggregates: readonly { readonly id: string }[],
@@ -149,7 +149,7 @@ function shownGroup(
   };
 }
 
-/** The different aggregates of SELECT. */
+/** The distinct aggregates of SELECT. */
 export function aggregatesOf({ select }: Query) {
   const found = new Map<string, Extract<Expression, { kind: "aggregate" }>>();
   const visit = (expression: Expression): void => {

@@ -1,4 +1,4 @@
-/** The SQL subset of Cosmos DB over any item store: a language, an evaluator and a planner. */
+/** The SQL subset of Cosmos DB over any item store: a parser, an evaluator and a planner. */
 export { childrenOf, documentPath, type Expression } from "./ast.ts";
 export { compileExpression } from "./expressions/evaluate.ts";
 export { parseQuery } from "./parse/parse-query.ts";

@@ -1,4 +1,4 @@
-/** Reads one leg of a plan item by item, and can say at any time where to go on: after what was taken, not after what was read. */
+/** Reads one leg of a plan item by item, and knows at any time where to continue: after what was consumed, not after what was read. */
 import type { Item, ItemStore, Page, Query as StoreQuery, SessionTokens } from "../ports/item-store.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Leg } from "./plan/access.ts";
@@ -6,7 +6,7 @@ import { sqlLimits } from "./limits.ts";
 import type { Plan } from "./plan/plan.ts";
 import type { QueryOptions } from "./types.ts";
 
-/** Where a leg goes on: at its beginning, after a cursor of the store, or not at all. */
+/** Where a leg continues: at its start, after a cursor of the store, or not at all. */
 export type LegPosition = { readonly at?: string } | "done";
 
 export interface Reading {
@@ -16,7 +16,7 @@ export interface Reading {
   readonly plan: Plan;
   readonly session: SessionTokens | undefined;
   readonly memory: QueryOptions["memory"];
-  /** Rows looked at so far, by all legs. */
+  /** Rows read so far, by all legs. */
   examined: number;
 }
 
@@ -42,7 +42,7 @@ export class LegReader {
     };
   }
 
-  /** The item that comes next, if it was read already. */
+  /** The next item, if it has been read. */
   get head(): Item | undefined {
     return this.#page?.items[this.#place];
   }
@@ -51,14 +51,14 @@ export class LegReader {
     return this.position === "done";
   }
 
-  /** Where to go on after the items that were taken. */
+  /** The position after the consumed items. */
   get position(): LegPosition {
     if (this.#page === undefined) return this.#start;
     if (this.#place < this.#page.items.length) return this.before;
     return this.#page.cursor === undefined ? "done" : { at: this.#page.cursor };
   }
 
-  /** Where to go on so that the head comes again. */
+  /** The position at which the head is returned again. */
   get before(): LegPosition {
     if (this.#page === undefined || this.#place === 0) return this.#start;
     return { at: this.#page.after?.(this.#place - 1) as string };
@@ -70,7 +70,7 @@ export class LegReader {
     return item;
   }
 
-  /** Reads the next page, which may be empty. Only when there is no head. */
+  /** Reads the next page, which may be empty. Called only if there is no head. */
   async load(wanted: number): Promise<void> {
     const position = this.position;
     if (position === "done") return;

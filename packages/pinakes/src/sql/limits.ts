@@ -1,39 +1,39 @@
-/** Every limit of a query, with its unit last. Tests stand at each and one past it. */
+/** All limits of a query, with the unit last. Tests cover each limit and one past it. */
 export const sqlLimits = Object.freeze({
   textCharsMax: 65_536,
-  /** Nested parentheses, functions, subqueries and chains of one operator: what is evaluated by recursion. */
+  /** Nested parentheses, functions and subqueries, and chains of one operator: evaluated by recursion. */
   depthMax: 64,
   /** Values of an IN, elements of a literal, conditions joined by AND or OR, arguments of a function. */
   listItemsMax: 1_000,
   selectItemsMax: 100,
-  /** As Cosmos has it. */
+  /** As in Cosmos DB. */
   joinsMax: 5,
   orderKeysMax: 8,
   groupKeysMax: 8,
   parametersMax: 1_000,
   regexCharsMax: 500,
-  /** States of the compiled expression, counted repetitions written out. */
+  /** States of the compiled expression, with counted repetitions expanded. */
   regexStatesMax: 500,
-  /** A longer text is not looked at: the function then gives undefined. */
+  /** For a longer input the function returns undefined. */
   regexInputCharsMax: 16_384,
-  /** Rows that one document may become by JOIN, those of its subqueries included. */
+  /** Rows that JOIN may produce from one document, including those of its subqueries. */
   rowsPerDocumentMax: 10_000,
-  /** Combinations of values given by IN that are looked up one by one. */
+  /** Combinations of IN values that are looked up one by one. */
   partitionsMax: 100,
-  /** Ordered lists that are merged while they are read; with more of them everything is sorted in memory. */
+  /** Ordered lists that are merged as a stream; beyond that everything is sorted in memory. */
   mergedPartitionsMax: 16,
   pageItemsDefault: 100,
   pageItemsMax: 1_000,
-  /** A page ends, short and with a cursor, when this many rows were looked at … */
+  /** A page ends early, with a cursor, after reading this many rows … */
   pageRowsExaminedMax: 10_000,
   /** … or when its items have this many characters as JSON. */
   pageCharsMax: 4_194_304,
-  /** What is sorted, grouped or counted in memory looks at no more rows than this … */
+  /** A sort, group or count in memory reads at most this many rows … */
   rowsMaxDefault: 50_000,
-  /** … and on an engine whose index rows are fetched one by one from the table, at no more than this. */
+  /** … or this many on an engine that fetches index rows one by one from the table … */
   rowsMaxEventualDefault: 10_000,
   rowsMaxMax: 1_000_000,
-  /** … and keeps no more than this of them. */
+  /** … and holds at most this many characters. */
   keptCharsMax: 67_108_864,
   offsetMax: 1_000_000,
 });

@@ -1,4 +1,4 @@
-/** The same language over a short list in memory: of databases, of containers, of settings. Without aggregates and joins. */
+/** Queries over a short list in memory: of databases, containers or settings. Aggregates and joins are not supported. */
 import { invalid } from "../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { readCount, readParameters } from "./parse/parameters.ts";
@@ -13,7 +13,7 @@ export function queryDocuments(
 ): readonly JsonValue[] {
   const query = parseQuery(text);
   if (query.aggregates || query.groupBy.length > 0 || query.joins.length > 0)
-    throw invalid("query: a list like this is queried without aggregates, GROUP BY and JOIN.");
+    throw invalid("query: this list does not support aggregates, GROUP BY and JOIN.");
   const values = readParameters(parameters);
   const definition = { name: "list", partitionKey: ["id"], indexes: {} };
   const maker = rowMaker(query, definition, undefined, { parameters: values, now, expanded: { rows: 0 } });

@@ -1,4 +1,4 @@
-/** From a document to the rows that a query makes of it: JOIN, WHERE, and what SELECT and ORDER BY see of each. */
+/** Expands a document to the rows of a query: JOIN, WHERE, and the values of SELECT and ORDER BY for each. */
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { isNoValue, partitionAt, partitionValueOf } from "../domain/partition-value.ts";
 import { parsePath, valueAt } from "../domain/path.ts";
@@ -18,19 +18,19 @@ import { compareByType, type Value } from "./expressions/values.ts";
 export interface RowMaker {
   /** The document as the query sees it. */
   document(item: Item): JsonObject;
-  /** Which item it is: id and partition. */
+  /** Identity of the item: id and partition. */
   identity(item: Item): Identity;
-  /** The rows of a document for which WHERE is true. Each is an object of its own. */
+  /** The rows of a document for which WHERE is true. Each is a separate object. */
   rows(document: JsonObject): Row[];
   sortValues(row: Row): readonly Value[];
   compareSort(a: readonly Value[], b: readonly Value[]): number;
-  /** What SELECT makes of a row; undefined gives no item. Not for queries with aggregates. */
+  /** The result of SELECT for a row; undefined produces no item. Not for queries with aggregates. */
   project(row: Row): Value;
 }
 
 export interface Identity {
   readonly id: string;
-  /** JSON text of the partition's values. */
+  /** The partition key values as JSON text. */
   readonly partition: string;
 }
 
@@ -81,19 +81,19 @@ export function rowMaker(
   };
 }
 
-/** `{}` in a partition stands for no value. */
+/** `{}` in a partition represents an absent value. */
 function sameKeyValue(value: JsonValue | undefined, wanted: Partition[number] | undefined): boolean {
   return isNoValue(wanted) ? isNoValue(partitionValueOf(value)) : value === wanted;
 }
 
-/** What SELECT makes of a row, or of a group when the context says what an aggregate is. */
+/** Evaluates SELECT for a row, or for a group if the context resolves aggregates. */
 export function projection({ select }: Query, context: EvaluationContext): Evaluator {
   if (select.kind === "star") return (row) => row[0];
   if (select.kind === "value") return compileExpression(select.expression, context);
   return objectOf(select.items.map(({ name, expression }) => [name, compileExpression(expression, context)]));
 }
 
-/** About how many characters a value has as JSON: enough to keep an answer within its bound. */
+/** Approximate length of a value as JSON: sufficient to bound the size of a page. */
 export function sizeOf(value: Value): number {
   if (typeof value === "string") return value.length + 2;
   if (Array.isArray(value)) return value.reduce((sum: number, item: JsonValue) => sum + sizeOf(item) + 1, 2);

@@ -20,7 +20,7 @@ import type { CursorTokens, QueryExplanation, QueryOptions, QueryRequest, QueryR
 import { Window } from "./window.ts";
 
 /**
- * Answers one page. What comes back is decided on the documents themselves; an index or an engine's prefilter only saves reading.
+ * Returns one page. The result is decided on the documents themselves; an index or an engine's prefilter only reduces reads.
  *
  * @example
  * const { items, cursor } = await runQuery({ items: store, scope, container: "tasks", definition, query: "SELECT * FROM c WHERE c.w = @w", parameters: { w: "w1" }, options: { key } });
@@ -33,7 +33,7 @@ export async function runQuery(request: QueryRequest): Promise<QueryResult> {
     try {
       return await answer(prepared, plan);
     } catch (error) {
-      // An index that is still being built is not read; another way may be there. A cursor goes on where it began, or waits.
+      // An index that is still being built is not used; another access path may exist. A cursor continues on its own path, or waits.
       const { index } = plan.access.source;
       if (prepared.resumed !== undefined || index === undefined || !(await isBuilding(request, index, error)))
         throw error;
@@ -43,7 +43,7 @@ export async function runQuery(request: QueryRequest): Promise<QueryResult> {
   }
 }
 
-/** What `runQuery` would do, without doing it. */
+/** Plans the query as `runQuery` would, without running it. */
 export function explainQuery(request: Omit<QueryRequest, "scope">): QueryExplanation {
   const prepared = prepare({ ...request, options: { ...request.options, cursor: undefined } });
   const { mode, access, partition, residual, prefilter, advice } = choose(prepared, new Set());
@@ -98,7 +98,7 @@ function prepare(request: Prepared["request"]): Prepared {
   requirePartition(request, options);
   const offset = readCount(query.offset, "OFFSET", parameters);
   const limit = readCount(query.limit, "LIMIT", parameters) ?? readCount(query.top, "TOP", parameters);
-  // Compiled once before anything is read: a parameter that is missing is told whether or not there are documents.
+  // Compiled before anything is read, so that a missing parameter is reported even if there are no documents.
   rowMaker(query, request.definition, options.partition, context);
   for (const key of query.groupBy) compileExpression(key, context);
   aggregatesOf(query).forEach(({ argument }) => compileExpression(argument, context));
@@ -109,7 +109,7 @@ function requirePartition({ definition }: Prepared["request"], { partition }: Qu
   if (partition === undefined || (Array.isArray(partition) && partition.length === definition.partitionKey.length))
     return;
   throw invalid(
-    `partition: give the values of [${definition.partitionKey.join(", ")}], in this order; got ${show(partition)}.`,
+    `partition: specify the values of [${definition.partitionKey.join(", ")}], in this order; got ${show(partition)}.`,
   );
 }
 
@@ -128,9 +128,7 @@ function choose(prepared: Prepared, without: ReadonlySet<string>): Plan {
   if (resumed === undefined) return plans[0] as Plan;
   const same = plans.find(({ signature }) => shortHash(signature) === resumed.planHash);
   if (same === undefined)
-    throw invalid(
-      "The cursor belongs to an index that is no longer there, or has changed; leave it out to begin anew.",
-    );
+    throw invalid("The cursor belongs to an index that was removed or changed; omit it to start over.");
   return same;
 }
 
@@ -189,7 +187,7 @@ async function answer(prepared: Prepared, plan: Plan): Promise<QueryResult> {
   };
 }
 
-/** The engine counts what the index decides alone. */
+/** The engine counts if the index alone decides. */
 async function count(reading: Reading, query: Query, context: EvaluationContext, window: Window): Promise<void> {
   const { index } = reading.plan.access.source;
   let total = 0;
@@ -218,6 +216,6 @@ function tokensOf({ tokens, key }: QueryOptions): CursorTokens {
   if (tokens !== undefined) return tokens;
   if (key !== undefined) return keyedTokens(key);
   throw invalid(
-    "query: an answer of several pages needs tokens or a key in the options, to seal its cursor; or ask for a larger page.",
+    "query: a result of several pages needs tokens or a key in the options to seal its cursor; otherwise request a larger page.",
   );
 }

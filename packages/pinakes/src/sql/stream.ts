@@ -1,9 +1,10 @@
 /**
- * Queries that come in the order of their index: one leg after another, or several merged while they are read. A page holds no more
- * than it gives: the cursor is the place in every leg, as the item store itself sealed it.
+ * Queries whose results are in index order: one leg after another, or several merged as a stream. A page buffers only what it returns: the
+ * cursor contains the position in every leg, as sealed by the item store.
  *
- * A page that ends inside a document (JOIN makes many rows of one) goes on at that document, past the rows given. Others may have
- * come before it meanwhile, so it is known by its name and not by its place; if it is gone, so is the rest of its rows.
+ * If a page ends inside a document (JOIN produces several rows from it), the next page continues at that document, after the rows already
+ * returned. Other documents may have been inserted before it meanwhile, so it is identified by its id, not by its position; if it was
+ * removed, its remaining rows are gone as well.
  */
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { Item } from "../ports/item-store.ts";
@@ -14,7 +15,7 @@ import type { RowMaker } from "./rows.ts";
 import type { Value } from "./expressions/values.ts";
 import type { Window } from "./window.ts";
 
-/** Documents that a page ended in and that have not come again: usually none or one; those that are gone are forgotten in the end. */
+/** Documents inside which a page ended and that have not reappeared: usually none or one; removed ones are dropped at the end. */
 const begunMax = 20;
 
 interface Inside {
@@ -23,7 +24,7 @@ interface Inside {
   readonly rows: number;
 }
 
-/** Fills the window; gives where to go on, or undefined at the end. */
+/** Fills the window; returns the position to continue from, or undefined at the end. */
 export async function stream(
   reading: Reading,
   maker: RowMaker,
@@ -70,7 +71,7 @@ const inTurn: Next = async (readers, reading, window) => {
   return "end";
 };
 
-/** The leg whose head comes first. All heads must be known for that. */
+/** The leg with the smallest head. All heads must be known. */
 function smallest(maker: RowMaker): Next {
   const place = (item: Item) => ({ sort: maker.sortValues([maker.document(item)]), ...maker.identity(item) });
   return async (readers, reading, window) => {
@@ -93,7 +94,7 @@ function smallest(maker: RowMaker): Next {
   };
 }
 
-/** What the index decides alone is asked for exactly; where documents are judged, more at a time. */
+/** If the index decides alone, exactly the rows needed are requested; if documents are filtered, more at a time. */
 function wantedRows({ plan, examined }: Reading, { wanted }: Window): number {
   if (!plan.residual) return wanted;
   return Math.min(Math.max(100, 2 * wanted), sqlLimits.pageRowsExaminedMax - examined);

@@ -1,4 +1,4 @@
-/** OFFSET, LIMIT and TOP over all pages of a query, and the bounds of one page. */
+/** Applies OFFSET, LIMIT and TOP over all pages of a query, and the limits of one page. */
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { sqlLimits } from "./limits.ts";
 import { sizeOf } from "./rows.ts";
@@ -8,7 +8,7 @@ export class Window {
   readonly items: JsonValue[] = [];
   readonly #pageItems: number;
   #skip: number;
-  /** Items that may still be given; undefined: any number. */
+  /** Items that may still be returned; undefined means unlimited. */
   #left: number | undefined;
   #chars = 0;
 
@@ -18,7 +18,7 @@ export class Window {
     this.#left = left;
   }
 
-  /** As it was when a cursor was made. */
+  /** The state stored in a cursor. */
   static resume(pageItems: number, state: JsonObject): Window {
     return new Window(pageItems, state["skip"] as number, state["left"] as number | undefined);
   }
@@ -27,7 +27,7 @@ export class Window {
     return { skip: this.#skip, ...(this.#left === undefined ? {} : { left: this.#left }) };
   }
 
-  /** Nothing more is wanted, on this page or any other. */
+  /** No more items are needed, on this page or any other. */
   get over(): boolean {
     return this.#left === 0;
   }
@@ -36,7 +36,7 @@ export class Window {
     return this.over || this.items.length >= this.#pageItems || this.#chars >= sqlLimits.pageCharsMax;
   }
 
-  /** How many more rows could be used on this page, those to skip included. */
+  /** How many more rows this page could use, including those to skip. */
   get wanted(): number {
     return this.#skip + Math.min(this.#pageItems - this.items.length, this.#left ?? Infinity);
   }

@@ -12,7 +12,7 @@ export function text(item: JsonObject, name: string): string {
 
 export function optionalText(item: JsonObject, name: string): string | undefined {
   const value = item[name] ?? undefined;
-  if (value !== undefined && typeof value !== "string") throw invalid(`${name}: must be a text, got ${show(value)}.`);
+  if (value !== undefined && typeof value !== "string") throw invalid(`${name}: must be a string, got ${show(value)}.`);
   return value;
 }
 

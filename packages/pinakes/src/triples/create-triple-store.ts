@@ -99,11 +99,11 @@ class EngineTripleStore implements port.TripleStore {
 
   async mayUse(scope: Scope, space: string, terms: readonly TermText[]): Promise<readonly boolean[]> {
     const key = this.#key(scope, space);
-    if (!Array.isArray(terms)) throw invalid(`mayUse takes a list of terms, got ${show(terms)}.`);
+    if (!Array.isArray(terms)) throw invalid(`mayUse takes an array of terms, got ${show(terms)}.`);
     if (terms.length > tripleLimits.mayUseTermsMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `mayUse takes at most ${tripleLimits.mayUseTermsMax} terms; ask in several calls.`,
+        `mayUse takes at most ${tripleLimits.mayUseTermsMax} terms; split them over several calls.`,
       );
     return this.#engine.mayUse(key, terms.map(canonicalTerm));
   }
@@ -204,11 +204,11 @@ const spacesShape = "spaces";
 const sourceShape = "source";
 
 function checkAsked(method: string, quads: readonly Quad[]): readonly Quad[] {
-  if (!Array.isArray(quads)) throw invalid(`${method} takes a list of quads, got ${show(quads)}.`);
+  if (!Array.isArray(quads)) throw invalid(`${method} takes an array of quads, got ${show(quads)}.`);
   if (quads.length > tripleLimits.supportsQuadsMax)
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `${method} takes at most ${tripleLimits.supportsQuadsMax} quads; ask in several calls.`,
+      `${method} takes at most ${tripleLimits.supportsQuadsMax} quads; split them over several calls.`,
     );
   return quads.map(checkQuad);
 }

@@ -1,4 +1,4 @@
-/** A change as engines take it: each distinct term once, validated once, and quads as numbers. */
+/** Prepares a change for engines: each distinct term once, validated once, and quads as term numbers. */
 import { invalid, PinakesError, show } from "../domain/errors.ts";
 import { defaultGraph, type Quad, type TermText } from "../domain/rdf.ts";
 import type { QuadChange, Support } from "../ports/triple-store.ts";
@@ -22,15 +22,15 @@ export function prepareChange(
   if (quads > tripleLimits.writeQuadsMax)
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `One write changes at most ${tripleLimits.writeQuadsMax} quads, this one ${quads}; write them in several.`,
+      `One write changes at most ${tripleLimits.writeQuadsMax} quads, this one ${quads}; split it into several writes.`,
     );
   if (change.atomic === true && quads > atomicQuadsMax)
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `This engine changes at most ${atomicQuadsMax} quads in one transaction, this write ${quads}; leave out "atomic" or write less.`,
+      `This engine changes at most ${atomicQuadsMax} quads in one transaction, this write ${quads}; omit "atomic" or write fewer.`,
     );
   const whole = new Collector();
-  // All of it is validated before any of it is written.
+  // Everything is validated before anything is written.
   const removals = whole.add(remove);
   const inserts = whole.add(insert);
   if (quads <= writeQuadsMax) return [{ terms: whole.terms, remove: removals, insert: inserts, source }];
@@ -46,7 +46,7 @@ const nothing = new Uint32Array(0);
 function checkQuads(name: string, quads: readonly Quad[] | undefined): readonly Quad[] {
   if (quads === undefined) return [];
   if (Array.isArray(quads)) return quads as readonly Quad[];
-  throw invalid(`${name}: must be a list of quads, got ${show(quads)}.`);
+  throw invalid(`${name}: must be an array of quads, got ${show(quads)}.`);
 }
 
 function checkSupport(support: Support): Support {
@@ -66,12 +66,12 @@ export function checkSource(source: string): string {
     Buffer.byteLength(source) <= tripleLimits.sourceBytesMax
   )
     return source;
-  throw invalid(`source: must be a text of 1 to ${tripleLimits.sourceBytesMax} bytes, got ${show(source)}.`);
+  throw invalid(`source: must be a string of 1 to ${tripleLimits.sourceBytesMax} bytes, got ${show(source)}.`);
 }
 
 class Collector {
   readonly terms: TermText[] = [defaultGraph];
-  /** By the text as given and by the canonical one, both as callers write them: a term may be written in two ways. */
+  /** Maps terms as passed and in canonical form, both in the notation of callers: a term may be written in two ways. */
   readonly #numbers = new Map<TermText, number>();
   #chars = 0;
 
@@ -110,7 +110,7 @@ class Collector {
     if (this.#chars <= tripleLimits.writeCharsMax) return number;
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `The terms of one write have at most ${tripleLimits.writeCharsMax} characters together; write them in several.`,
+      `The terms of one write have at most ${tripleLimits.writeCharsMax} characters together; split the write.`,
     );
   }
 }

@@ -24,7 +24,7 @@ export async function sourcePage(read: Read, limit: number, begin: string | unde
     const step = await read({ after, limit: told.wanted });
     examined += step.examined;
     for (const { quad, part, place } of step.rows) {
-      // If the page ended with the last row of the previous step, the next page begins after that row.
+      // If the page ended with the last row of the previous step, the next page starts after that row.
       if (!told.take(quad, part)) return { quads: told.quads, next: after, examined };
       after = place;
     }
@@ -43,7 +43,7 @@ class ToldQuads {
     this.#limit = limit;
   }
 
-  /** Engines may order them as texts. */
+  /** Engines may sort them as strings. */
   get quads(): readonly SupportedQuad[] {
     return this.#quads.map(({ quad, parts }) => ({ quad, parts: parts.toSorted((a, b) => a - b) }));
   }

@@ -1,17 +1,17 @@
-/** What every engine answers if a space is not open. */
+/** The errors that every engine throws for a space that is not open. */
 import { invalid, PinakesError, show } from "../domain/errors.ts";
 import type { SpaceInfo } from "../ports/triple-store.ts";
 
 export type SpaceStatus = SpaceInfo["status"];
 
-/** Before a write: `status` is undefined for a space that was never opened. */
+/** Checked before a write: `status` is undefined for a space that was never opened. */
 export function requireWritable(space: string, status: SpaceStatus | undefined): void {
   if (status === undefined)
     throw new PinakesError("NOT_FOUND", `There is no space ${show(space)} here; open it first.`);
   requireNotClosed(space, status);
 }
 
-/** Before a read, and before opening: a space that never existed is fine. */
+/** Checked before a read, and before opening: a space that never existed is allowed. */
 export function requireNotClosed(space: string, status: SpaceStatus | undefined): void {
   if (status === "fenced")
     throw new PinakesError(

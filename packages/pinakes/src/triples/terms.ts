@@ -1,5 +1,5 @@
 /**
- * What is accepted as a term, and its one canonical text: equal terms must have equal texts before any engine sees them.
+ * Validates terms and returns their canonical text: equal terms must have equal texts before any engine sees them.
  *
  * A literal may contain U+0000, which PostgreSQL cannot store. So engines store it as U+10FFFF and "0", and U+10FFFF itself, a noncharacter
  * that hardly ever occurs, as U+10FFFF and "1" (RFC 0010). This is invisible outside.
@@ -40,21 +40,21 @@ export function canonicalTerm(given: TermText): TermText {
     throw invalid(`A term is well-formed Unicode; ${show(text)} contains half of a surrogate pair.`);
   }
   throw invalid(
-    `${show(text)} is no term: write <iri> without spaces or quotes, _:label, or "words" with @language or ^^<datatype> behind.`,
+    `${show(text)} is not a term: write <iri> without spaces or quotes, _:label, or "words" with @language or ^^<datatype> after it.`,
   );
 }
 
 function canonicalLiteral(text: TermText): TermText {
   const end = text.lastIndexOf('"');
-  if (end === 0) throw invalid(`${show(text)} is no literal: it has no closing quote.`);
-  // Half of a surrogate pair would return as another term.
+  if (end === 0) throw invalid(`${show(text)} is not a literal: it has no closing quote.`);
+  // Half of a surrogate pair would be read back as another term.
   if (!text.isWellFormed()) throw invalid(`A literal's text is well-formed Unicode; change ${show(text)}.`);
   if (end === text.length - 1) return text;
   const rest = text.slice(end + 1);
   if (rest.startsWith("@") && isLanguage(rest.slice(1))) return `${text.slice(0, end + 1)}${rest.toLowerCase()}`;
   if (rest.startsWith("^^") && iriPattern.test(rest.slice(2)))
     return literal(text.slice(1, end), { datatype: rest.slice(3, -1) });
-  throw invalid(`${show(text)} is no literal: only @language or ^^<datatype> may follow its last quote.`);
+  throw invalid(`${show(text)} is not a literal: only @language or ^^<datatype> may follow its last quote.`);
 }
 
 const mark = "\u{10FFFF}";
@@ -64,19 +64,19 @@ function storedWords(text: TermText): TermText {
   return text.replaceAll(mark, `${mark}1`).replaceAll("\0", `${mark}0`);
 }
 
-/** As callers know it, from the text that an engine stored. */
+/** The term as callers know it, from the text that an engine stored. */
 export function wordsOf(text: TermText): TermText {
   return text.includes(mark)
     ? text.replaceAll(/\u{10FFFF}([01])/gu, (_, digit) => (digit === "0" ? "\0" : mark))
     : text;
 }
 
-/** Only objects are literals. */
+/** Only objects can be literals. */
 export function quadsOf(quads: readonly Quad[]): readonly Quad[] {
   return quads.some(({ o }) => o.includes(mark)) ? quads.map((quad) => ({ ...quad, o: wordsOf(quad.o) })) : quads;
 }
 
-/** Whether a canonical term is valid in that position: subjects and graphs are no literals, predicates only IRIs. */
+/** Whether a canonical term is valid in that position: subjects and graphs cannot be literals, predicates can only be IRIs. */
 export function checkPlace(place: Position, text: TermText): void {
   const first = text.charCodeAt(0);
   if (first === 0x3c || place === "o") return;
@@ -85,7 +85,7 @@ export function checkPlace(place: Position, text: TermText): void {
     throw invalid(`${place === "s" ? "A subject" : "A graph's name"} is an IRI or a blank node; got ${show(text)}.`);
 }
 
-/** Canonical, and valid in its position. Only a graph may be empty: the default graph. */
+/** The canonical term, which must be valid in its position. Only a graph may be empty: the default graph. */
 export function placedTerm(place: Position, text: TermText): TermText {
   if (place === "g" && text === defaultGraph) return text;
   const term = canonicalTerm(text);

@@ -1,8 +1,8 @@
 /**
- * What differs between engines: each implements this, and create-triple-store.ts makes a `TripleStore` of it.
+ * The part that differs between engines: each implements this, and create-triple-store.ts turns it into a `TripleStore`.
  *
- * An engine gets validated input: a real tenant, a space's name, terms in their canonical text, limits within their bounds. Every method
- * that changes something is one transaction, which checks the status of the space first (space-errors.ts).
+ * An engine receives validated input: a real tenant, a space's name, terms in their canonical text, limits within their bounds. Every
+ * method that changes something is one transaction, which checks the status of the space first (space-errors.ts).
  *
  * Reads of a space that was never opened find nothing; of a fenced or purged one they throw. Only `usage` and `spaces` work on any.
  */
@@ -19,13 +19,13 @@ import type {
 
 export interface TripleEngine {
   readonly capabilities: TripleStoreCapabilities;
-  /** Quads that one `write` accepts, where that is more than one transaction of the engine changes. Absent: `atomicQuadsMax`. */
+  /** Quads that one `write` accepts, if more than one transaction of the engine changes. Defaults to `atomicQuadsMax`. */
   readonly writeQuadsMax?: number;
 
   open(space: SpaceKey): Promise<void>;
   /** At most `writeQuadsMax` quads, in one transaction up to `capabilities.atomicQuadsMax` of them. Removes first, then inserts. */
   write(space: SpaceKey, change: PreparedChange): Promise<QuadChanges>;
-  /** Removes up to `limit` support rows of a source, and the quads left without any. */
+  /** Removes up to `limit` support rows of a source, and the quads that have none left. */
   removeSource(
     space: SpaceKey,
     source: string,
@@ -54,7 +54,7 @@ export interface TripleEngine {
     after: string,
     limit: number,
   ): Promise<{ readonly spaces: readonly SpaceInfo[]; readonly done: boolean }>;
-  /** Also one that never existed: it is then registered, fenced. A purged one stays purged. */
+  /** Also for a space that never existed: it is registered as fenced. A purged one stays purged. */
   fence(space: SpaceKey): Promise<void>;
   unfence(space: SpaceKey): Promise<void>;
   /** Marks the space as purged, whatever its status, and removes up to `limit` quads, supports and terms. */
@@ -96,7 +96,7 @@ export interface SourceRequest {
 }
 
 export interface SourceResult {
-  /** Without those whose quad was removed between two reads of one call. */
+  /** Without those whose quad was removed between two reads of the call. */
   readonly rows: readonly SourceRow[];
   /** After the last examined one; absent at the end. */
   readonly next: string | undefined;
@@ -106,13 +106,13 @@ export interface SourceResult {
 export interface SourceRow {
   readonly quad: Quad;
   readonly part: number;
-  /** After it. A position among the supports of this source only, so it cannot lead to those of another. */
+  /** The position after it. It is valid only among the supports of this source, so it cannot lead to those of another. */
   readonly place: string;
 }
 
 export interface MatchResult {
   readonly quads: readonly Quad[];
-  /** Where the next page begins; absent at the end. */
+  /** Start of the next page; absent at the end. */
   readonly next: string | undefined;
   readonly examined: number;
 }

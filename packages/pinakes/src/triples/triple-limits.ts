@@ -1,13 +1,13 @@
 /** Every limit of the triple stores; each name ends with its unit. The conformance suite checks each limit and one past it. */
 export const tripleLimits = Object.freeze({
   spaceNameCharsMax: 128,
-  /** Of a term's text in UTF-8, brackets and quotes included. */
+  /** UTF-8 bytes of a term's text, including brackets and quotes. */
   termBytesMax: 32_768,
   sourceBytesMax: 256,
   partMax: 2_147_483_647,
-  /** Inserted and removed, together. */
+  /** Insertions and removals together. */
   writeQuadsMax: 50_000,
-  /** Of the texts of a write's distinct terms. */
+  /** Total characters of the distinct terms of a write. */
   writeCharsMax: 33_554_432,
   pageQuadsDefault: 1_000,
   pageQuadsMax: 10_000,
@@ -15,12 +15,12 @@ export const tripleLimits = Object.freeze({
   pageCharsMax: 16_777_216,
   pageGraphsMax: 1_000,
   pageSpacesMax: 1_000,
-  /** Of one call of `supports` or `asserted`. */
+  /** Quads per call of `supports` or `asserted`. */
   supportsQuadsMax: 1_000,
   mayUseTermsMax: 1_000,
   /** Maximum number of supports returned per quad. */
   supportsOfQuadMax: 1_000,
-  /** Of all quads on a page of `ofSource` together. */
+  /** Total supports of all quads on a page of `ofSource`. */
   sourcePageSupportsMax: 10_000,
   /** Maximum rows that one step of `ofSource` reads: the texts of this many quads are in memory at once. */
   sourceStepRowsMax: 500,
@@ -28,6 +28,6 @@ export const tripleLimits = Object.freeze({
   sourceStepRowsMin: 64,
   purgeRowsDefault: 10_000,
   purgeRowsMax: 100_000,
-  /** Rows that one step of removeSource examines. */
+  /** Rows that one step of removeSource reads. */
   removeSourceRowsMax: 10_000,
 });

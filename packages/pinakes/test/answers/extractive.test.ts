@@ -1,15 +1,12 @@
 /** Answers without a chat model: quotes, and the refusals. On the engines that people run. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Answer } from "@pinakes/client";
 import { newPlace, uploaded } from "../knowledge/support/test-pinakes.ts";
-import { openAnswerWorld, pumpText, type AnswerWorld } from "./support/answer-world.ts";
+import { openAnswerWorld, pumpText } from "./support/answer-world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(["sqlite", "postgres"] as const)("extractive answers on %s", (engine) => {
-  let world: AnswerWorld;
-  beforeAll(async () => {
-    world = await openAnswerWorld(engine, false);
-  });
-  afterAll(() => world?.[Symbol.asyncDispose]());
+  const world = forAllTests(() => openAnswerWorld(engine, false));
   const ask = (question: string, more: object = {}): Promise<Answer> =>
     world.test.knowledge.answers.ask(world.test.admin, world.input(question, more));
 
@@ -85,7 +82,7 @@ describe.each(["sqlite", "postgres"] as const)("extractive answers on %s", (engi
     await begun.promise;
     expect(await refused("How do I start the pump?")).toEqual({
       reason: "indexing",
-      message: expect.stringContaining("Ask again later"),
+      message: expect.stringContaining("Try again later"),
     });
     open.resolve();
     await uploading;
@@ -118,7 +115,7 @@ describe.each(["sqlite", "postgres"] as const)("extractive answers on %s", (engi
 
   it.each([
     [{ question: "" }, "question:"],
-    [{ question: "x".repeat(4_001) }, "question: must be a text of 1–4000"],
+    [{ question: "x".repeat(4_001) }, "question: must be a string of 1–4000"],
     [{ question: "q", limit: 21 }, "limit:"],
     [{ question: "q", limit: 0 }, "limit:"],
     [{ question: "q", sentences_max: 21 }, "sentences_max:"],

@@ -1,16 +1,13 @@
-/** Leaks: credentials that are missing, revoked, expired or may only read, and what is visible but not allowed. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+/** Leaks: credentials that are missing, revoked, expired or is read-only, and what is visible but not allowed. */
+import { describe, expect, it } from "vitest";
 import { until } from "../support/until.ts";
 import { publicOperations } from "./support/leak-calls.ts";
 import { Leaks, type Call } from "./support/leak-walk.ts";
 import { commons, group } from "./support/leak-world.ts";
 import { sendAndSettle, type Json, type Reply, type Site } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let leaks: Leaks;
-beforeAll(async () => {
-  leaks = await Leaks.open();
-});
-afterAll(() => leaks?.[Symbol.asyncDispose]());
+const leaks = forAllTests(() => Leaks.open());
 
 /** Everything that needs credentials is refused, in one wording, and nothing happens. */
 async function refusedEverywhere(key: string | undefined): Promise<void> {
@@ -79,7 +76,7 @@ describe("credentials", () => {
     await refusedEverywhere(key);
   });
 
-  it("a key that may only read changes nothing: 403 on every operation that changes, and the others work", async () => {
+  it("a key that is read-only changes nothing: 403 on every operation that changes, and the others work", async () => {
     const { server, world } = leaks;
     const key = await server.key("w1", `reader`, { groups: [group], role: "admin", scopes: ["read"] });
     const changes = ({ method, how, id }: Call) =>
@@ -113,7 +110,7 @@ describe("credentials", () => {
         for (const call of leaks.calls.filter(changes)) {
           const { reply } = await leaks.send(call, target, key);
           expect(reply.status, `${call.id}: ${reply.text}`).toBe(403);
-          expect(detailOf(reply), call.id).toContain("may only read");
+          expect(detailOf(reply), call.id).toContain("is read-only");
           refused += 1;
         }
         for (const call of leaks.calls.filter((one) => reads(one) && !publicOperations.has(one.id))) {

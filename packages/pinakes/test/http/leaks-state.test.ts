@@ -1,16 +1,13 @@
 /** Leaks of agents' state: every operation about it, called by everybody of another workspace and with every bad credential. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fillState, newMarker } from "../state/support/secret-state.ts";
 import { until } from "../support/until.ts";
 import { howToCallState } from "./support/leak-calls-state.ts";
 import { describeCall, StateLeaks, type Call } from "./support/leak-walk-state.ts";
 import type { Json, Reply } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let leaks: StateLeaks;
-beforeAll(async () => {
-  leaks = await StateLeaks.open();
-});
-afterAll(() => leaks?.[Symbol.asyncDispose]());
+const leaks = forAllTests(() => StateLeaks.open());
 
 const reads = ({ method, how }: Call): boolean =>
   (method === "GET" || how.changes === false) && ["thing", "empty"].includes(how.kind);
@@ -355,7 +352,7 @@ describe("credentials", () => {
     await refusedEverywhere(late);
   });
 
-  it("a key that may only read reads everything, by POST too, and changes nothing: 403", async () => {
+  it("a key that is read-only reads everything, by POST too, and changes nothing: 403", async () => {
     const { server, world } = leaks;
     const key = await server.key("w1", "reader", { role: "admin", scopes: ["read"] });
     let refused = 0;
@@ -367,7 +364,7 @@ describe("credentials", () => {
       for (const call of leaks.calls.filter(({ method, how }) => method !== "GET" && how.changes !== false)) {
         const { reply } = await leaks.send(call, world.target, key);
         expect(reply.status, `${describeCall(call)}: ${reply.text}`).toBe(403);
-        expect(reply.json["detail"], describeCall(call)).toContain("may only read");
+        expect(reply.json["detail"], describeCall(call)).toContain("is read-only");
         refused += 1;
       }
       for (const call of leaks.calls.filter(reads)) {

@@ -1,12 +1,9 @@
 /** What a hostile or broken client sends to `/mcp`: an error in the protocol's form, nothing lost, and the server serves others. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { messageOf, openMcpServer, rootToken, type McpTestServer } from "./support/mcp-server.ts";
+import { describe, expect, it } from "vitest";
+import { messageOf, openMcpServer, rootToken } from "./support/mcp-server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: McpTestServer;
-beforeAll(async () => {
-  server = await openMcpServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = forAllTests(() => openMcpServer());
 
 const call = (name: string, args: object) => server.modern("tools/call", { name, arguments: args });
 const works = async () => expect((await server.modern("tools/list", {})).status).toBe(200);
@@ -62,10 +59,13 @@ describe("arguments", () => {
     "a path in a file name": [
       "upload_to_catalog",
       { catalog_id: "c", filename: "../../etc/passwd", file_content: "YQ==" },
-      /./,
+      /cannot contain "\/"/,
     ],
-    "an update in state_query": ["state_query", { container: "workflow-states", query: "DELETE FROM c" }, /./],
-    "an update in sparql_select": ["sparql_select", { collection: "me/none", query: "DROP ALL" }, /./],
+    "an update in state_query": [
+      "state_query",
+      { container: "workflow-states", query: "DELETE FROM c" },
+      /^INVALID: .*SELECT/,
+    ],
   };
   for (const [what, [name, args, text]] of Object.entries(wrong))
     it(`${what} is an error of the call`, async () => {
@@ -74,17 +74,38 @@ describe("arguments", () => {
       expect(message).toMatch(text);
     });
 
-  it("invalid base64, and 11 MB of it, are errors that say the limit; nothing is stored", async () => {
-    const made = (await messageOf(await call("create_catalog", { catalog_name: "Files" }))) as unknown as {
-      result: { structuredContent: { metadata: { catalog_id: string } } };
+  it("11 MB that are not base64, and more base64 than a message takes, are errors that say what to do; nothing is stored", async () => {
+    const metadataOf = async (response: Response): Promise<Record<string, unknown>> => {
+      const { result } = (await messageOf(response)) as unknown as {
+        result: { structuredContent: { metadata: Record<string, unknown> } };
+      };
+      return result.structuredContent.metadata;
     };
-    const { catalog_id } = made.result.structuredContent.metadata;
-    const upload = (file_content: string) => call("upload_to_catalog", { catalog_id, filename: "a.txt", file_content });
-    expect((await refusal(await upload("not base64 at all!")))[1]).toMatch(/base64/i);
-    const large = await upload(Buffer.alloc(11_000_000, "a").toString("base64"));
-    expect(large.status).toBeLessThan(500);
-    await large.text();
+    const { catalog_id } = await metadataOf(await call("create_catalog", { catalog_name: "Files" }));
+    const upload = (file_content: string) =>
+      call("upload_to_catalog", { catalog_id, filename: "large.txt", file_content });
+    const stored = async () => (await metadataOf(await call("list_catalog_documents", { catalog_id })))["documents"];
+    for (const content of ["not base64 at all!", `${"YWFh".repeat(2_750_000)}!`])
+      expect((await refusal(await upload(content)))[1]).toMatch(/file_content: is not base64/);
+    const [status, message] = await refusal(await upload(Buffer.alloc(12_582_912, "a").toString("base64")));
+    expect([status, message]).toEqual([413, expect.stringMatching(/16777216 bytes.*Upload files over \/v1/)]);
+    expect(await stored()).toEqual([]);
+    // What a message takes is stored to the last byte.
+    expect(await metadataOf(await upload("YWFh".repeat(2_750_000)))).toMatchObject({ file_size_kb: 8056.64 });
+    expect(await stored()).toHaveLength(1);
     await works();
+  });
+
+  it("updates in sparql_select change nothing", async () => {
+    const made = await call("create_catalog", { catalog_name: "Triples" });
+    const catalog = JSON.stringify(await messageOf(made)).match(/"catalog_id":"([^"]+)"/)?.[1] ?? "";
+    for (const query of ["DROP ALL", "INSERT DATA { <a:b> <a:c> <a:d> }"])
+      expect((await refusal(await call("sparql_select", { collection: `me/${catalog}`, query })))[1]).toMatch(
+        /^INVALID: /,
+      );
+    expect(await messageOf(await call("triples_match", { collection: `me/${catalog}` }))).toMatchObject({
+      result: { structuredContent: { items: [] } },
+    });
   });
 
   it("prototype keys, NUL and lone surrogates do no harm", async () => {
@@ -152,7 +173,7 @@ describe("sessions", () => {
     const refused = await results(await create(readOnly, "Two"));
     expect([refused.result.isError, refused.result.content[0]?.text]).toEqual([
       true,
-      expect.stringContaining("may only read"),
+      expect.stringContaining("is read-only"),
     ]);
   });
 });

@@ -3,7 +3,9 @@ import type { Client } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import { tools } from "../../src/mcp/tools/index.ts";
 import type { Json } from "../http/support/server.ts";
+import { until } from "../support/until.ts";
 import {
+  adminResources,
   filledOf,
   making,
   onDocuments,
@@ -21,10 +23,12 @@ const ofNever = (id: string): string => id.replaceAll(/\d/g, (digit) => String(9
 
 describe("leaks over MCP", () => {
   let ann: string;
+  let boss: string;
   let targets: Target[];
   const world = useWorld("SQLite", async (opened) => {
     ann = await opened.key("w1", "ann-3141", { groups: ["inner"] });
-    targets = await fill(opened, ann);
+    boss = await opened.key("w1", "boss", { role: "admin" });
+    targets = await fill(opened, ann, boss);
   });
 
   /** What the world holds; the same after each walk. */
@@ -125,6 +129,7 @@ describe("leaks over MCP", () => {
 
   it("is not blind: the owner gets the secrets from these same calls", async () => {
     const client = await world().client("2026-07-28", ann);
+    const admin = await world().client("2026-07-28", boss);
     const blind = new Set<string>();
     const readers = tools.filter(({ annotations }) => annotations.readOnlyHint).map(({ name }) => name);
     const shown = async (name: string): Promise<boolean> => {
@@ -137,8 +142,15 @@ describe("leaks over MCP", () => {
     };
     for (const name of readers) if (!(await shown(name))) blind.add(name);
     // Their answers are ids, figures and verdicts.
-    expect([...blind].toSorted()).toEqual(["job_wait", "metrics_query", "session_list", "verify_citation"]);
+    expect([...blind].toSorted()).toEqual([
+      "erasure_status",
+      "job_wait",
+      "metrics_query",
+      "session_list",
+      "verify_citation",
+    ]);
     const [first] = targets as [Target];
+    expect(await succeed(admin, "erasure_status", { erasure_id: first.xid })).toMatchObject({ state: "done_live" });
     expect(await succeed(client, "verify_citation", onDocuments["verify_citation"]?.(first)[0])).toMatchObject({
       valid: true,
     });
@@ -146,7 +158,10 @@ describe("leaks over MCP", () => {
       items: [expect.anything()],
     });
     for (const [kind, uris] of Object.entries(onResources))
-      for (const uri of uris(first)) expect((await client.readResource({ uri })).contents, kind).toHaveLength(1);
+      for (const uri of uris(first)) {
+        const owner = adminResources.has(kind) ? admin : client;
+        expect((await owner.readResource({ uri })).contents, kind).toHaveLength(1);
+      }
   });
 
   describe.each(revisions)("at %s", (revision) => {
@@ -180,11 +195,10 @@ function neverOf(target: Target): Target {
 }
 
 /** A group's collection, a private one in an open repository, and a catalog; beside them one of everything that state holds. */
-async function fill(opened: McpWorld, ann: string): Promise<Target[]> {
-  const boss = await opened.key("w1", "boss", { role: "admin" });
+async function fill(opened: McpWorld, ann: string, boss: string): Promise<Target[]> {
   await opened.ok(boss, "POST", "/v1/repositories", { repository_id: "vault-3141", allowed_groups: ["inner"] });
   await opened.ok(boss, "POST", "/v1/repositories", { repository_id: "commons" });
-  const state = await fillState(opened, ann);
+  const state = { ...(await fillState(opened, ann)), xid: await erased(opened, boss) };
   const personal = (await opened.ok(ann, "GET", "/v1/repositories/me"))["repository_id"] as string;
   const found: Target[] = [];
   for (const [rid, fields] of [
@@ -217,6 +231,19 @@ async function fill(opened: McpWorld, ann: string): Promise<Target[]> {
   const selected = metadataOf(await succeed(client, "select_catalog", { catalog_id: "catalog-6931" }));
   const handle = selected["selection_handle"] as string;
   return found.map((target) => ({ ...target, handle }));
+}
+
+/** An erasure that has ended. */
+async function erased(opened: McpWorld, boss: string): Promise<string> {
+  const said = { session_id: "session-gone", message_type: "user", content: "forget me" };
+  await opened.ok(boss, "POST", "/v1/agents/agent-gone/memories", said);
+  const client = await opened.client("2026-07-28", boss, {
+    elicit: () => ({ action: "accept", content: { confirm: true } }),
+  });
+  const begun = await succeed(client, "erasure_request", { subject: { type: "agent", id: "agent-gone" } });
+  const erasure_id = begun["erasure_id"] as string;
+  await until(async () => (await succeed(client, "erasure_status", { erasure_id }))["finished_at"] !== null);
+  return erasure_id;
 }
 
 async function fillState(opened: McpWorld, ann: string) {

@@ -7,33 +7,30 @@ import {
   type OAuthClientProvider,
   type OAuthTokens,
 } from "@modelcontextprotocol/client";
-import { SignJWT, UnsecuredJWT, generateKeyPair } from "jose";
+import { SignJWT, UnsecuredJWT, decodeJwt, generateKeyPair } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { serve, type RunningServer } from "../../src/http/serve.ts";
 import { open, type Pinakes } from "../../src/open.ts";
-import {
-  openAuthorizationServer,
-  redirectUrl,
-  registeredClient,
-  type AuthorizationServer,
-} from "./support/authorization-server.ts";
+import { openAuthorizationServer, redirectUrl, registeredClient } from "./support/authorization-server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const rootToken = "root-token-of-the-oauth-tests-0123456789";
 const scopes = ["pinakes:read", "pinakes:write", "pinakes:admin"];
-let as: AuthorizationServer;
 let pinakes: Pinakes;
 let server: RunningServer;
 let mcp: string;
+let aheadMs = 0;
 
+const as = forAllTests(() => openAuthorizationServer({ resource: () => mcp, user: "ann", scopes }));
 beforeAll(async () => {
-  as = await openAuthorizationServer({ resource: () => mcp, user: "ann", scopes });
   const port = await freePort();
   mcp = `http://127.0.0.1:${port}/mcp`;
   pinakes = await open({
     items: "memory:",
     objects: "memory:",
     rootToken,
+    clock: { now: () => Date.now() + aheadMs },
     oidc: [{ issuer: as.issuer, audience: mcp, writeScopes: ["pinakes:write"], adminScopes: ["pinakes:admin"] }],
   });
   server = await serve(await createApp(pinakes), { host: "127.0.0.1", port });
@@ -41,7 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.close();
   await pinakes.close();
-  await as[Symbol.asyncDispose]();
 });
 
 async function freePort(): Promise<number> {
@@ -168,28 +164,42 @@ describe("OAuth at /mcp", () => {
   it("refuses tokens that are tampered with, unsigned, of another issuer, for another audience or expired", async () => {
     const { privateKey } = await generateKeyPair("RS256");
     const claims = { sub: "ann", workspace: "default" };
-    const foreign = (issuer: string, audience: string) =>
-      new SignJWT(claims)
-        .setProtectedHeader({ alg: "RS256" })
-        .setIssuer(issuer)
-        .setAudience(audience)
-        .setExpirationTime("1h")
-        .sign(privateKey);
-    const person = new Person();
-    await (await connect(person)).close();
-    const good = person.tokens()?.access_token ?? "";
+    const forged = new SignJWT(claims)
+      .setProtectedHeader({ alg: "RS256" })
+      .setIssuer(as.issuer)
+      .setAudience(mcp)
+      .setExpirationTime("1h")
+      .sign(privateKey);
+    const good = await as.tokenFor(mcp, "pinakes:write");
+    // As good as the first, but for another server.
+    const elsewhere = "https://elsewhere.example/mcp";
+    const other = await as.tokenFor(elsewhere, "pinakes:write");
+    expect([decodeJwt(other).aud, decodeJwt(other).iss]).toEqual([elsewhere, decodeJwt(good).iss]);
+    await using stranger = await openAuthorizationServer({ resource: () => mcp, user: "ann", scopes });
     const tokens: Readonly<Record<string, string>> = {
       tampered: `${good.slice(0, -6)}AAAAAA`,
       unsigned: new UnsecuredJWT(claims).setIssuer(as.issuer).setAudience(mcp).setExpirationTime("1h").encode(),
-      "another key": await foreign(as.issuer, mcp),
-      "another issuer": await foreign("http://127.0.0.1:9/", mcp),
-      "another audience": await foreign(as.issuer, "https://elsewhere.example/mcp"),
+      "another key": await forged,
+      "another issuer": await stranger.tokenFor(mcp, "pinakes:write"),
+      "another audience": other,
     };
     for (const [what, token] of Object.entries(tokens)) {
       const refused = await post(`Bearer ${token}`);
       expect(refused.status, what).toBe(401);
       expect(refused.headers.get("www-authenticate"), what).toContain('error="invalid_token"');
     }
+    expect((await post(`Bearer ${good}`)).status).not.toBe(401);
+    aheadMs = 3_600_000 + 60_000;
+    const expired = await post(`Bearer ${good}`);
+    aheadMs = 0;
+    expect([expired.status, expired.headers.get("www-authenticate")]).toEqual([
+      401,
+      expect.stringContaining('error="invalid_token"') as string,
+    ]);
+    expect(await expired.json()).toMatchObject({
+      jsonrpc: "2.0",
+      error: { message: expect.stringContaining("expired") as string },
+    });
     expect((await post(`Bearer ${good}`)).status).not.toBe(401);
   });
 

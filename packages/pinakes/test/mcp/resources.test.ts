@@ -13,6 +13,7 @@ const templates = {
   workflow: "state://workflows/{workflow}",
   checkpoint: "state://workflows/{workflow}/checkpoints/{step}",
   session: "state://agents/{agent}/sessions/{session}",
+  receipt: "state://receipts/{erasure}",
 };
 const papers = "library/papers";
 const ids = { repository_id: "library", collection_id: "papers" };
@@ -172,6 +173,7 @@ describe.each(engines)("resources on %s", (engine) => {
         "state://agents/none/sessions/talk",
         "state://agents/%E0%A4%A/sessions/talk",
         "state://agents/a1",
+        "state://receipts/none",
         "pinakes://repositories",
         "file:///etc/passwd",
         "https://example.com/",

@@ -76,6 +76,26 @@ async function catalogWith(client: Client, name: string): Promise<string> {
   return catalog_id as string;
 }
 
+/** Changes through the tools of the same connection; a workflow that nobody asked about is not told of. */
+async function expectSubscriptions({ client, stderr }: Spawned, revision: Revision): Promise<void> {
+  const create = async (): Promise<string> => {
+    const { workflow } = await succeed(client, "workflow_create", { type: "sequential", name: "W", total_steps: 9 });
+    return (workflow as Json)["workflow_id"] as string;
+  };
+  const [wanted, other] = [await create(), await create()];
+  const uri = `state://workflows/${wanted}`;
+  const heard = new Set<string>();
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void heard.add(params.uri));
+  client.setNotificationHandler("notifications/resources/list_changed", () => void heard.add("list"));
+  if (revision === "2025-11-25") await client.subscribeResource({ uri });
+  else await client.listen({ resourcesListChanged: true, resourceSubscriptions: [uri] });
+  for (const workflow_id of [other, wanted])
+    await succeed(client, "workflow_update", { workflow_id, change: { description: "changed" } });
+  await succeed(client, "create_catalog", { catalog_name: `Told ${revision} ${wanted.slice(-8)}` });
+  await expect.poll(() => [...heard].toSorted()).toEqual(["list", uri]);
+  expect(stderr()).toBe("");
+}
+
 describe("on the stores of this machine", () => {
   it.each(revisions)(
     "R-KB-42 at %s: every tool and resource; what was selected ends with the process",
@@ -120,6 +140,11 @@ describe("on the stores of this machine", () => {
       expect(asked, revision).toHaveLength(1);
       expect(metadataOf(await succeed(spawned.client, "list_catalogs"))["catalog_count"]).toBe(0);
     }
+  });
+
+  it.each(revisions)("at %s tells of what changes, once it is subscribed to", async (revision) => {
+    await using spawned = await connect(revision, { PINAKES_DATA: join(folder, `told-${revision}`) });
+    await expectSubscriptions(spawned, revision);
   });
 
   it("answers many calls at once without a word on stderr", async () => {
@@ -226,6 +251,10 @@ describe("through a server", () => {
       });
       const { items } = await world.ok(key, "GET", "/v1/repositories/me/collections");
       expect((items as Json[]).map(({ name }) => name)).toContain(`At ${revision}`);
+    }
+    for (const revision of revisions) {
+      await using spawned = await connect(revision, {}, [...address, "--key", key]);
+      await expectSubscriptions(spawned, revision);
     }
     const reader = await world.key("w1", "ann", { scopes: ["read"] });
     await using reading = await connect("2026-07-28", { PINAKES_URL: world.url, PINAKES_KEY: reader });

@@ -35,6 +35,8 @@ const names = [
   "metrics_query",
   "tool_log_search",
   "state_query",
+  "erasure_request",
+  "erasure_status",
   "job_wait",
 ];
 const readers = new Set(
@@ -44,7 +46,7 @@ const readers = new Set(
 );
 for (const name of ["workflow_list", "workflow_get", "session_list", "metrics_query", "tool_log_search"])
   readers.add(name);
-for (const name of ["state_query", "job_wait"]) readers.add(name);
+for (const name of ["state_query", "erasure_status", "job_wait"]) readers.add(name);
 
 const papers = "library/papers";
 const day = "2025-03-01";
@@ -91,7 +93,7 @@ describe.each(engines)("tools on %s", (engine) => {
         expect(outputSchema, name).toMatchObject({ type: "object" });
         expect(annotations, name).toEqual({
           readOnlyHint: readers.has(name),
-          destructiveHint: /^(upload_to|delete_)/.test(name),
+          destructiveHint: /^(upload_to|delete_|erasure_request)/.test(name),
           idempotentHint: expect.any(Boolean),
           openWorldHint: false,
         });
@@ -474,11 +476,12 @@ describe.each(engines)("tools on %s", (engine) => {
         workflow_checkpoint: { workflow_id: "w", step: 1, state: {} },
         workflow_resume: { workflow_id: "w" },
         memory_append: { agent_id: "a", session_id: "s", message_type: "user", content: "x" },
+        erasure_request: { subject: { type: "user", id: "ann" } },
       };
       for (const { name } of writers) {
         const { isError, text } = await call(reader, name, args[name]);
         expect(isError, name).toBe(true);
-        expect(text, name).toMatch(/^FORBIDDEN: This key may only read/);
+        expect(text, name).toMatch(/^FORBIDDEN: This key is read-only/);
       }
       expect(await succeed(reader, "search", { query: "otters", in: [papers] })).toMatchObject({ outcome: "ok" });
       expect(await succeed(reader, "list_catalogs")).toMatchObject({ status: "success" });

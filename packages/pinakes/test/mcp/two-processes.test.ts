@@ -1,15 +1,12 @@
 /** Any process of a deployment serves the next request of any client: sessions, their selections, and questions to their users. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Json } from "../http/support/server.ts";
+import { describe, expect, it } from "vitest";
+import { requestInit, type Json } from "../http/support/server.ts";
 import { until } from "../support/until.ts";
 import { base64, call, metadataOf, revisions, succeed, type Revision } from "./support/mcp-world.ts";
 import { TwoProcesses } from "./support/two-processes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let two: TwoProcesses;
-beforeAll(async () => {
-  two = await TwoProcesses.open();
-});
-afterAll(() => two[Symbol.asyncDispose]());
+const two = forAllTests(() => TwoProcesses.open());
 
 /** What differs between two conversations that say the same. */
 function alike(value: unknown): unknown {
@@ -64,6 +61,26 @@ describe("two processes on the same stores", () => {
     const used = two.passed.slice(before).filter(({ rpc }) => rpc === "tools/call");
     expect(new Set(used.map(({ to }) => to))).toEqual(new Set([0, 1]));
     expect(proxied).toEqual(await conversation(revision, two.urls[0], `alone-${revision}`));
+  });
+
+  it.each(revisions)("at %s a client of one hears of what was changed at the other", async (revision) => {
+    const { world } = two;
+    const key = await world.key("w1", `hears-${revision}`);
+    const v1 = async (method: string, path: string, body?: unknown): Promise<Json> => {
+      const answer = await fetch(`${two.urls[1]}${path}`, requestInit(method, { key, body }));
+      return (await answer.json()) as Json;
+    };
+    const { workflow_id } = await v1("POST", "/v1/workflows", { type: "sequential", name: "W", total_steps: 9 });
+    const uri = `state://workflows/${String(workflow_id)}`;
+    const client = await world.client(revision, key, { url: two.urls[0] });
+    const heard = new Set<string>();
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => void heard.add(params.uri));
+    client.setNotificationHandler("notifications/resources/list_changed", () => void heard.add("list"));
+    if (revision === "2025-11-25") await client.subscribeResource({ uri });
+    else await client.listen({ resourcesListChanged: true, resourceSubscriptions: [uri] });
+    await v1("PATCH", `/v1/workflows/${String(workflow_id)}`, { description: "changed" });
+    await v1("POST", "/v1/repositories/me/collections", { name: `New ${revision}` });
+    await expect.poll(() => [...heard].toSorted()).toEqual(["list", uri]);
   });
 
   it("serve a session that the other one initialized; ended at one it has ended at both, streams included", async () => {

@@ -2,20 +2,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { body, fileIn, makeUser, source, triplesOf } from "./support/legacy-files.ts";
-import { triples, World, type legacyFile, type Process } from "./support/world.ts";
+import { triples, World, type legacyFile } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
-beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
-});
-afterAll(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
-});
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 const file = (tables: Parameters<typeof legacyFile>[1], columns?: string) => fileIn(world, tables, columns);
 
 describe("inventory", () => {
@@ -199,7 +192,7 @@ describe("copy, verification and switch", () => {
     const twice = await process.plan(
       source(file({ eve__twice: [["urn:old:x", "http://x/p", "o"]] }), { iri_base: "urn:old:" }),
     );
-    expect(twice.problems[0]?.reason).toContain("would come back as");
+    expect(twice.problems[0]?.reason).toContain("would be restored as");
   });
 
   it("R-TG-95 a store whose patterns answer wrongly, or by scanning, does not pass the verification", async () => {

@@ -1,21 +1,14 @@
 /** Exports of vector stores, and collections without a record, become collections. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { migrationLimits } from "../../src/migrations/limits.ts";
 import { parquetFile } from "./support/parquet-file.ts";
-import { World, type Process } from "./support/world.ts";
+import { World } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
-beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
-});
-afterAll(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
-});
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 
 async function jsonl(name: string, rows: readonly unknown[]): Promise<string> {
   const path = join(world.folder, name);
@@ -91,11 +84,11 @@ describe("files of rows", () => {
     expect(plan.problems.map(({ where, reason }) => `${where}: ${reason}`)).toEqual([
       "bad.jsonl line 2: values: has 2 numbers; the previous rows have 3.",
       'bad.jsonl line 3: duplicate id "a", first at bad.jsonl line 1; an id names one row.',
-      expect.stringMatching(/^bad.jsonl line 4: id: must be a text/),
+      expect.stringMatching(/^bad.jsonl line 4: id: must be a string/),
       expect.stringMatching(/^bad.jsonl line 5: values\[2\]: must be a number/),
       expect.stringMatching(/^bad.jsonl line 6: sparse_values: cannot be stored/),
       expect.stringMatching(/^bad.jsonl line 7: metadata: must be an object/),
-      expect.stringMatching(/^bad.jsonl line 8: text: must be a text, got 7/),
+      expect.stringMatching(/^bad.jsonl line 8: text: must be a string, got 7/),
     ]);
     await expect(process.migrations.copy(world.admin, plan.migration_id)).rejects.toMatchObject({ code: "INVALID" });
   });

@@ -1,9 +1,10 @@
 /** The official client against a started server, operation by operation, on the engines that servers run on. */
 import { createHash } from "node:crypto";
 import type OpenAI from "openai";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { useServers } from "../support/servers.ts";
-import { all, openAiWorld, soon, textFile, type OpenAiWorld } from "./support/openai-world.ts";
+import { all, openAiWorld, soon, textFile } from "./support/openai-world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres } = useServers();
 
@@ -11,13 +12,11 @@ describe.each([
   ["SQLite", () => ({})],
   ["PostgreSQL", () => ({ items: postgres(), objects: "memory:" })],
 ])("OpenAI's client on %s", (_, options) => {
-  let world: OpenAiWorld;
   let ann: OpenAI;
+  const world = forAllTests(() => openAiWorld(options()));
   beforeAll(async () => {
-    world = await openAiWorld(options());
     ann = await world.client("w1", "ann");
   });
-  afterAll(() => world?.[Symbol.asyncDispose]());
 
   it("files: created, listed in pages, read and deleted", async () => {
     const client = await world.client("w1", "filer");

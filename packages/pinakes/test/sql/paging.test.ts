@@ -140,14 +140,14 @@ describe("a cursor", () => {
     expect((await docs.run(query, { ...options, cursor: token })).items).toHaveLength(3);
     for (const at of [0, Math.floor(token.length / 2), token.length - 2]) {
       const changed = `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`;
-      expect(await refusal(docs.run(query, { ...options, cursor: changed }))).toMatch(/not one that this store gave/);
+      expect(await refusal(docs.run(query, { ...options, cursor: changed }))).toMatch(/The cursor is not valid here/);
     }
     expect(await refusal(docs.run(query, { ...options, cursor: token.slice(0, -4) }))).toMatch(
-      /not one that this store gave/,
+      /The cursor is not valid here/,
     );
-    expect(await refusal(docs.run(query, { ...options, cursor: "" }))).toMatch(/not one that this store gave/);
+    expect(await refusal(docs.run(query, { ...options, cursor: "" }))).toMatch(/The cursor is not valid here/);
     expect(await refusal(docs.run(query, { ...options, cursor: token, key: new Uint8Array(32) }))).toMatch(
-      /not one that this store gave/,
+      /The cursor is not valid here/,
     );
     expect(await refusal(docs.run(query, { ...options, cursor: token, parameters: { w: "b" } }))).toMatch(
       /belongs to another query/,
@@ -179,7 +179,7 @@ describe("a cursor", () => {
       await refusal(
         docs.run(query, { definition: { ...definition, indexes: { all } as never }, cursor: first.cursor }),
       ),
-    ).toMatch(/index that is no longer there/);
+    ).toMatch(/index that was removed/);
   });
 
   it("keeps the moment of the first page", async () => {

@@ -224,13 +224,13 @@ describe("what no index serves", () => {
     expect(await refused(query, { strict: true })).toContain(index);
     expect(await refused(query, {}, { ...memories, scanIndex: undefined })).toContain(index);
     expect(await refused("SELECT * FROM c", {}, { ...memories, scanIndex: undefined })).toMatch(
-      /Give the partition key/,
+      /Compare the partition key/,
     );
     expect(await refused("SELECT * FROM c", {}, { ...memories, scanIndex: "bySession" })).toMatch(
       /must be an index with partition: \[\]/,
     );
     expect(await refused("SELECT * FROM c", { partition: ["a", "b"] })).toMatch(
-      /partition: give the values of \[agent_id\]/,
+      /partition: specify the values of \[agent_id\]/,
     );
   });
 });

@@ -301,6 +301,7 @@ describe("many lines", () => {
         get: (target, property) => {
           const own: unknown = Reflect.get(target, property, target);
           if (typeof own !== "function") return own;
+          if (property === "defaultTtl") return own.bind(target) as unknown;
           return async (...given: unknown[]) => {
             const fails = property === "batch" && (batches += 1) === 2;
             if (fails && when === "before") throw new PinakesError("UNAVAILABLE", "Injected.");

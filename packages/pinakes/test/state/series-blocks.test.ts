@@ -332,6 +332,7 @@ describe("sealing", () => {
       get: (target, property) => {
         const method: unknown = Reflect.get(target, property, target);
         if (typeof method !== "function") return method;
+        if (property === "defaultTtl") return method.bind(target) as unknown;
         return async (...given: unknown[]) => {
           const result: unknown = await Reflect.apply(method, target, given);
           if (property === "query" && !came) {

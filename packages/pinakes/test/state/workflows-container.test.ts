@@ -128,7 +128,13 @@ describe("the container", () => {
     await write({ ...made, name: "x" }, made);
     // Without the time, a lease that is named at all counts.
     expect(companions([{ op: "delete", id: "a" }])).toEqual([
-      { op: "delete", id: "~lease", where: { or: [{ owner: null }] } },
+      {
+        op: "delete",
+        id: "~lease",
+        where: {
+          and: [{ or: [{ owner: null }] }, { or: [{ workflow: { in: ["a"] } }, { workflow: { exists: false } }] }],
+        },
+      },
     ]);
     expect(
       companions([

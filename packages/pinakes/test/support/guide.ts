@@ -43,14 +43,21 @@ export async function openGuide(dir: string) {
   const settings = Object.entries(process.env).filter(([name]) => !name.startsWith("PINAKES_"));
   const env = Object.fromEntries(settings);
   return {
-    /** The answers of the lines that begin with curl. Output of the command line goes to the file `output.txt`. */
-    async shell(blocks: readonly string[]): Promise<{ calls: string[]; answers: Answer[] }> {
+    /** The answers of the lines that begin with curl. Output of the command line is also in the file `output.txt`. */
+    async shell(
+      blocks: readonly string[],
+      more: Readonly<Record<string, string>> = {},
+    ): Promise<{ calls: string[]; answers: Answer[] }> {
       const script = blocks
         .join("\n")
         .replaceAll("http://127.0.0.1:7430", server.url)
         .replaceAll(/^curl /gm, "curl -sS -w '\\n%{http_code}\\n' ");
       const npx = `npx() { shift; "${process.execPath}" "${cli}" "$@" >> output.txt; }`;
-      const { stdout } = await run("bash", ["-eu", "-c", `${npx}\n${script}`], { cwd: dir, env });
+      const command = `pinakes() { "${process.execPath}" "${cli}" "$@" | tee -a output.txt; }`;
+      const { stdout } = await run("bash", ["-eu", "-o", "pipefail", "-c", `${npx}\n${command}\n${script}`], {
+        cwd: dir,
+        env: { ...env, ...more },
+      });
       const answers = [...stdout.matchAll(/([^]*?)\n(\d{3})\n/g)].map(([, text, status]) => ({
         status: Number(status),
         text: (text as string).trim(),
@@ -67,6 +74,8 @@ export async function openGuide(dir: string) {
       });
       return stdout;
     },
+    url: server.url,
+    rootToken,
     output: () => readFile(join(dir, "output.txt"), "utf8"),
     async close(): Promise<void> {
       await server.close();

@@ -9,8 +9,8 @@ export interface Watching {
   readonly gate?: { readonly on: boolean };
 }
 
-/** Declaring a container is not watched; a call that returns rows one by one is iterated, not awaited: its source is watched. */
-const unwatched = new Set(["openContainer", "rows"]);
+/** Declaring a container is not watched, nor what is answered from memory; a call that returns rows one by one is iterated, not awaited: its source is watched. */
+const unwatched = new Set(["openContainer", "defaultTtl", "rows"]);
 
 export function watchedBy<Port extends object>(port: Port, { calls, nameOf, gate }: Watching): Port {
   return new Proxy(port, {

@@ -40,14 +40,14 @@ function createError(error: unknown, name: string): unknown {
   if (known?.code === "CONFLICT")
     return new CatalogError(
       "DUPLICATE_NAME",
-      `You have a catalog named "${name}" already (names ignore case). Choose another name, or use that catalog.`,
+      `You already have a catalog named "${name}" (names are case-insensitive). Choose another name, or use that catalog.`,
       {},
       error,
     );
   if (known?.code === "LIMIT_EXCEEDED")
     return new CatalogError(
       "LIMIT_EXCEEDED",
-      `You have as many catalogs as a user may have. Delete one with delete_catalog first. (${known.detail})`,
+      `You have the maximum number of catalogs. Delete one with delete_catalog first. (${known.detail})`,
       {},
       error,
     );
@@ -97,7 +97,7 @@ export const deleteCatalog: CatalogTool = defineTool({
     "Permanently delete a catalog with all its documents and everything indexed from them. This cannot be undone: ask the user first, then call it with confirm=true. Returns what was deleted.",
   input: z.strictObject({
     catalog_id: catalogId,
-    confirm: z.boolean().default(false).describe("true once the user has confirmed that everything shall be deleted."),
+    confirm: z.boolean().default(false).describe("true once the user has confirmed the deletion."),
   }),
   destructive: true,
   idempotent: true,
@@ -115,7 +115,7 @@ export const deleteCatalog: CatalogTool = defineTool({
   },
 });
 
-/** Also one whose purge was interrupted or failed: it is deleted until nothing of it remains. */
+/** Includes a catalog whose purge was interrupted or failed: it counts as deleted until nothing of it remains. */
 async function openDeletable(context: CatalogContext, id: string): Promise<Collection> {
   try {
     return await openCatalog(context, id);
@@ -132,7 +132,7 @@ async function openDeletable(context: CatalogContext, id: string): Promise<Colle
   }
 }
 
-/** Asked for again, it continues where it was; the job removes everything also if this process dies. */
+/** A repeated call continues where the first stopped; the job removes everything even if this process dies. */
 async function purge({ knowledge, signal }: CatalogContext, catalog: Collection): Promise<Job> {
   const { collection_id, incarnation } = catalog;
   try {
@@ -148,7 +148,7 @@ async function purge({ knowledge, signal }: CatalogContext, catalog: Collection)
     }
     return job;
   } catch (error) {
-    // Another delete of it was faster, and is through.
+    // A concurrent delete finished first.
     if (isKnown(error, "NOT_FOUND", "GONE")) throw catalogNotFound(collection_id);
     throw error;
   }

@@ -10,7 +10,7 @@ import { checkFile, fileTooLarge, storeFile } from "./store-file.ts";
 export const uploadToCatalog: CatalogTool = defineTool({
   name: "upload_to_catalog",
   title: "Upload a document to a catalog",
-  description: `Add one document (${catalogFileTypes.join(", ")}; at most 50 MB) to a catalog; indexing starts by itself. Send the bytes as base64 in file_content. Without file_content the answer is NO_FILES_UPLOADED with an upload_url to which the file can be sent with HTTP PUT, which is the way for large files. Use replace=true only when the user wants to replace the file of the same name.`,
+  description: `Add one document (${catalogFileTypes.join(", ")}; at most 50 MB) to a catalog; indexing starts by itself. Send the bytes as base64 in file_content. Without file_content the result is NO_FILES_UPLOADED with an upload_url to which the file can be sent with HTTP PUT; use that for large files. Use replace=true only when the user wants to replace the file of the same name.`,
   input: z.strictObject({
     catalog_id: catalogId,
     filename,
@@ -21,7 +21,7 @@ export const uploadToCatalog: CatalogTool = defineTool({
       .meta({ contentEncoding: "base64" }),
     replace: z.boolean().default(false).describe("Replace the document of the same name (ignoring case)."),
   }),
-  // With replace=true the earlier content is no longer the one that is searched.
+  // With replace=true the earlier content is no longer searched.
   destructive: true,
   run: async (context, { catalog_id, filename: name, file_content, replace }) => {
     checkFile(name);
@@ -35,7 +35,7 @@ export const uploadToCatalog: CatalogTool = defineTool({
   },
 });
 
-/** Too large for a message, or forgotten: the answer says where the bytes can be sent. */
+/** The file is too large for a message, or was omitted: the result says where to send the bytes. */
 async function withoutContent(
   context: CatalogContext,
   catalogIdOf: string,
@@ -74,7 +74,7 @@ export const listCatalogDocuments: CatalogTool = defineTool({
   name: "list_catalog_documents",
   title: "List the documents of a catalog",
   description:
-    "List all documents of a catalog with their ids, sizes, indexing status and upload times (epoch milliseconds). Use it to find a document_id, or to tell the user what a catalog holds.",
+    "List all documents of a catalog with their ids, sizes, indexing status and upload times (epoch milliseconds). Use it to find a document_id, or to tell the user what a catalog contains.",
   input: z.strictObject({ catalog_id: catalogId }),
   readOnly: true,
   run: async (context, { catalog_id }) => {
@@ -140,7 +140,7 @@ export const downloadFromCatalog: CatalogTool = defineTool({
   },
 });
 
-/** Links of the server are paths; a client elsewhere needs the address before them. */
+/** Links of the server are relative; a remote client needs the server's address as a prefix. */
 export function linkOf({ baseUrl }: CatalogContext, path: string): string {
   return baseUrl === undefined ? path : `${baseUrl.replace(/\/+$/, "")}${path}`;
 }

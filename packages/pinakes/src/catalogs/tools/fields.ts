@@ -1,4 +1,4 @@
-/** The parameters of the tools, each checked by the rule that the rest of the server has for it. */
+/** The parameters of the tools, validated by the same rules as in the rest of the server. */
 import { z } from "zod";
 import { PinakesError } from "../../domain/errors.ts";
 import { checkDescription, checkFileName, checkName, knowledgeLimits, quotaDefaults } from "../../knowledge/index.ts";
@@ -41,7 +41,7 @@ export const numResults = z
     `How many sources to return, at most ${catalogLimits.resultsMax}; a larger number is reduced, with a note.`,
   );
 
-/** A text that the server's own check takes; what it throws becomes the issue. */
+/** A string validated by the server's own function; its error becomes the issue. */
 function checkedText(check: (text: string) => string): z.ZodString {
   return z.string().superRefine((text, context) => {
     try {

@@ -1,4 +1,4 @@
-/** How far the indexing of a catalog is. */
+/** The indexing progress of a catalog. */
 import { documentStatuses, type Collection, type Document, type Job } from "@pinakes/client";
 import { z } from "zod";
 import { isKnown } from "../catalog-error.ts";
@@ -6,7 +6,7 @@ import { defineTool, type CatalogContext, type CatalogTool } from "../catalog-to
 import { catalogId } from "./fields.ts";
 import { catalogRef, counted, inMb, openCatalog, pagesOf } from "./open-catalog.ts";
 
-/** Failed documents that an answer names. */
+/** Maximum number of failed documents that a result lists. */
 const failuresShownMax = 20;
 
 export const getIndexingStatus: CatalogTool = defineTool({
@@ -46,7 +46,7 @@ export const getIndexingStatus: CatalogTool = defineTool({
   },
 });
 
-/** The job under which the newest document came; a single upload has none. */
+/** The job of the newest document's upload; a single upload has none. */
 async function latestJob({ knowledge }: CatalogContext, { collection_id }: Collection): Promise<Job | undefined> {
   const { items } = await knowledge.documents.list(catalogRef(collection_id), { order: "desc", limit: 1 });
   const jobId = items[0]?.job_id ?? null;

@@ -1,4 +1,4 @@
-/** Catalogs and documents as the tools find and show them. */
+/** How the tools look up and show catalogs and documents. */
 import type { Collection, CollectionRef, Document } from "@pinakes/client";
 import type { JsonObject } from "../../domain/json.ts";
 import { personalAlias } from "../../knowledge/index.ts";
@@ -6,10 +6,10 @@ import { catalogPrefix, dataSourceId } from "../../transfer/index.ts";
 import { catalogNotFound, documentNotFound, isKnown } from "../catalog-error.ts";
 import type { CatalogContext } from "../catalog-tool.ts";
 
-/** What an id that names nothing fails with; an id that cannot be one names nothing either. */
+/** The error for an unknown id; an invalid id is treated as unknown. */
 const missingCodes = ["NOT_FOUND", "GONE", "INVALID"] as const;
 
-/** A catalog is a collection of the caller's own repository, so that no id can lead to another user's. */
+/** A catalog is a collection of the caller's own repository, so no id can refer to another user's catalog. */
 export function catalogRef(catalogId: string): CollectionRef {
   return { repository: personalAlias, collection: catalogId };
 }
@@ -22,7 +22,7 @@ export async function openCatalog({ knowledge }: CatalogContext, catalogId: stri
   }
 }
 
-/** Of a catalog that was opened before, or may be missing itself. */
+/** For a catalog that was opened before, or may be missing itself. */
 export async function openDocument(context: CatalogContext, catalogId: string, documentId: string): Promise<Document> {
   try {
     return await context.knowledge.documents.get(catalogRef(catalogId), documentId);
@@ -62,7 +62,7 @@ export function catalogSummary(userId: string, catalog: Collection) {
   } satisfies JsonObject;
 }
 
-/** As the export in the layout of the knowledge-base agent has them. */
+/** As in the export in the layout of the knowledge-base agent. */
 export function storageOf(userId: string, { incarnation, collection_id }: Collection) {
   return { data_source_id: dataSourceId(incarnation), s3_prefix: catalogPrefix(userId, collection_id) };
 }
@@ -88,7 +88,7 @@ export function inMb(bytes: number): number {
   return rounded(bytes / 1_048_576);
 }
 
-/** Two digits, but never 0 for something. */
+/** Two decimals, but never 0 for a positive number. */
 function rounded(value: number): number {
   return value > 0 ? Math.max(0.01, Math.round(value * 100) / 100) : 0;
 }

@@ -1,4 +1,4 @@
-/** Which catalog a session asks, and the questions themselves. */
+/** The selected catalog of a session, and queries. */
 import type { Hit, SearchAnswer } from "@pinakes/client";
 import { z } from "zod";
 import type { JsonObject } from "../../domain/json.ts";
@@ -97,7 +97,7 @@ function requireSession({ selection }: CatalogContext): SelectionSlot {
   if (selection !== undefined) return selection;
   throw new CatalogError(
     "NO_SESSION",
-    "This connection has no session in which a catalog could be selected. Name the catalog in each query_catalog with catalog_id.",
+    "This connection has no session in which a catalog could be selected. Pass catalog_id in each query_catalog call.",
   );
 }
 
@@ -110,7 +110,7 @@ async function selectedId({ selection }: CatalogContext): Promise<string> {
 function notSelected(): CatalogError {
   return new CatalogError(
     "NO_CATALOG_SELECTED",
-    "No catalog is selected. Select one with select_catalog, or name one with catalog_id.",
+    "No catalog is selected. Select one with select_catalog, or pass catalog_id.",
   );
 }
 
@@ -147,7 +147,7 @@ function sourceOf(context: CatalogContext, { text, score, citation }: Hit, index
   } satisfies JsonObject;
 }
 
-/** At most the characters the contract allows, never half of one. */
+/** Truncated to the characters the contract allows, never inside a character. */
 function excerpt(text: string): string {
   const { sourceTextCharsMax } = catalogLimits;
   if (text.length <= sourceTextCharsMax) return text;

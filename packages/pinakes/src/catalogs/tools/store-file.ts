@@ -1,4 +1,4 @@
-/** One file into a catalog, from a tool's base64 or from a part of a form. */
+/** Stores one file in a catalog, from a tool's base64 or from a part of a form. */
 import type { UploadedDocument } from "@pinakes/client";
 import { fileTypeOf } from "../../domain/file-type.ts";
 import { PinakesError, show } from "../../domain/errors.ts";
@@ -15,7 +15,7 @@ export interface FileToStore {
   readonly replace: boolean;
 }
 
-/** Uploads into a catalog that is known to exist. */
+/** Uploads to a catalog that is known to exist. */
 export type TakeFile = (file: {
   readonly name: string;
   readonly body: FileToStore["body"];
@@ -24,14 +24,14 @@ export type TakeFile = (file: {
 
 const Named = z.object({ filename: filenameField });
 
-/** All that can be known of a file before its first byte. */
+/** All checks that are possible before the first byte. */
 export function checkFile(filename: string): void {
   checkInput(Named, { filename });
   const type = fileTypeOf(filename);
   if (!catalogFileTypes.some((allowed) => allowed === type))
     throw new CatalogError(
       "INVALID_FILE_TYPE",
-      `${show(filename)} is not a file that a catalog takes; its extension must be one of ${catalogFileTypes.join(", ")}.`,
+      `${show(filename)} is not a file type that a catalog accepts; its extension must be one of ${catalogFileTypes.join(", ")}.`,
       { allowed_types: [...catalogFileTypes] },
     );
 }
@@ -53,14 +53,14 @@ export async function storeFile(
   }
 }
 
-/** Thrown where the server reads the bytes: an error of its own, so that it takes the upload back as one that it refused itself. */
+/** Thrown where the server reads the bytes, as the server's own error, so that it rolls the upload back as it would for its own limit. */
 class TooLarge extends PinakesError {
   constructor() {
-    super("LIMIT_EXCEEDED", "The file is larger than a catalog takes.");
+    super("LIMIT_EXCEEDED", "The file is larger than a catalog accepts.");
   }
 }
 
-/** The limit of catalogs, where the server takes more. */
+/** The limit of catalogs, if the server itself accepts more. */
 function bounded(body: FileToStore["body"], filename: string): FileToStore["body"] {
   if (!(body instanceof Uint8Array)) return boundedPieces(body);
   if (body.byteLength > catalogLimits.fileBytesMax) throw fileTooLarge(filename);
@@ -80,7 +80,7 @@ export function fileTooLarge(filename: string): CatalogError {
   const { fileBytesMax } = catalogLimits;
   return new CatalogError(
     "FILE_TOO_LARGE",
-    `${show(filename)} is larger than ${fileBytesMax} bytes (50 MB), which is the most a catalog takes.`,
+    `${show(filename)} is larger than ${fileBytesMax} bytes (50 MB), the maximum for a catalog.`,
     { max_file_size_mb: fileBytesMax / 1_048_576 },
   );
 }
@@ -93,7 +93,7 @@ function uploadError(error: unknown, catalogId: string, filename: string): unkno
   if (known.code === "CONFLICT")
     return new CatalogError(
       "DUPLICATE_FILE",
-      `The catalog has a file named ${show(filename)} already (names ignore case). Send it with replace=true to replace it, or choose another name. (${known.detail})`,
+      `The catalog already has a file named ${show(filename)} (names are case-insensitive). Send it with replace=true to replace it, or choose another name. (${known.detail})`,
       {},
       error,
     );

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { DocumentView, Passage } from "../../knowledge/index.ts";
 import { open, type Pinakes } from "../../open.ts";
+import { itemsOf } from "../../runtime/pages.ts";
 import { describeChunking } from "./collection-text.ts";
 import { defineCommand, type Call, type Group } from "../terminal/command.ts";
 import { passagesText } from "./documents.ts";
@@ -91,13 +92,9 @@ async function allPassages(
   caller: ReturnType<Pinakes["as"]>,
   id: string,
 ): Promise<readonly Passage[]> {
-  const passages: Passage[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await pinakes.knowledge.documents.passages(caller, ...place, id, { limit: pageItems, cursor });
-    passages.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-    if (cursor === undefined) return passages;
-  }
+  return Array.fromAsync(
+    itemsOf((cursor) => pinakes.knowledge.documents.passages(caller, ...place, id, { limit: pageItems, cursor })),
+  );
 }
 
 async function* oneBody(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

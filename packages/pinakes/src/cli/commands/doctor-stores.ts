@@ -91,7 +91,7 @@ export async function checkModel(
     const checked = provider === "local" ? "its files are intact, " : "";
     return {
       state: "fine",
-      seen: `${provider}, ${checked}${vectors[0]?.length} dimensions, ready in ${inMs(loaded - began)}, then ${inMs(ms)} for a text`,
+      seen: `${provider}, ${checked}${vectors[0]?.length} dimensions, ready in ${inMs(loaded - began)}, then ${inMs(ms)} per text`,
     };
   } catch (error) {
     const seen = error instanceof Error ? error.message : String(error);
@@ -104,7 +104,7 @@ export async function checkModel(
 }
 
 export async function checkParser({ knowledge }: Pinakes, caller: Caller): Promise<Finding> {
-  const text = "# Doctor\n\nA tiny text, read and cut.\n";
+  const text = "# Doctor\n\nA tiny text, parsed and chunked.\n";
   const passages = await knowledge.search.previewChunking(caller, { text, chunking_strategy: { type: "MARKDOWN" } });
   const [first] = passages;
   if (first !== undefined && text.slice(first.start, first.end) === first.text)
@@ -112,6 +112,6 @@ export async function checkParser({ knowledge }: Pinakes, caller: Caller): Promi
   return {
     state: "wrong",
     seen: `a small text became ${passages.length} chunks that are not in it`,
-    advice: "Please report this bug of Pinakes.",
+    advice: "This is a bug in Pinakes; please report it.",
   };
 }

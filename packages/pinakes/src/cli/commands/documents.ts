@@ -2,6 +2,7 @@
 import { documentStatuses, type Chunk, type Document } from "@pinakes/client";
 import { defineCommand, UsageError, type Call, type Group, type Outcome } from "../terminal/command.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
+import { itemsOf } from "../../runtime/pages.ts";
 import { access, accessText } from "./documents-access.ts";
 import { add, wait } from "./documents-add.ts";
 import { findDocument, placeOf } from "./find-document.ts";
@@ -126,13 +127,7 @@ export const documents: Group = {
 };
 
 async function allPassages({ knowledge }: ClientSession, at: Address, id: string): Promise<readonly Chunk[]> {
-  const passages: Chunk[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await knowledge.documents.chunks(at, id, { limit: 100, cursor });
-    passages.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-    if (cursor === undefined) return passages;
-  }
+  return Array.fromAsync(itemsOf((cursor) => knowledge.documents.chunks(at, id, { limit: 100, cursor })));
 }
 
 function row(document: Document) {

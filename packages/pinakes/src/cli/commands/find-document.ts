@@ -2,6 +2,7 @@
 import { posix } from "node:path";
 import type { Document } from "@pinakes/client";
 import { hasCode, PinakesError } from "../../domain/errors.ts";
+import { pagesOf } from "../../runtime/pages.ts";
 import type { ClientSession } from "../client-session.ts";
 import type { Address } from "../session.ts";
 
@@ -13,11 +14,10 @@ export async function findDocument({ knowledge }: ClientSession, at: Address, wo
     // INVALID: the word has a character that no id has.
     if (!hasCode(error, "NOT_FOUND", "INVALID")) throw error;
     const found: Document[] = [];
-    for (let cursor: string | undefined; ;) {
-      const page = await knowledge.documents.list(at, { q: posix.basename(word), limit: 100, cursor });
+    for await (const page of pagesOf((cursor) =>
+      knowledge.documents.list(at, { q: posix.basename(word), limit: 100, cursor }),
+    )) {
       found.push(...page.items.filter((document) => document.name === word || placeOf(document) === word));
-      cursor = page.next_cursor ?? undefined;
-      if (cursor === undefined) break;
     }
     if (found.length > 1)
       throw new PinakesError(

@@ -88,7 +88,7 @@ describe("pinakes query", () => {
     );
     expect((await refused("tickets", "SELECT * FROM c", "--param", "n")).message).toContain("write name=value");
     expect((await refused("tickets", "SELECT * FROM c", "--param", "n=1", "--param", "n=2")).message).toContain(
-      "@n is given twice",
+      "@n is specified twice",
     );
   });
 

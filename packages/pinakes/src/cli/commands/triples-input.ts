@@ -1,4 +1,4 @@
-/** Input of a command, from a file or stdin. Ctrl-C ends the reading, which would keep the process alive. */
+/** Input of a command, from a file or stdin. Ctrl-C stops the read, which would otherwise keep the process alive. */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -22,6 +22,6 @@ export async function openInput(name: string, { cwd, signal }: Pick<Terminal, "c
       cause: error,
     });
   });
-  if (found.isDirectory()) throw invalid(`${name} is a folder; give a file.`);
+  if (found.isDirectory()) throw invalid(`${name} is a folder; specify a file.`);
   return { name, stream: createReadStream(path, { signal }), bytes: found.isFile() ? found.size : undefined };
 }

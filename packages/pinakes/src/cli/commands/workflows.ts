@@ -114,7 +114,7 @@ const skip = action("skip", "continue a failed one after the failed step", (stat
 const resume = defineCommand({
   usage: "<workflow>",
   words: [1, 1],
-  summary: "resume it from its latest checkpoint, which is shown",
+  summary: "resume it from its latest checkpoint and show that checkpoint",
   options: {
     owner: { type: "string", value: "NAME", help: "also acquire its lease for this worker" },
     "lease-seconds": { type: "string", value: "N", help: "duration of the lease in seconds (30)" },
@@ -160,7 +160,7 @@ const remove = defineCommand({
 const stats = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "count workflows by status and type",
+  summary: "count the workflows by status and type",
   options: actorOptions,
   examples: ["pinakes workflows stats"],
   run: (call) =>

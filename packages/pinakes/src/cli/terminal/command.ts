@@ -76,6 +76,13 @@ export class Given<Name extends string = string> {
     this.#values = values;
   }
 
+  /** For readers to whom these options would mean something else. */
+  without(...names: readonly Name[]): Given<Name> {
+    return new Given(
+      Object.fromEntries(Object.entries(this.#values).filter(([name]) => !names.includes(name as Name))),
+    );
+  }
+
   text(name: Name): string | undefined {
     const value = this.#values[name];
     return typeof value === "string" ? value : undefined;

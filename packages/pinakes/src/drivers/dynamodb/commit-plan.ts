@@ -1,4 +1,5 @@
 /** One attempt at a commit, up to the actions to send: current rows, the plan, unique values, the feed, documents that spill. */
+import { forTenant } from "../../items/compiled-container.ts";
 import { serviceLimits } from "./service-limits.ts";
 import type { CommitOutcome, StoredItem } from "../../items/item-engine.ts";
 import {
@@ -81,7 +82,7 @@ export class CommitPlanner {
     if (holders === undefined) return "again";
     const holderItems = await this.#holderItems(table, holders, documents, rows);
     if (holderItems === undefined) return "again";
-    const settled = settleClaims(compiled, plan, claims, holderItems, request.now);
+    const settled = settleClaims(forTenant(compiled, request.tenant), plan, claims, holderItems, request.now);
     if (!settled.ok) return (await this.#unchanged(definition, request, touched)) ? { outcome: settled } : "again";
     const fixed = [
       ...this.#checks(request, settled, touched),

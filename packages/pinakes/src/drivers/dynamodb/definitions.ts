@@ -14,6 +14,7 @@
 import { invariant } from "../../domain/invariant.ts";
 import {
   compileContainer,
+  forTenant,
   mergeDefinitions,
   type CompiledContainer,
   type NormalDefinition,
@@ -47,6 +48,12 @@ export interface Definition {
   /** Grows with every change of the stored definition, also of an index's state. */
   readonly revision: number;
   readonly readAt: number;
+}
+
+/** With the time to live of the tenant. */
+export function seenBy(definition: Definition, tenant: string | undefined): Definition {
+  const { compiled } = definition;
+  return tenant === undefined ? definition : { ...definition, compiled: forTenant(compiled, tenant) };
 }
 
 export class Definitions {

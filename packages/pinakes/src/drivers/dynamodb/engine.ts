@@ -15,6 +15,7 @@ import type {
   StoredItem,
   StoredKey,
   StoredRawItem,
+  TenantFilter,
 } from "../../items/item-engine.ts";
 import type { CommitRequest } from "../../items/plan-batch.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -23,7 +24,7 @@ import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from ".
 import { IndexBuilder } from "./build.ts";
 import { keyText, type Attributes, type Dynamo } from "./client.ts";
 import { Committer } from "./commit.ts";
-import { Definitions, type Definition } from "./definitions.ts";
+import { Definitions, seenBy, type Definition } from "./definitions.ts";
 import { errorName } from "./errors.ts";
 import { findExpired } from "./expired.ts";
 import { FeedTrimmer } from "./feed-trim.ts";
@@ -219,8 +220,13 @@ export class DynamoItemEngine implements ItemEngine {
     return readFeed(this.#dynamo, table, container.name, request);
   }
 
-  async expired(container: CompiledContainer, now: number, limit: number): Promise<readonly StoredKey[]> {
-    return findExpired(this.#dynamo, await this.#definition(container), now, limit);
+  async expired(
+    container: CompiledContainer,
+    now: number,
+    limit: number,
+    tenants?: TenantFilter,
+  ): Promise<readonly StoredKey[]> {
+    return findExpired(this.#dynamo, await this.#definition(container), now, limit, tenants);
   }
 
   async trimFeed(container: CompiledContainer, before: number, limit: number): Promise<number> {
@@ -245,12 +251,15 @@ export class DynamoItemEngine implements ItemEngine {
     this.#dynamo.close();
   }
 
-  async #definition({ name }: CompiledContainer): Promise<Definition> {
-    return this.#definitions.current(name);
+  async #definition({ name, tenant }: CompiledContainer): Promise<Definition> {
+    return seenBy(await this.#definitions.current(name), tenant);
   }
 
-  #ready(container: CompiledContainer, index: string): ReturnType<typeof requireReady> {
-    return requireReady(this.#definitions, container, index, (definition) => this.#builder.state(definition));
+  async #ready(container: CompiledContainer, index: string): ReturnType<typeof requireReady> {
+    const ready = await requireReady(this.#definitions, container, index, (definition) =>
+      this.#builder.state(definition),
+    );
+    return { ...ready, definition: seenBy(ready.definition, container.tenant) };
   }
 
   /** The service rejects a query of an index that another process has just dropped: reload, and report it. */

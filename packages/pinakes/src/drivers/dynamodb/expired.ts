@@ -1,13 +1,21 @@
 /** Expired rows, by the index of expiries (rows.ts). It may be late and name deleted rows: the purge checks again. */
 import type { Attributes, Dynamo } from "./client.ts";
 import type { Definition } from "./definitions.ts";
-import type { StoredKey } from "../../items/item-engine.ts";
+import type { StoredKey, TenantFilter } from "../../items/item-engine.ts";
 import { expiryIndex, expiryShards, storedKeyOf } from "./rows.ts";
 import { mapLimited } from "./waiting.ts";
 
 interface Due {
   readonly key: StoredKey;
   readonly at: number;
+}
+
+interface DueQuery {
+  readonly place: string;
+  readonly until: number;
+  readonly delay: number;
+  readonly limit: number;
+  readonly tenants: TenantFilter | undefined;
 }
 
 const queriesInParallel = 8;
@@ -17,6 +25,7 @@ export async function findExpired(
   { table, compiled, stored }: Definition,
   now: number,
   limit: number,
+  tenants?: TenantFilter,
 ): Promise<StoredKey[]> {
   const { ttl } = compiled;
   // Before the index exists, nothing is purged; nothing expired is visible either.
@@ -27,7 +36,7 @@ export async function findExpired(
     ...(ttl === -1 ? [] : shards.map((shard) => ({ place: `def#${shard}`, delay: ttl * 1000 }))),
   ];
   const found = await mapLimited(sources, queriesInParallel, ({ place, delay }) =>
-    dueAt(dynamo, table, place, now - delay, delay, limit),
+    dueAt(dynamo, table, { place, until: now - delay, delay, limit, tenants }),
   );
   return found
     .flat()
@@ -36,14 +45,7 @@ export async function findExpired(
     .map(({ key }) => key);
 }
 
-async function dueAt(
-  dynamo: Dynamo,
-  table: string,
-  place: string,
-  until: number,
-  delay: number,
-  limit: number,
-): Promise<Due[]> {
+async function dueAt(dynamo: Dynamo, table: string, { place, until, delay, limit, tenants }: DueQuery): Promise<Due[]> {
   const due: Due[] = [];
   for (
     let start: Attributes | undefined, first = true;
@@ -58,7 +60,12 @@ async function dueAt(
       Limit: limit - due.length,
       ...(start === undefined ? {} : { ExclusiveStartKey: start }),
     });
-    due.push(...(page.Items ?? []).map((item) => ({ key: storedKeyOf(item), at: Number(item["xs"]?.N) + delay })));
+    for (const item of page.Items ?? []) {
+      const key = storedKeyOf(item);
+      if (tenants !== undefined && tenants.list.includes((JSON.parse(key.pk) as [string])[0]) !== tenants.included)
+        continue;
+      due.push({ key, at: Number(item["xs"]?.N) + delay });
+    }
     start = page.LastEvaluatedKey;
   }
   return due;

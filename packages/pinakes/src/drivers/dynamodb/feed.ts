@@ -4,9 +4,9 @@
  * Invariants
  * - a commit writes one entry, in its own transaction, under the next number: numbers of a shard have no gaps;
  * - a partition belongs to one shard, so the order of a shard is the order of each of its partitions;
- * - the counter records what was trimmed before anything is deleted: a position before a gap is recognised.
+ * - the counter records what was trimmed before anything is deleted, so a position before a gap is recognised.
  *
- * A reader that misses an untrimmed number has met a transaction that is becoming visible: it stops there and comes back, it never
+ * A reader that misses an untrimmed number has met a transaction that is not visible yet: it stops there and retries later; it never
  * continues past it.
  */
 import { createHash } from "node:crypto";
@@ -24,7 +24,7 @@ export const registryPk = "r";
 
 const entriesPerPageMax = 100;
 
-/** A shard's counter as read. */
+/** The counter of a shard, as read. */
 export interface FeedHead {
   readonly shard: number;
   readonly tenant: string;
@@ -36,13 +36,15 @@ interface Entry {
   readonly changes: readonly FeedChange[];
 }
 
-/** What a commit's entry contains: the partition once, and kind, id, etag, time and expiry of each change. */
+/** Contents of a commit's entry: the partition once, and kind, id, etag, time and expiry of each change. */
 export interface EntryBody {
   readonly pk: string;
   readonly c: readonly (readonly ["p" | "d", string, string, number, 0 | 1])[];
 }
 
-/** For each shard the last number that was read in full, and how many changes of the next entry were. `s`: the shard to begin with. */
+/**
+ * Per shard: the last number that was read completely, and how many changes of the next entry were read. `s` is the shard to start with.
+ */
 interface Position {
   readonly s: number;
   readonly n: readonly (readonly [number, number])[];
@@ -94,7 +96,7 @@ export function feedActions(
   invariant(
     utf8Bytes(text) < serviceLimits.itemInlineBytesMax,
     "INTERNAL",
-    "the feed entry of one commit does not fit into one item",
+    "the feed entry of a commit does not fit into one item",
   );
   const entry = {
     ...toKey({ pk: shardPk(tenant, shard), sk: entrySk(number) }),
@@ -129,13 +131,13 @@ export async function readFeed(
     position === undefined
       ? { s: 0, n: counters.map(({ forgotten }) => [forgotten, 0]) }
       : (JSON.parse(position) as Position);
-  invariant(from.n.length === feedShards, "INTERNAL", "the feed position is of another number of shards");
+  invariant(from.n.length === feedShards, "INTERNAL", "the feed position belongs to another number of shards");
   if (counters.some(({ forgotten }, shard) => (from.n[shard]?.[0] ?? 0) < forgotten)) throw feedTrimmed(container);
   const reached = from.n.map(([number, offset]) => [number, offset] as [number, number]);
   const changes: FeedChange[] = [];
   let last = from.s;
   for (let turn = 0; turn < feedShards && changes.length < limit; turn += 1) {
-    // Shards take turns in going first, so that a busy one does not starve the others.
+    // Shards take turns at going first, so that a busy one does not starve the others.
     last = (from.s + turn) % feedShards;
     const at = reached[last] as [number, number];
     if ((counters[last]?.last ?? 0) <= at[0]) continue;

@@ -19,9 +19,11 @@ import {
   type StoredItem,
   type StoredKey,
   type StoredRawItem,
+  type TenantFilter,
 } from "../../items/item-engine.ts";
 import {
   compileContainer,
+  forTenant,
   mergeDefinitions,
   type CompiledContainer,
   type NormalDefinition,
@@ -153,7 +155,7 @@ export class MemoryItemEngine implements ItemEngine {
     if (!plan.ok) return plan;
     const claims = uniqueClaims(plan.writes);
     const holders = claims.map(({ key, value }) => [...rows.values()].find((row) => row.uniques[key] === value));
-    plan = settleClaims(container.compiled, plan, claims, holders, request.now);
+    plan = settleClaims(forTenant(container.compiled, request.tenant), plan, claims, holders, request.now);
     if (!plan.ok) return plan;
     for (const write of plan.writes) apply(rows, request.pk, write);
     container.partitions.set(request.pk, rows);
@@ -200,8 +202,18 @@ export class MemoryItemEngine implements ItemEngine {
     return count;
   }
 
-  async expired(container: CompiledContainer, now: number, limit: number): Promise<readonly StoredKey[]> {
-    const rows = [...this.#of(container).partitions.values()].flatMap((partition) => [...partition.values()]);
+  async expired(
+    container: CompiledContainer,
+    now: number,
+    limit: number,
+    tenants?: TenantFilter,
+  ): Promise<readonly StoredKey[]> {
+    const rows = [...this.#of(container).partitions.values()]
+      .flatMap((partition) => [...partition.values()])
+      .filter(
+        ({ pk }) =>
+          tenants === undefined || tenants.list.includes((JSON.parse(pk) as [string])[0]) === tenants.included,
+      );
     const due = (row: Row) => expiresAt(container.ttl, row.ttl, row.modifiedAt);
     return rows
       .filter((row) => isExpired(container.ttl, row.ttl, row.modifiedAt, now))

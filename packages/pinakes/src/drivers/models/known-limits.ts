@@ -1,9 +1,9 @@
 /**
- * How many tokens of a text the models of providers read, by their names. The setting `tokensMax` of a model overrides this table. BERT
- * models count two special tokens of their own, which are subtracted here.
+ * Maximum tokens per text of known models, by name. The setting `tokensMax` of a model overrides this table. BERT models count two special
+ * tokens of their own, which are subtracted here.
  */
 
-/** For models that are not in the table: what nearly every embedding model supports. */
+/** Default for models that are not in the table; nearly every embedding model supports it. */
 const unknownTokensMax = 510;
 
 /** The first match wins, so the more specific ones come first. */

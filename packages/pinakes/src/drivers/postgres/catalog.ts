@@ -49,7 +49,7 @@ export class Catalog {
 
   /** The container in the very version that a call was planned for. */
   of(container: CompiledContainer): Loaded {
-    return this.#byCompiled.get(container) as Loaded;
+    return this.#byCompiled.get(container.base ?? container) as Loaded;
   }
 
   /** From now on calls may name it. */

@@ -1,4 +1,5 @@
 /** The item engine on PostgreSQL: one schema for everything, a table per container. Each part of the work has its own file. */
+import { forTenant } from "../../items/compiled-container.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import { isExpired, type ContainerTtl } from "../../domain/ttl.ts";
@@ -15,6 +16,7 @@ import {
   type StoredItem,
   type StoredKey,
   type StoredRawItem,
+  type TenantFilter,
 } from "../../items/item-engine.ts";
 import type { CommitRequest } from "../../items/plan-batch.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -169,8 +171,14 @@ export class PostgresItemEngine implements ItemEngine {
     return this.#current(container, () => trimFeed(this.#database, this.#names, loaded, before, limit));
   }
 
-  async expired(container: CompiledContainer, now: number, limit: number): Promise<readonly StoredKey[]> {
-    return expired(this.#database, await this.#read(container), this.#ttl(container), now, limit);
+  async expired(
+    container: CompiledContainer,
+    now: number,
+    limit: number,
+    tenants?: TenantFilter,
+  ): Promise<readonly StoredKey[]> {
+    const loaded = await this.#read(container);
+    return expired(this.#database, loaded, { ttl: this.#ttl(container), now, limit, tenants });
   }
 
   close(): Promise<void> {
@@ -190,9 +198,10 @@ export class PostgresItemEngine implements ItemEngine {
   }
 
   /** As it is now, which may have changed since the call was planned. */
-  #ttl({ name, ttl }: CompiledContainer): ContainerTtl {
-    const current = this.#catalog.get(name);
-    return current === undefined ? ttl : current.compiled.ttl;
+  #ttl({ name, ttl, tenant }: CompiledContainer): ContainerTtl {
+    const current = this.#catalog.get(name)?.compiled;
+    if (current === undefined) return ttl;
+    return tenant === undefined ? current.ttl : forTenant(current, tenant).ttl;
   }
 
   /** The caller applies the ttl that the call was planned with. If that has changed, it is applied here, and the caller gets the result. */

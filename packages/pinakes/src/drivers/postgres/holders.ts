@@ -1,6 +1,7 @@
 /**
  * Unique keys inside a commit: which items hold the values that its plans claim. The commit locks the partitions, so the answer stays true.
  */
+import { forTenant } from "../../items/compiled-container.ts";
 import { limits } from "../../domain/limits.ts";
 import type { StoredItem } from "../../items/item-engine.ts";
 import type { BatchPlan, CommitRequest } from "../../items/plan-batch.ts";
@@ -26,7 +27,7 @@ export async function settleAllClaims(
       const holders = await asked[i];
       if (plan?.ok !== true || holders === undefined) return plan;
       return settleClaims(
-        loaded.compiled,
+        forTenant(loaded.compiled, (requests[i] as CommitRequest).tenant),
         plan,
         claims[i] as UniqueClaim[],
         holders,

@@ -1,7 +1,7 @@
 /** Ranges: one index range scan each, in key order; PostgreSQL leaves out expired rows. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { ContainerTtl } from "../../domain/ttl.ts";
-import type { ScanRange, ScanRequest, ScanResult, ScanRow, StoredKey } from "../../items/item-engine.ts";
+import type { ScanRange, ScanRequest, ScanResult, ScanRow, StoredKey, TenantFilter } from "../../items/item-engine.ts";
 import type { Loaded } from "./catalog.ts";
 import type { Session } from "./connection.ts";
 import { partitionKeyOf, quote } from "./names.ts";
@@ -166,23 +166,39 @@ function visible(ttl: ContainerTtl, now: number, values: Values): string[] {
   return [`CASE WHEN ttl IS NULL THEN modified_at > ${values.add(now - ttl * 1000)}::bigint ELSE ${own} END`];
 }
 
+interface ExpiredQuery {
+  readonly ttl: ContainerTtl;
+  readonly now: number;
+  readonly limit: number;
+  readonly tenants: TenantFilter | undefined;
+}
+
 /** Each half runs over its own partial index, oldest first. */
 export async function expired(
   session: Session,
   { table }: Loaded,
-  ttl: ContainerTtl,
-  now: number,
-  limit: number,
+  { ttl, now, limit, tenants }: ExpiredQuery,
 ): Promise<StoredKey[]> {
   if (ttl === null) return [];
-  const own = `(SELECT coalesce(pk_full, pk) AS pk, id, own_expiry AS due FROM ${table} WHERE own_expiry <= $1::bigint ORDER BY own_expiry LIMIT $2)`;
-  const byDefault = `(SELECT coalesce(pk_full, pk), id, modified_at + $3::bigint FROM ${table} WHERE ttl IS NULL AND modified_at <= $1::bigint - $3::bigint ORDER BY modified_at LIMIT $2)`;
-  const rows =
-    ttl === -1
-      ? await session.query<[string, string]>(`SELECT pk, id FROM ${own} AS o ORDER BY due`, [now, limit])
-      : await session.query<[string, string]>(
-          `SELECT pk, id FROM (${own} UNION ALL ${byDefault}) AS o ORDER BY due LIMIT $2`,
-          [now, limit, ttl * 1000],
-        );
+  const values = new Values();
+  const [nowAt, limitAt] = [values.add(now), values.add(limit)];
+  // The tenant is the first text of every pk.
+  const filter =
+    tenants === undefined
+      ? ""
+      : ` AND (substring(coalesce(pk_full, pk) from '^\\["(?:[^"\\\\]|\\\\.)*"') = ANY (${values.add(tenants.list.map((tenant) => JSON.stringify([tenant]).slice(0, -1)))}::text[])) = ${tenants.included}`;
+  const own = `(SELECT coalesce(pk_full, pk) AS pk, id, own_expiry AS due FROM ${table} WHERE own_expiry <= ${nowAt}::bigint${filter} ORDER BY own_expiry LIMIT ${limitAt})`;
+  if (ttl === -1) return toKeys(await session.query(`SELECT pk, id FROM ${own} AS o ORDER BY due`, values.list));
+  const delay = values.add(ttl * 1000);
+  const byDefault = `(SELECT coalesce(pk_full, pk), id, modified_at + ${delay}::bigint FROM ${table} WHERE ttl IS NULL AND modified_at <= ${nowAt}::bigint - ${delay}::bigint${filter} ORDER BY modified_at LIMIT ${limitAt})`;
+  return toKeys(
+    await session.query(
+      `SELECT pk, id FROM (${own} UNION ALL ${byDefault}) AS o ORDER BY due LIMIT ${limitAt}`,
+      values.list,
+    ),
+  );
+}
+
+function toKeys(rows: readonly (readonly [string, string])[]): StoredKey[] {
   return rows.map(([pk, idKey]) => ({ pk, idKey }));
 }

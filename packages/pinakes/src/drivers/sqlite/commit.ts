@@ -1,4 +1,5 @@
 /** Commits on the writer's connection: plan on the current rows, then apply. The caller holds the transaction. */
+import { forTenant } from "../../items/compiled-container.ts";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { CommitOutcome, StoredItem } from "../../items/item-engine.ts";
 import {
@@ -122,7 +123,7 @@ export class ContainerWriter {
       if (row !== undefined) current.set(other[0], row);
       return row;
     });
-    return settleClaims(this.container.compiled, plan, claims, holders, request.now);
+    return settleClaims(forTenant(this.container.compiled, request.tenant), plan, claims, holders, request.now);
   }
 
   #put(pk: string, { idKey }: PlannedWrite, put: NonNullable<PlannedWrite["put"]>, before: Current | undefined): void {

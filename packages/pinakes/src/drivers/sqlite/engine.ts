@@ -21,6 +21,7 @@ import {
   type StoredItem,
   type StoredKey,
   type StoredRawItem,
+  type TenantFilter,
 } from "../../items/item-engine.ts";
 import type { CommitRequest } from "../../items/plan-batch.ts";
 import type { IndexStatus, ItemStoreCapabilities, OpenContainerOptions } from "../../ports/item-store.ts";
@@ -29,7 +30,15 @@ import { encodeCommit, plainResults, type ForgottenStep } from "./messages.ts";
 import { toPinakesError } from "./errors.ts";
 import { RecentReads } from "./recent-reads.ts";
 import { progressOf, Scanner } from "./scan.ts";
-import { createMeta, loadContainer, openDatabase, readSigningKey, tableName, type SqliteContainer } from "./schema.ts";
+import {
+  createMeta,
+  loadContainer,
+  openDatabase,
+  readSigningKey,
+  tableName,
+  withTtl,
+  type SqliteContainer,
+} from "./schema.ts";
 import { startThread, type SqliteThread } from "./thread.ts";
 import { prepareFile } from "./prepare-file.ts";
 
@@ -245,18 +254,18 @@ export class SqliteItemEngine implements ItemEngine {
     return (await promise) ?? { ok: true, results: plainResults(request) };
   }
 
-  async scan({ name, version }: CompiledContainer, request: ScanRequest): Promise<ScanResult> {
+  async scan({ name, version, ttl }: CompiledContainer, request: ScanRequest): Promise<ScanResult> {
     let known = this.#containers.get(name) as SqliteContainer;
     const { range } = request;
     // A build may have ended since our last check.
     if (range.kind === "index" && known.indexes[range.index]?.state === "building") known = this.#refresh(name);
     if (known.compiled.version !== version) throw definitionChanged(name);
-    const small = request.limit < smallPageItems ? this.#scanSmall(known, request) : undefined;
-    return small ?? this.#reader.call((call) => ({ kind: "scan", call, container: name, version, request }));
+    const small = request.limit < smallPageItems ? this.#scanSmall(withTtl(known, ttl), request) : undefined;
+    return small ?? this.#reader.call((call) => ({ kind: "scan", call, container: name, version, request, ttl }));
   }
 
-  async count({ name, version }: CompiledContainer, range: ScanRange, now: number): Promise<number> {
-    return this.#reader.call((call) => ({ kind: "count", call, container: name, version, range, now }));
+  async count({ name, version, ttl }: CompiledContainer, range: ScanRange, now: number): Promise<number> {
+    return this.#reader.call((call) => ({ kind: "count", call, container: name, version, range, now, ttl }));
   }
 
   async changes({ name, version }: CompiledContainer, request: FeedRequest): Promise<FeedPage> {
@@ -267,8 +276,13 @@ export class SqliteItemEngine implements ItemEngine {
     return this.#writer.call((call) => ({ kind: "trim", call, container: name, before, limit }));
   }
 
-  async expired({ name, version }: CompiledContainer, now: number, limit: number): Promise<readonly StoredKey[]> {
-    return this.#reader.call((call) => ({ kind: "expired", call, container: name, version, now, limit }));
+  async expired(
+    { name, version, ttl }: CompiledContainer,
+    now: number,
+    limit: number,
+    tenants?: TenantFilter,
+  ): Promise<readonly StoredKey[]> {
+    return this.#reader.call((call) => ({ kind: "expired", call, container: name, version, now, limit, ttl, tenants }));
   }
 
   close(): Promise<void> {

@@ -2,6 +2,7 @@
  * The messages between the threads. Many commits share one flat message. Binary keys are sent as one-byte strings: a cloned Buffer would
  * take its whole pool with it.
  */
+import type { ContainerTtl } from "../../domain/ttl.ts";
 import type { NormalDefinition } from "../../items/compiled-container.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { PatchStep } from "../../domain/patch.ts";
@@ -13,6 +14,7 @@ import type {
   FeedRequest,
   ScanRange,
   ScanRequest,
+  TenantFilter,
 } from "../../items/item-engine.ts";
 import type { CommitRequest, PreparedOperation } from "../../items/plan-batch.ts";
 import type { PreparedDocument } from "../../items/prepare.ts";
@@ -69,10 +71,16 @@ export type WriterReply =
 
 /** `version` is that of the definition the request was planned with. */
 export type ReaderMessage = { readonly call: number; readonly container: string; readonly version: number } & (
-  | { readonly kind: "scan"; readonly request: ScanRequest }
-  | { readonly kind: "count"; readonly range: ScanRange; readonly now: number }
+  | { readonly kind: "scan"; readonly request: ScanRequest; readonly ttl: ContainerTtl }
+  | { readonly kind: "count"; readonly range: ScanRange; readonly now: number; readonly ttl: ContainerTtl }
   | { readonly kind: "changes"; readonly request: FeedRequest }
-  | { readonly kind: "expired"; readonly now: number; readonly limit: number }
+  | {
+      readonly kind: "expired";
+      readonly now: number;
+      readonly limit: number;
+      readonly ttl: ContainerTtl;
+      readonly tenants: TenantFilter | undefined;
+    }
 );
 
 export type Reply =

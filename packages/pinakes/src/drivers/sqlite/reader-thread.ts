@@ -1,9 +1,9 @@
-/** The reader's thread: long scans, counts and the feed, so that they never hold up point reads. */
+/** The reader thread: runs long scans, counts and the feed, so that they never block point reads. */
 import { parentPort, workerData } from "node:worker_threads";
 import { definitionChanged } from "../../items/item-engine.ts";
 import { sendError, type ReaderMessage, type Reply } from "./messages.ts";
 import { Scanner } from "./scan.ts";
-import { loadContainer, openDatabase, type SqliteContainer } from "./schema.ts";
+import { loadContainer, openDatabase, withTtl, type SqliteContainer } from "./schema.ts";
 
 const { file } = workerData as { file: string };
 const port = parentPort as NonNullable<typeof parentPort>;
@@ -29,12 +29,12 @@ port.on("message", (message: ReaderMessage | { kind: "close"; call: number }) =>
 function answer(message: ReaderMessage, container: SqliteContainer): unknown {
   switch (message.kind) {
     case "scan":
-      return scanner.scan(container, message.request);
+      return scanner.scan(withTtl(container, message.ttl), message.request);
     case "count":
-      return scanner.count(container, message.range, message.now);
+      return scanner.count(withTtl(container, message.ttl), message.range, message.now);
     case "changes":
       return scanner.changes(container, message.request);
     case "expired":
-      return scanner.expired(container, message.now, message.limit);
+      return scanner.expired(withTtl(container, message.ttl), message.now, message.limit, message.tenants);
   }
 }

@@ -10,6 +10,7 @@ import {
   type ScanResult,
   type ScanRow,
   type StoredKey,
+  type TenantFilter,
 } from "../../items/item-engine.ts";
 import { feedTrimmed } from "../../items/item-engine.ts";
 import { isExpired } from "../../domain/ttl.ts";
@@ -132,19 +133,26 @@ export class Scanner {
     return { changes: rows.map(toChange), position: String(more ? rows.at(-1)?.[0] : seq), more };
   }
 
-  expired(container: SqliteContainer, now: number, limit: number): StoredKey[] {
+  expired(container: SqliteContainer, now: number, limit: number, tenants?: TenantFilter): StoredKey[] {
     const { name, ttl } = container.compiled;
     if (ttl === null) return [];
     const table = tableName(name);
+    const inList = "json_extract(pk, '$[0]') IN (SELECT value FROM json_each(?))";
+    const filter = tenants === undefined ? "" : ` AND ${tenants.included ? "" : "NOT "}(${inList})`;
+    const list = tenants === undefined ? [] : [JSON.stringify(tenants.list)];
     const own = this.#statements
-      .get(`SELECT pk, id FROM ${table} WHERE own_expiry IS NOT NULL AND own_expiry <= ? ORDER BY own_expiry LIMIT ?`)
-      .all(now, limit);
+      .get(
+        `SELECT pk, id FROM ${table} WHERE own_expiry IS NOT NULL AND own_expiry <= ?${filter} ORDER BY own_expiry LIMIT ?`,
+      )
+      .all(now, ...list, limit);
     const byDefault =
       ttl === -1
         ? []
         : this.#statements
-            .get(`SELECT pk, id FROM ${table} WHERE ttl IS NULL AND modified_at <= ? ORDER BY modified_at LIMIT ?`)
-            .all(now - ttl * 1000, limit - own.length);
+            .get(
+              `SELECT pk, id FROM ${table} WHERE ttl IS NULL AND modified_at <= ?${filter} ORDER BY modified_at LIMIT ?`,
+            )
+            .all(now - ttl * 1000, ...list, limit - own.length);
     return ([...own, ...byDefault] as unknown as [string, string][]).map(([pk, idKey]) => ({ pk, idKey }));
   }
 

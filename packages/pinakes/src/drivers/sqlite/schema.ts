@@ -8,6 +8,7 @@
  * Columns of dropped or redefined indexes stay unused: SQLite would rewrite the whole table to remove them. Their names contain the version
  * that created them, so that a name never returns with old values.
  */
+import type { ContainerTtl } from "../../domain/ttl.ts";
 import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { PinakesError, show } from "../../domain/errors.ts";
@@ -99,6 +100,12 @@ export function loadContainer(db: DatabaseSync, name: string): SqliteContainer |
     compiled: compileContainer(JSON.parse(row["definition"] as string) as NormalDefinition, row["version"] as number),
     indexes: JSON.parse(row["indexes"] as string) as SqliteContainer["indexes"],
   };
+}
+
+/** The container with the time to live that applies to a call: a tenant may have its own. */
+export function withTtl(container: SqliteContainer, ttl: ContainerTtl): SqliteContainer {
+  const { compiled } = container;
+  return compiled.ttl === ttl ? container : { ...container, compiled: { ...compiled, ttl } };
 }
 
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

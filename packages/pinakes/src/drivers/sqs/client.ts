@@ -7,7 +7,7 @@ import { requestHandler, type ConnectionOptions } from "../../runtime/aws-connec
 const requestMsMax = 30_000;
 
 export async function connect({ region, endpoint, credentials }: ConnectionOptions): Promise<SQS> {
-  if (typeof region !== "string" || region === "") throw invalid("region: name the AWS region of the queues.");
+  if (typeof region !== "string" || region === "") throw invalid("region: specify the AWS region of the queues.");
   const sdk = await import("@aws-sdk/client-sqs");
   return new sdk.SQS({
     region,

@@ -1,11 +1,11 @@
-/** The form of a message inside SQS, and of a receipt. */
+/** The format of a message inside SQS, and of a receipt. */
 import type { Message } from "@aws-sdk/client-sqs";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import { invariant } from "../../domain/invariant.ts";
 import { isJsonObject, utf8Bytes, type JsonValue } from "../../domain/json.ts";
 import { checkQueueName } from "../../queues/check-input.ts";
 
-/** Of one message. The service has raised it since; regions and other implementations differ. */
+/** Size limit of a message. AWS has raised it since; regions and other implementations differ. */
 const messageBytesMax = 262_144;
 
 interface Envelope {
@@ -26,7 +26,7 @@ export function sealEnvelope(tenant: string, group: string, body: JsonValue): st
   if (bytes <= messageBytesMax) return text;
   throw new PinakesError(
     "LIMIT_EXCEEDED",
-    `body: the message has ${bytes} bytes; SQS takes at most ${messageBytesMax}. Keep it as an object and send its key.`,
+    `body: the message has ${bytes} bytes; SQS accepts at most ${messageBytesMax}. Store it as an object and send its key.`,
   );
 }
 

@@ -141,6 +141,10 @@ const knowledgeVerbs: Verbs<KnowledgeApi> = {
   operations: { get: "none", list: "none", retry: "update" },
   keys: { create: "create", list: "none", revoke: "delete" },
   audit: { list: "none", checkpoint: "none", inclusion: "none", consistency: "none", export: "export" },
+  erasures: { request: "erase", get: "none", list: "none", verify: "none" },
+  receipts: { get: "none", list: "none", key: "none" },
+  holds: { create: "create", get: "none", list: "none", release: "delete" },
+  subjectExports: { create: "export", get: "none", list: "none", part: "export", delete: "delete" },
   events: { follow: "none" },
   server: { info: "none", me: "none" },
 };
@@ -206,7 +210,17 @@ async function* recordedStream(
   yield* stream;
 }
 
-const answered = ["repository_id", "collection_id", "document_id", "job_id", "workflow_id", "key_id"] as const;
+const answered = [
+  "repository_id",
+  "collection_id",
+  "document_id",
+  "job_id",
+  "workflow_id",
+  "key_id",
+  "erasure_id",
+  "hold_id",
+  "export_id",
+] as const;
 
 /** Items of containers are the caller's own text. */
 function fieldsOf(group: string, result: unknown): Readonly<Record<string, unknown>> {
@@ -226,6 +240,10 @@ const positions: Readonly<Record<string, readonly string[]>> = {
   jobs: ["job_id"],
   operations: ["operation_id"],
   keys: ["key_id"],
+  erasures: ["erasure_id"],
+  receipts: ["erasure_id"],
+  holds: ["hold_id"],
+  subjectExports: ["export_id"],
   workflows: ["workflow_id"],
   memories: ["agent_id", "id"],
   threads: ["thread_id", "id"],

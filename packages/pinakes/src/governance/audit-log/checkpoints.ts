@@ -1,4 +1,4 @@
-/** Signs the tree, and never two histories: a tree is signed only if it continues the last one that was. */
+/** Signs the tree and never forks its history: a tree is signed only if it extends the last signed one. */
 import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { consistencyProof, provesConsistency, type TreeHead } from "./merkle.ts";
@@ -16,7 +16,7 @@ export interface SignedCheckpoint extends TreeHead {
 export interface CheckpointOptions {
   readonly items: LogItems;
   readonly storeId: string;
-  /** Seeds of the keys, the current one first; made at the first call. */
+  /** Seeds of the keys, the current one first; created at the first call. */
   readonly seeds: () => readonly string[];
 }
 
@@ -39,11 +39,11 @@ export class Checkpoints {
     return `${keyName}/${this.#options.storeId}/${tenant}`;
   }
 
-  /** Of all that is in the log now. */
+  /** Signs everything in the log so far. */
   async sign(scope: Scope): Promise<SignedCheckpoint> {
     const { items } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
-      // First the old one: the tree grows, so it is not smaller.
+      // The old checkpoint is read first: the tree only grows, so it cannot be smaller.
       const stored = await items.read(scope, { ...logPartition, id: "checkpoint" });
       const { size, range } = await readHead(items, scope);
       const tree = { size, root: range.root() };
@@ -83,7 +83,7 @@ export class Checkpoints {
     if (provesConsistency(from, tree, proof)) return;
     throw new PinakesError(
       "CORRUPT",
-      `The audit log of "${scope.tenant}" has ${tree.size} entries, which do not continue the ${from.size} that were signed: it was shortened or edited. Nothing is signed until it is restored.`,
+      `The audit log of "${scope.tenant}" has ${tree.size} entries, which do not extend the ${from.size} signed ones: it was truncated or edited. Nothing is signed until it is restored.`,
     );
   }
 

@@ -1,4 +1,4 @@
-/** An entry of the log: its fields in their order, and the line of JSON whose bytes are the leaf. */
+/** An entry of the log: its fields in order, and the line of JSON whose bytes are the leaf. */
 import { auditFaces, auditOutcomes, auditVerbs } from "@pinakes/client";
 import { z } from "zod";
 import { PinakesError } from "../../domain/errors.ts";
@@ -7,7 +7,7 @@ import { auditLimits } from "./limits.ts";
 
 const formatVersion = 1;
 
-/** The order is that of the line. */
+/** In the order of the line. */
 const LeafEntry = z.strictObject({
   v: z.literal(formatVersion),
   at: z.iso.datetime(),
@@ -15,7 +15,7 @@ const LeafEntry = z.strictObject({
   action: z.string(),
   outcome: z.enum(auditOutcomes),
   status: z.int().nullable(),
-  /** Tokens of users. */
+  /** Tokens of affected users. */
   actor: z.string(),
   for: z.string().optional(),
   role: z.string().nullable(),
@@ -48,7 +48,7 @@ export function leafOf(entry: Omit<LeafEntry, "v">): string {
 export function readLeaf(leaf: string): LeafEntry {
   const result = LeafEntry.safeParse(JSON.parse(leaf));
   if (result.success) return result.data;
-  throw new PinakesError("CORRUPT", `An entry of the audit log is not of version ${formatVersion} of its format.`, {
+  throw new PinakesError("CORRUPT", `An entry of the audit log does not have format version ${formatVersion}.`, {
     cause: result.error,
   });
 }

@@ -2,12 +2,19 @@
  * Erasures (RFC 0012): asked for by admins, run as jobs under the system's tenant, proved by a count of zero and a signed receipt.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Erasure, ErasureReceipt, ErasureSubject, ErasureVerification, NewErasure } from "@pinakes/client";
+import type {
+  Erasure,
+  ErasureReceipt,
+  ErasureReceiptKey,
+  ErasureSubject,
+  ErasureVerification,
+  NewErasure,
+} from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { invalid, PinakesError, show } from "../../domain/errors.ts";
 import { requireAdmin } from "../holds/holds.ts";
 import { governanceLimits } from "../limits.ts";
-import { checkReceipt } from "../receipts/jws.ts";
+import { checkReceipt, keyIdOf } from "../receipts/jws.ts";
 import { checkSubject, type Subject } from "../subjects/subject.ts";
 import { governanceTenant } from "../tenant.ts";
 import { endedStates, ErasureJobs, type ErasuresDependencies } from "./erasure-job.ts";
@@ -126,6 +133,13 @@ export class Erasures {
     const page = await this.#records.receipts(requireAdmin(caller).tenant, { limit: checkLimit(limit), cursor });
     const items = await Promise.all(page.receipts.map((one) => this.#receiptView(one)));
     return { items, next_cursor: page.cursor ?? null };
+  }
+
+  /** The public key of this instance. Workspaces share it. */
+  async receiptKey(caller: Caller): Promise<ErasureReceiptKey> {
+    requireAdmin(caller);
+    const public_key = await this.#records.publicKey();
+    return { key_id: keyIdOf(public_key), public_key };
   }
 
   /** Counts again. The id of the subject is forgotten by then, so it has to be given. */

@@ -99,6 +99,8 @@ export function fencedItems(store: ItemStore, fences: Fences): ItemStore {
     capabilities: store.capabilities,
     erasure: store.erasure,
     openContainer: (definition, options) => store.openContainer(definition, options),
+    defaultTtl: (scope, container) => store.defaultTtl(scope, container),
+    setDefaultTtl: (scope, container, ttl) => store.setDefaultTtl(scope, container, ttl),
     indexes: (container) => store.indexes(container),
     read: (scope, container, key, options) => store.read(scope, container, key, options),
     readRaw: (scope, container, key, options) => store.readRaw(scope, container, key, options),

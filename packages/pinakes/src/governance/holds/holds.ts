@@ -80,7 +80,7 @@ export class Holds {
     const { reason } = input;
     const max = governanceLimits.reasonCharsMax;
     if (typeof reason !== "string" || reason.trim() === "" || reason.length > max)
-      throw invalid(`reason: must be a text of 1–${max} characters, got ${show(reason)}.`);
+      throw invalid(`reason: must be a string of 1–${max} characters, got ${show(reason)}.`);
     if ((await this.list(caller)).length >= governanceLimits.holdsMax)
       throw new PinakesError("LIMIT_EXCEEDED", `A workspace has at most ${governanceLimits.holdsMax} legal holds.`);
     const holdId = this.#deps.newId();

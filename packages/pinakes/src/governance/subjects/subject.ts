@@ -58,7 +58,7 @@ function checkDocuments({ id, repository_id, collection_id, document_ids = [] }:
 /** Wildcards are refused by name: whoever sends one expects more than an id. */
 export function checkId(id: unknown, field: string): string {
   if (typeof id !== "string" || id.trim() === "" || id.length > governanceLimits.subjectIdCharsMax)
-    throw invalid(`${field}: must be a text of 1–${governanceLimits.subjectIdCharsMax} characters, got ${show(id)}.`);
+    throw invalid(`${field}: must be a string of 1–${governanceLimits.subjectIdCharsMax} characters, got ${show(id)}.`);
   if (/^[*%?\s]+$/.test(id)) throw invalid(`${field}: ${show(id)} names nobody; an erasure never widens.`);
   return id;
 }

@@ -27,7 +27,7 @@ const Answer = shape<wire.Answer>()(
         .object({ reason: z.enum(refusalReasons), message: z.string() })
         .optional()
         .describe("Why there is no text; present only if `text` is empty."),
-      outcome: z.enum(searchOutcomes).describe("Of the search."),
+      outcome: z.enum(searchOutcomes).describe("The outcome of the search."),
       finish: z.enum(answerFinishes),
       ...searchNotes,
       hits: z.array(Hit).optional().describe("With include_hits."),
@@ -55,7 +55,7 @@ const body = z.strictObject({
     .int()
     .optional()
     .describe(`Maximum number of chunks to answer from; default ${chunksDefault}, maximum ${chunksMax}.`),
-  search_mode: z.enum(searchModes).optional().describe("hybrid when absent."),
+  search_mode: z.enum(searchModes).optional().describe("Default hybrid."),
   mode: z
     .enum(answerModes)
     .optional()

@@ -10,21 +10,21 @@ import { paging } from "./schemas.ts";
 const Subject = shape<wire.AuditSubject>()(
   z.object({
     token: z.string(),
-    id: z.string().nullable().describe("Null once the subject was erased."),
+    id: z.string().nullable().describe("Null after the subject was erased."),
   }),
 );
 
 const Entry = shape<wire.AuditEntry>()(
   z
     .object({
-      index: z.number().describe("Its place in the log, from 0."),
+      index: z.number().describe("Its position in the log, from 0."),
       at: z.string(),
       verb: z.enum(auditVerbs),
       action: z.string().describe("The operation, tool or method."),
       outcome: z
         .enum(auditOutcomes)
         .describe(
-          "`denied` also where something is there that the caller may not see; `failed`: it may have happened.",
+          "`denied` also if the resource exists but is not visible to the caller; `failed`: the change may have been made.",
         ),
       status: z.number().nullable(),
       actor: Subject,
@@ -66,9 +66,9 @@ const tag = "audit";
 const log = z
   .enum(["workspace", "instance"])
   .optional()
-  .describe("`instance`: entries without a workspace, such as failed sign-ins; with the root token.");
+  .describe("`instance`: entries without a workspace, such as failed sign-ins; only with the root token.");
 const index = () => queryInteger({ min: 0 });
-const size = index().optional().describe("Of the tree; all of it when absent.");
+const size = index().optional().describe("Size of the tree; default: the whole tree.");
 
 export function auditRoutes(audit: AuditLog): readonly Route[] {
   const api = new AuditApi(audit);
@@ -78,8 +78,8 @@ export function auditRoutes(audit: AuditLog): readonly Route[] {
       ...common,
       path: "/v1/audit",
       operationId: "listAudit",
-      summary: "Who did what, newest first; for admins and who has the permission `audit`",
-      description: "A page may have fewer entries than `limit`, or none, and still a cursor.",
+      summary: "List who did what, newest first; for admins and callers with the permission `audit`",
+      description: "A page may have fewer entries than `limit`, or none, and still have a cursor.",
       query: z.object({
         ...paging,
         actor: z.string().optional().describe("A user id."),
@@ -87,8 +87,8 @@ export function auditRoutes(audit: AuditLog): readonly Route[] {
         verb: z.enum(auditVerbs).optional(),
         outcome: z.enum(auditOutcomes).optional(),
         resource: z.string().optional().describe("A kind, such as `collections`, or an id: `kb`, `kb/papers`."),
-        from: z.string().optional().describe("A time; including it."),
-        to: z.string().optional().describe("A time; before it."),
+        from: z.string().optional().describe("Start time, inclusive."),
+        to: z.string().optional().describe("End time, exclusive."),
         log,
       }),
       answers: { 200: { description: "A page.", schema: pageOf(Entry) } },
@@ -98,7 +98,7 @@ export function auditRoutes(audit: AuditLog): readonly Route[] {
       ...common,
       path: "/v1/audit/checkpoint",
       operationId: "getAuditCheckpoint",
-      summary: "The log as it is now, signed; keep it, or give it to a witness",
+      summary: "Get a signed checkpoint of the log, to keep or to pass to a witness",
       query: z.object({ log }),
       answers: { 200: { description: "The checkpoint.", schema: Checkpoint } },
       handler: async ({ auth, query }) => ok(await api.checkpoint(auth, query)),
@@ -107,7 +107,7 @@ export function auditRoutes(audit: AuditLog): readonly Route[] {
       ...common,
       path: "/v1/audit/proofs/inclusion",
       operationId: "proveAuditInclusion",
-      summary: "That an entry is in the tree",
+      summary: "Prove that an entry is in the tree",
       query: z.object({ index: index(), size, log }),
       answers: { 200: { description: "The entry and its proof.", schema: Inclusion } },
       handler: async ({ auth, query }) => ok(await api.inclusion(auth, query)),
@@ -116,7 +116,7 @@ export function auditRoutes(audit: AuditLog): readonly Route[] {
       ...common,
       path: "/v1/audit/proofs/consistency",
       operationId: "proveAuditConsistency",
-      summary: "That a smaller tree is the beginning of the tree",
+      summary: "Prove that a smaller tree is a prefix of the tree",
       query: z.object({ from: index(), size, log }),
       answers: { 200: { description: "The proof.", schema: Consistency } },
       handler: async ({ auth, query }) => ok(await api.consistency(auth, query)),
@@ -125,7 +125,7 @@ export function auditRoutes(audit: AuditLog): readonly Route[] {
       ...common,
       path: "/v1/audit:export",
       operationId: "exportAudit",
-      summary: "The log as a file that `pinakes audit verify` checks offline",
+      summary: "Export the log as a file that `pinakes audit verify` checks offline",
       query: z.object({
         format: z.enum(auditFormats).optional(),
         first: index().optional(),
@@ -133,7 +133,7 @@ export function auditRoutes(audit: AuditLog): readonly Route[] {
         log,
       }),
       answers: {
-        200: { description: "As it is read.", contentType: "application/x-ndjson", alsoTypes: ["text/csv"] },
+        200: { description: "The file, streamed.", contentType: "application/x-ndjson", alsoTypes: ["text/csv"] },
       },
       handler: async ({ auth, query }) => {
         const { format = "ndjson" } = query;

@@ -72,7 +72,7 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: "/v1/repositories/{rid}/collections",
       operationId: "createCollection",
-      summary: "Make a collection",
+      summary: "Create a collection",
       tag: "collections",
       auth: "caller",
       idempotent: true,
@@ -233,7 +233,8 @@ function statusRoutes(knowledge: Knowledge): readonly Route[] {
       path: `${one}:restore`,
       operationId: "restoreCollection",
       summary: "Restore a deleted collection exactly as it was",
-      description: "Restores the incarnation that was deleted last, or the one given. 409 if its id or name is in use.",
+      description:
+        "Restores the incarnation that was deleted last, or the specified one. 409 if its id or name is in use.",
       tag: "collections",
       auth: "caller",
       params,

@@ -10,16 +10,16 @@ export const itemId = z.string().min(1).max(1_023).describe("Id of the item, per
 export const pkValue = z.union([z.string(), z.number(), z.boolean(), z.null(), z.strictObject({})]);
 export const pkInput = z
   .union([pkValue, z.array(pkValue)])
-  .describe("Value of the partition key, or one value per path in a list.");
+  .describe("Value of the partition key, or a list with one value per path.");
 export type PkInput = z.output<typeof pkInput>;
 
 export const pkText = z
   .string()
   .describe(
-    "Value of the partition key: a string as it is; a number, true or false as a JSON list, such as [5]; several paths as a JSON list.",
+    "Value of the partition key: a plain string; a number, true or false as a JSON list, such as [5]; several paths as a JSON list.",
   );
 
-/** A string as it is. Other types need a JSON list, so `5` is a string and `[5]` a number. */
+/** A plain string. Other types need a JSON list, so `5` is a string and `[5]` a number. */
 export function readPk(text: string): PkInput {
   if (!text.startsWith("[")) return text;
   let value: unknown;
@@ -35,7 +35,7 @@ export function readPk(text: string): PkInput {
   }
   const checked = z.array(pkValue).min(1).safeParse(value);
   if (checked.success) return checked.data;
-  throw invalid("pk: a list may hold strings, numbers, true and false only.");
+  throw invalid("pk: a list may only contain strings, numbers, true and false.");
 }
 
 export const bulkTypes: readonly string[] = ["application/x-ndjson", "application/ndjson", "application/jsonl"];

@@ -79,7 +79,7 @@ function itemRoutes({ containers }: State): readonly Route[] {
         const only = createOnly(ifNoneMatch);
         if (query.upsert !== true || only) {
           if (ifMatch !== undefined || mustExist)
-            throw invalid("If-Match: a new document has no etag; send it with upsert=true, or leave it out.");
+            throw invalid("If-Match: a new document has no etag; send it with upsert=true, or omit it.");
           const making = containers.create(caller, p.c, body as never);
           return madeAnswer(p.c, await (only ? absentOnly(making) : making));
         }
@@ -145,7 +145,7 @@ function changeRoutes({ containers }: State): readonly Route[] {
       query: z.object({ pk: pkText }),
       body: z.strictObject({
         operations: z.array(z.looseObject({ op: z.string(), path: z.string() })),
-        condition: z.string().optional().describe('Only if it holds: from c where c.status = "open"'),
+        condition: z.string().optional().describe('Condition that must hold: from c where c.status = "open"'),
       }),
       limits: { bodyBytesMax: documentBytesMax },
       answers: { 200: { description: "The document after the change.", schema: Item } },
@@ -257,7 +257,7 @@ function manyRoutes({ containers }: State): readonly Route[] {
   ];
 }
 
-/** Elsewhere features write batches, whose indexes mean nothing to a caller; here the operations are the caller's. */
+/** Features internally write batches whose indexes mean nothing to a caller; here the operations are the caller's own. */
 async function batchOfCaller<Written>(writing: Promise<Written>): Promise<Written> {
   try {
     return await writing;

@@ -1,4 +1,4 @@
-/** The text of a document and the triples of its chunks, over HTTP: shown beside the chunks. */
+/** The text of a document and the triples of its chunks, over HTTP. Consoles show them beside the chunks. */
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
 import { pageOf, shape } from "../../contract/index.ts";
@@ -60,7 +60,7 @@ export function documentTextRoutes(knowledge: Knowledge): readonly Route[] {
       params,
       query: z.object({
         version: queryInteger().optional().describe("Default: the version that searches show."),
-        start: queryInteger().optional().describe("0 when absent."),
+        start: queryInteger().optional().describe("Default 0."),
         end: queryInteger()
           .optional()
           .describe(`At most ${textWindowCharsMax} after start; clipped at the end of the text.`),
@@ -73,7 +73,7 @@ export function documentTextRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: `${one}/triples`,
       operationId: "listDocumentTriples",
-      summary: "List the triples that the chunks of a document state, each with its chunks",
+      summary: "List the triples extracted from the chunks of a document, each with its chunks",
       description:
         "Reads the index of triples by source, at most 2,000 rows per page, including labels of entities: a page may be short and still have a cursor.",
       tag: "documents",

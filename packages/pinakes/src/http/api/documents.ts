@@ -285,7 +285,7 @@ function partRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "documents",
       auth: "caller",
       params,
-      answers: { 200: { description: "All of them.", schema: z.object({ items: z.array(Version) }) } },
+      answers: { 200: { description: "All stored versions.", schema: z.object({ items: z.array(Version) }) } },
       handler: async ({ caller, params: p }) =>
         ok({ items: await knowledge.documents.versions(caller, p.rid, p.cid, p.did) }),
     }),

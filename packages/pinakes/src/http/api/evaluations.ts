@@ -9,7 +9,7 @@ import { id, Job, paging } from "./schemas.ts";
 
 const eid = id.describe("Id of the evaluation.");
 const question = {
-  number: z.number().describe("From 1, in the order of the evaluation."),
+  number: z.number().describe("Position in the evaluation, from 1."),
   query: z.string(),
   relevant: z.array(z.object({ document_id: z.string(), grade: z.number() })),
 };
@@ -59,7 +59,7 @@ function questionRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/v1/evaluations/{eid}/runs/{run}/questions",
       operationId: "listEvaluationRunQuestions",
-      summary: "The result of each question in one of the last 20 runs",
+      summary: "List the result of each question in one of the last 20 runs",
       tag: "quality",
       auth: "caller",
       params: z.object({ eid, run: id.describe("Its job_id.") }),

@@ -42,7 +42,7 @@ export function fsckRoutes({ audit }: Knowledge): readonly Route[] {
             .boolean()
             .optional()
             .describe(
-              "Repair findings; default false. Documents whose bytes are missing are marked and otherwise unchanged.",
+              "Repair findings; default false. Documents whose bytes are missing are marked and otherwise left unchanged.",
             ),
           force_missing: z
             .boolean()

@@ -2,7 +2,7 @@
 import { erasureStates, erasureSubjectTypes, holdScopeTypes } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
-import { jsonObject, pageOf, shape } from "../../contract/index.ts";
+import { ErasurePaths, ErasureSubject, jsonObject, pageOf, shape } from "../../contract/index.ts";
 import type { Governance } from "../../governance/index.ts";
 import { accepted, created, defineRoute, noContent, ok, type Route } from "../framework/index.ts";
 import { id, paging } from "./schemas.ts";
@@ -10,18 +10,6 @@ import { id, paging } from "./schemas.ts";
 const tag = "governance";
 const erasureParams = z.object({ xid: id.describe("Id of the erasure.") });
 const holdParams = z.object({ hid: id.describe("Id of the hold.") });
-
-export const ErasureSubject = z.strictObject({
-  type: z.enum(erasureSubjectTypes),
-  id: z.string().optional().describe("Of every subject but documents. Empty ids and wildcards are refused."),
-  repository_id: z.string().optional().describe("Of documents."),
-  collection_id: z.string().optional().describe("Of documents."),
-  document_ids: z.array(z.string()).optional().describe("Of documents; at most 100."),
-});
-export const ErasurePaths = z
-  .array(z.string())
-  .optional()
-  .describe("More paths that name the subject, such as `author.id`; in every container.");
 
 const count = z.number();
 const Erasure = shape<wire.Erasure>()(
@@ -33,7 +21,7 @@ const Erasure = shape<wire.Erasure>()(
       state: z
         .enum(erasureStates)
         .describe(
-          "`done_live`: nothing is left in the live stores. `held`: only what a legal hold keeps. `counted`: a dry run.",
+          "`done_live`: nothing is left in the live stores. `held`: only data under a legal hold is left. `counted`: a dry run.",
         ),
       subject: z.object({ type: z.enum(erasureSubjectTypes), hmac: z.string().describe("The id as a keyed hash.") }),
       dry_run: z.boolean(),
@@ -45,12 +33,14 @@ const Erasure = shape<wire.Erasure>()(
           redacted: count,
           anonymised: count,
           held: count,
-          remaining: count.nullable().describe("At the last count, without what is held; null before it."),
+          remaining: count
+            .nullable()
+            .describe("At the last count, without data under a hold; null before the first count."),
         }),
       ),
-      holds: z.array(z.string()).describe("Holds that keep something."),
+      holds: z.array(z.string()).describe("Holds that prevent part of the erasure."),
       attempts: count,
-      error: z.string().nullable().describe("Why the last attempt ended; it is tried again by itself."),
+      error: z.string().nullable().describe("Why the last attempt ended; it is retried automatically."),
       receipt_id: z.string().nullable(),
       last_backup_expires_at: z.string().nullable().describe("Null: Pinakes makes no backups yet."),
       created_by: z.string(),
@@ -67,10 +57,18 @@ const Receipt = shape<wire.ErasureReceipt>()(
       erasure_id: z.string(),
       sequence: count,
       jws: z.string().describe("Compact JWS, Ed25519. `pinakes receipts verify` checks it without a server."),
-      content: jsonObject().describe("For reading; only the JWS is signed."),
+      content: jsonObject().describe("Human-readable copy; only the JWS is signed."),
       public_key: z.string().describe("SPKI in PEM."),
     })
     .meta({ id: "ErasureReceipt" }),
+);
+const ReceiptKey = shape<wire.ErasureReceiptKey>()(
+  z
+    .object({
+      key_id: z.string().describe("As receipts name it."),
+      public_key: z.string().describe("SPKI in PEM."),
+    })
+    .meta({ id: "ErasureReceiptKey" }),
 );
 const Verification = shape<wire.ErasureVerification>()(
   z.object({
@@ -83,11 +81,11 @@ const Verification = shape<wire.ErasureVerification>()(
 
 const HoldScope = z.strictObject({
   type: z.enum(holdScopeTypes),
-  id: z.string().optional().describe("Of a user, an agent or a session."),
-  repository_id: z.string().optional().describe("Of a collection."),
+  id: z.string().optional().describe("For a user, an agent or a session."),
+  repository_id: z.string().optional().describe("For a collection."),
   collection_id: z.string().optional(),
-  container: z.string().optional().describe("Of a query."),
-  filter: jsonObject().optional().describe("Of a query: on the container's documents."),
+  container: z.string().optional().describe("For a query."),
+  filter: jsonObject().optional().describe("For a query: a filter on the container's documents."),
 });
 const Hold = shape<wire.LegalHold>()(
   z
@@ -96,7 +94,7 @@ const Hold = shape<wire.LegalHold>()(
       workspace_id: z.string(),
       scope: HoldScope,
       reason: z.string(),
-      matched: count.describe("Rows that it matched when it was made."),
+      matched: count.describe("Number of rows that it matched at creation."),
       created_by: z.string(),
       created_at: z.string(),
     })
@@ -113,25 +111,26 @@ function erasureRoutes(erasures: Governance["erasures"]): readonly Route[] {
       method: "POST",
       path: "/v1/erasures",
       operationId: "createErasure",
-      summary: "Erase what names a subject from every store; or count it",
+      summary: "Erase everything that names a subject from every store, or only count it",
       description:
-        "For admins. 404 where nothing names the subject. With `dry_run` the answer has the counts; otherwise the erasure goes on by itself, whatever crashes.",
+        "Admins only. 404 if nothing names the subject. With `dry_run` the response has the counts; otherwise the erasure continues in the background and survives crashes.",
       tag,
       auth: "caller",
       idempotent: true,
+      audit: "erase",
       body: z.strictObject({
         subject: ErasureSubject,
-        dry_run: z.boolean().optional().describe("Only count; nothing changes."),
+        dry_run: z.boolean().optional().describe("Count without changing anything."),
         paths: ErasurePaths,
-        workspaces: z.array(z.string()).optional().describe("Other workspaces; only with the root token."),
+        workspaces: z.array(z.string()).optional().describe("Another workspace; only with the root token."),
         scrub: z
           .boolean()
           .optional()
           .describe(
-            "Rewrite the engine's files. When absent: on SQLite yes, on PostgreSQL no, because it locks each table.",
+            "Rewrite the engine's files. Default: true on SQLite, false on PostgreSQL, where it locks each table.",
           ),
       }),
-      answers: { 202: { description: "The erasure; its state says how far it is.", schema: Erasure } },
+      answers: { 202: { description: "The erasure; its state shows the progress.", schema: Erasure } },
       handler: async ({ auth, caller, body }) => {
         const erasure = await erasures.request(caller, body, { mayTouchAll: auth.via === "root" });
         return accepted(erasure, { location: `/v1/erasures/${erasure.erasure_id}` });
@@ -141,7 +140,7 @@ function erasureRoutes(erasures: Governance["erasures"]): readonly Route[] {
       method: "GET",
       path: "/v1/erasures",
       operationId: "listErasures",
-      summary: "Erasures that were asked for in this workspace, newest first",
+      summary: "List the erasures requested in this workspace, newest first",
       tag,
       auth: "caller",
       query: z.object(paging),
@@ -152,7 +151,7 @@ function erasureRoutes(erasures: Governance["erasures"]): readonly Route[] {
       method: "GET",
       path: "/v1/erasures/{xid}",
       operationId: "getErasure",
-      summary: "An erasure: its state, and counts of each store",
+      summary: "Get an erasure: its state, and counts per store",
       tag,
       auth: "caller",
       params: erasureParams,
@@ -163,13 +162,13 @@ function erasureRoutes(erasures: Governance["erasures"]): readonly Route[] {
       method: "POST",
       path: "/v1/erasures/{xid}:verify",
       operationId: "verifyErasure",
-      summary: "Count again, and check the receipt",
-      description: "The id of the subject is forgotten by then, so it has to be given.",
+      summary: "Count again, and verify the receipt",
+      description: "The erasure no longer stores the id of the subject, so the request must contain it.",
       tag,
       auth: "caller",
       params: erasureParams,
       body: z.strictObject({ subject: ErasureSubject, paths: ErasurePaths }),
-      answers: { 200: { description: "What is left; 0 if nothing came back.", schema: Verification } },
+      answers: { 200: { description: "Remaining data; 0 if nothing reappeared.", schema: Verification } },
       handler: async ({ caller, params, body }) =>
         ok(await erasures.verify(caller, params.xid, body.subject, body.paths)),
     }),
@@ -182,23 +181,35 @@ function receiptRoutes(erasures: Governance["erasures"]): readonly Route[] {
       method: "GET",
       path: "/v1/erasures/{xid}/receipt",
       operationId: "getErasureReceipt",
-      summary: "The signed receipt of an erasure",
+      summary: "Get the signed receipt of an erasure",
       tag,
       auth: "caller",
       params: erasureParams,
-      answers: { 200: { description: "The receipt, and the key that it is checked with.", schema: Receipt } },
+      answers: { 200: { description: "The receipt, and the key that verifies it.", schema: Receipt } },
       handler: async ({ caller, params }) => ok(await erasures.receipt(caller, params.xid)),
     }),
     defineRoute({
       method: "GET",
       path: "/v1/erasure-receipts",
       operationId: "listErasureReceipts",
-      summary: "The chain of receipts of this workspace, oldest first",
+      summary: "List the chain of receipts of this workspace, oldest first",
       tag,
       auth: "caller",
       query: z.object(paging),
       answers: { 200: { description: "A page.", schema: pageOf(Receipt) } },
       handler: async ({ caller, query }) => ok(await erasures.receipts(caller, query)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/erasure-receipts/key",
+      operationId: "getErasureReceiptKey",
+      summary: "The public key that verifies receipts of this instance",
+      description:
+        "Note it when you set the server up: who verifies a receipt should not have the key from its issuer.",
+      tag,
+      auth: "caller",
+      answers: { 200: { description: "The key.", schema: ReceiptKey } },
+      handler: async ({ caller }) => ok(await erasures.receiptKey(caller)),
     }),
   ];
 }
@@ -209,13 +220,13 @@ function holdRoutes(holds: Governance["holds"]): readonly Route[] {
       method: "POST",
       path: "/v1/legal-holds",
       operationId: "createLegalHold",
-      summary: "Keep what matches from expiry, purges and erasures",
-      description: "For admins. 404 where nothing matches.",
+      summary: "Protect matching data from expiry, purges and erasures",
+      description: "Admins only. 404 if nothing matches.",
       tag,
       auth: "caller",
       idempotent: true,
       body: z.strictObject({ scope: HoldScope, reason: z.string() }),
-      answers: { 201: { description: "The hold, which is in force.", schema: Hold } },
+      answers: { 201: { description: "The active hold.", schema: Hold } },
       handler: async ({ caller, body }) => {
         const hold = await holds.create(caller, body);
         return created(hold, { location: `/v1/legal-holds/${hold.hold_id}` });
@@ -225,10 +236,10 @@ function holdRoutes(holds: Governance["holds"]): readonly Route[] {
       method: "GET",
       path: "/v1/legal-holds",
       operationId: "listLegalHolds",
-      summary: "Holds in force; at most 100",
+      summary: "List active holds; at most 100",
       tag,
       auth: "caller",
-      answers: { 200: { description: "All of them.", schema: z.object({ items: z.array(Hold) }) } },
+      answers: { 200: { description: "All active holds.", schema: z.object({ items: z.array(Hold) }) } },
       handler: async ({ caller }) => ok({ items: await holds.list(caller) }),
     }),
     defineRoute({
@@ -246,7 +257,7 @@ function holdRoutes(holds: Governance["holds"]): readonly Route[] {
       method: "DELETE",
       path: "/v1/legal-holds/{hid}",
       operationId: "releaseLegalHold",
-      summary: "End a hold; erasures that it stopped start again",
+      summary: "End a hold; erasures that it blocked resume",
       tag,
       auth: "caller",
       params: holdParams,

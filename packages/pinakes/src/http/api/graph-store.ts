@@ -1,6 +1,6 @@
 /**
- * Graphs of a collection by the SPARQL 1.1 Graph Store Protocol: identified by `?graph=` or `?default`, or directly, where the URL of the
- * request is the name of the graph.
+ * Graphs of a collection by the SPARQL 1.1 Graph Store Protocol: identified by `?graph=` or `?default`, or directly, where the request URL
+ * is the name of the graph.
  */
 import { z } from "zod";
 import { invalid, PinakesError } from "../../domain/errors.ts";
@@ -37,12 +37,12 @@ const written = {
   201: { description: "The graph was created; its IRI is in Location." },
   204: { description: "The existing graph was changed." },
 } as const;
-const removed = { 204: { description: "The graph does not exist any more." } } as const;
+const removed = { 204: { description: "The graph no longer exists." } } as const;
 
 interface Place {
   readonly rid: string;
   readonly cid: string;
-  /** undefined: the default graph. */
+  /** Undefined means the default graph. */
   readonly graph: string | undefined;
 }
 
@@ -80,7 +80,7 @@ function indirect(knowledge: Knowledge): readonly Route[] {
       ...shared,
       method: "POST",
       operationId: "postGraph",
-      summary: "Add triples to a graph; to a new one if none is given",
+      summary: "Add triples to a graph; to a new one if none is specified",
       query: z.object(named),
       limits: { bodyBytesMax },
       body: { raw: [...rdfTypes, form] },
@@ -221,7 +221,7 @@ async function* oneBody({ contentType, stream }: Written["body"]) {
 /** Each file in its own format. */
 async function* formBodies(raw: Request) {
   for await (const part of parts(raw, { bodyBytesMax })) {
-    if (part.kind !== "file") throw invalid(`${part.name}: a form for a graph may contain files only.`);
+    if (part.kind !== "file") throw invalid(`${part.name}: a form for a graph may only contain files.`);
     const format = formatOfContentType(part.contentType ?? "");
     if (format === undefined) throw unsupportedType(part.contentType, rdfTypes);
     yield { format, body: part.stream };

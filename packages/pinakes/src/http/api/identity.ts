@@ -49,7 +49,7 @@ function keyRoutes(identity: Identity): readonly Route[] {
           .array(z.enum(permissions))
           .optional()
           .describe(
-            "`purge`: to remove for good what the user may delete. `audit`: to read the audit log. Admins have both.",
+            "`purge`: may permanently remove what the user may delete. `audit`: may read the audit log. Admins have both.",
           ),
         name: z.string().optional(),
         expires_at: z.string().optional(),
@@ -58,7 +58,7 @@ function keyRoutes(identity: Identity): readonly Route[] {
           .array(z.string())
           .optional()
           .describe(
-            "Users of the workspace that TrustGraph's clients may name with this key, beside its own; up to 100.",
+            "Users of the workspace that TrustGraph's clients may name with this key, besides its own; up to 100.",
           ),
         account: z
           .boolean()
@@ -151,7 +151,7 @@ function sessionRoutes(identity: Identity): readonly Route[] {
       method: "GET",
       path: "/v1/me",
       operationId: "getMe",
-      summary: "Who is calling",
+      summary: "Get the identity of the caller",
       tag: "identity",
       auth: "caller",
       answers: { 200: { description: "User, workspace, groups and role.", schema: Me } },

@@ -67,19 +67,22 @@ export function jobRoutes(knowledge: Knowledge, identity: Identity): readonly Ro
       tag: "jobs",
       auth: "caller",
       answers: { 200: { description: "Events without end.", contentType: "text/event-stream" } },
-      handler: (request) =>
-        sse(request, async function* (lastEventId, signal) {
+      handler: async (request) => {
+        // Before the answer begins: its client hears of everything that happens from then on.
+        const latest = await knowledge.latestEventId(request.caller);
+        return sse(request, async function* (lastEventId = latest, signal) {
           for await (const event of knowledge.events(request.caller, { after: lastEventId, signal })) {
             // A stream may outlive the key or session that opened it: nothing is sent after the credential ends.
             await identity.authenticate(credentialsOf(request));
             yield { id: event.id, event: event.type, data: event };
           }
-        }),
+        });
+      },
     }),
   ];
 }
 
-/** The credentials of the request, which were valid when the stream began. */
+/** The credentials of the request, which were valid when the stream started. */
 export function credentialsOf({ header }: Pick<RouteRequest, "header">): Credentials {
   const bearer = (header("authorization") ?? "").trim().replace(/^Bearer +/i, "");
   const sessionCookie = cookieValue(header("cookie"));

@@ -137,7 +137,7 @@ function oneRoutes({ memories }: State): readonly Route[] {
       operationId: "deleteMemory",
       summary: "Delete a message",
       conditional: true,
-      answers: { 204: { description: "It is gone." } },
+      answers: { 204: { description: "The message was deleted." } },
       handler: async ({ caller, params: p, ifMatch }) => {
         await memories.delete(caller, p.aid, p.id, { ifMatch });
         return noContent();
@@ -276,7 +276,7 @@ function recallRoutes({ memories }: State): readonly Route[] {
       params: z.object({ aid, sid }),
       query: z.object({
         max_tokens: queryInteger(),
-        strategy: z.enum(contextStrategies).optional().describe("`recent` when absent."),
+        strategy: z.enum(contextStrategies).optional().describe("Default `recent`."),
       }),
       answers: {
         200: {

@@ -27,7 +27,7 @@ export const Memory = shape<wire.Stored<wire.Memory>>()(
       metadata: z.looseObject({}),
       created_at: z.string(),
       ttl: z.number().optional(),
-      ttl_unit: z.literal("session").optional().describe("Of a session that expires as a whole."),
+      ttl_unit: z.literal("session").optional().describe("For a session that expires as a whole."),
       _etag: z.string(),
       _ts: z.number(),
     })
@@ -64,8 +64,8 @@ export const newMessage = {
     .json()
     .optional()
     .describe(`One of ${messageTypes.join(", ")}.`),
-  timestamp: z.json().optional().describe("Now when absent."),
-  relevance_score: z.json().optional().describe("0–1; 0.5 when absent."),
+  timestamp: z.json().optional().describe("Default: now."),
+  relevance_score: z.json().optional().describe("0–1; default 0.5."),
   token_count: z.json().optional().describe("Default: estimated from the content."),
   parent_message_id: z.json().optional().describe("The message it replies to."),
   metadata: z.json().optional(),

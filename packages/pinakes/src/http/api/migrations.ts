@@ -48,7 +48,7 @@ const Migration = shape<
         .nullable()
         .optional()
         .describe(
-          "After a rollback, in a single GET: when the latest of its collections in the trash is purged; its units say which collections.",
+          "After a rollback, only when a single migration is read: when the last of its collections in the trash is purged; its units list the collections.",
         ),
     })
     .meta({ id: "Migration" }),

@@ -2,15 +2,14 @@
 import { erasureSubjectTypes, subjectExportStates } from "@pinakes/client";
 import type * as wire from "@pinakes/client";
 import { z } from "zod";
-import { pageOf, shape } from "../../contract/index.ts";
+import { ErasurePaths, ErasureSubject, pageOf, shape } from "../../contract/index.ts";
 import type { Governance } from "../../governance/index.ts";
 import type { ByteRange } from "../../ports/object-store.ts";
 import { accepted, defineRoute, HttpError, noContent, ok, type Answer, type Route } from "../framework/index.ts";
-import { ErasurePaths, ErasureSubject } from "./governance.ts";
 import { id, paging } from "./schemas.ts";
 
 const tag = "governance";
-const params = z.object({ xid: id.describe("Id of the export.") });
+const params = z.object({ export: id.describe("Id of the export.") });
 const count = z.number();
 
 const SubjectExport = shape<wire.SubjectExport>()(
@@ -66,32 +65,32 @@ export function subjectExportRoutes({ subjectExports }: Governance): readonly Ro
     }),
     defineRoute({
       method: "GET",
-      path: "/v1/subject-exports/{xid}",
+      path: "/v1/subject-exports/{export}",
       operationId: "getSubjectExport",
       summary: "An export: its state, its parts and their hashes",
       tag,
       auth: "caller",
       params,
       answers: { 200: { description: "The export.", schema: SubjectExport } },
-      handler: async ({ caller, params: { xid } }) => ok(await subjectExports.get(caller, xid)),
+      handler: async ({ caller, params: { export: exportId } }) => ok(await subjectExports.get(caller, exportId)),
     }),
     defineRoute({
       method: "DELETE",
-      path: "/v1/subject-exports/{xid}",
+      path: "/v1/subject-exports/{export}",
       operationId: "deleteSubjectExport",
       summary: "Remove an export before it expires",
       tag,
       auth: "caller",
       params,
       answers: { 204: { description: "Removed." } },
-      handler: async ({ caller, params: { xid } }) => {
-        await subjectExports.delete(caller, xid);
+      handler: async ({ caller, params: { export: exportId } }) => {
+        await subjectExports.delete(caller, exportId);
         return noContent();
       },
     }),
     defineRoute({
       method: "GET",
-      path: "/v1/subject-exports/{xid}/parts/{part}",
+      path: "/v1/subject-exports/{export}/parts/{part}",
       operationId: "getSubjectExportPart",
       summary: "One archive, or the rest of it",
       description: "`Range: bytes=N-` continues an interrupted download.",
@@ -103,10 +102,10 @@ export function subjectExportRoutes({ subjectExports }: Governance): readonly Ro
         206: { description: "The requested bytes.", contentType: "application/zip" },
       },
       errors: { 416: { description: "The range begins after the last byte, or is not of the form bytes=N-M." } },
-      handler: async ({ caller, params: { xid, part }, header }) => {
+      handler: async ({ caller, params: { export: exportId, part }, header }) => {
         const range = readRange(header("range"));
-        const archive = await subjectExports.part(caller, xid, part, range);
-        return archiveAnswer(archive, range, `${xid}-${part}.zip`);
+        const archive = await subjectExports.part(caller, exportId, part, range);
+        return archiveAnswer(archive, range, `${exportId}-${part}.zip`);
       },
     }),
   ];

@@ -1,4 +1,4 @@
-/** The address under which a client reached the server, so that it can use a link as it is. */
+/** The address through which a client reached the server, so that the client can use a link directly. */
 import type { RouteRequest } from "../framework/route.ts";
 
 export function originOf({ raw, header }: Pick<RouteRequest, "raw" | "header">): string {

@@ -50,6 +50,9 @@ const answerFields = [
   "pipeline_id",
   "evaluation_id",
   "key_id",
+  "erasure_id",
+  "hold_id",
+  "export_id",
 ] as const;
 
 export function requestEnd(tag: string, trace: RequestTrace, response: Response, failure: unknown): CallEnd {

@@ -1,6 +1,6 @@
 /**
- * OAuth at `/mcp`: Pinakes is a resource server. The metadata of RFC 9728 names the authorization servers, a challenge names the metadata,
- * and a token counts only for the audience of its issuer's settings (identity/). API keys are bearer tokens, too.
+ * OAuth at `/mcp`: Pinakes is a resource server. The metadata of RFC 9728 names the authorization servers, a challenge refers to the
+ * metadata, and a token is accepted only for the audience configured for its issuer (identity/). API keys are bearer tokens as well.
  */
 import type { Context, Hono } from "hono";
 import type { Issuer } from "../../identity/index.ts";
@@ -10,7 +10,7 @@ const metadataPath = "/.well-known/oauth-protected-resource";
 
 export interface ResourceOptions {
   readonly issuers: readonly Issuer[];
-  /** The server's own address; from the request when absent. */
+  /** The server's public address; defaults to that of the request. */
   readonly publicUrl: string | undefined;
 }
 
@@ -37,7 +37,7 @@ function metadataOf(request: Request, path: string, { issuers, publicUrl }: Reso
   };
 }
 
-/** Of a 401: where a client learns how to get a token. Without issuers there are only keys, which need no discovery. */
+/** Challenge of a 401: tells the client where to get a token. Without issuers there are only keys, which need no discovery. */
 export function challengeOf(
   request: Request,
   path: string,

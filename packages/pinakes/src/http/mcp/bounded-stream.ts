@@ -1,4 +1,4 @@
-/** A stream for a client that may stop reading: what waits is bounded, and beyond that the stream ends; the client reconnects. */
+/** A stream for a client that may stop reading: the buffer is bounded, and if it overflows the stream ends; the client reconnects. */
 export function boundedStream(
   source: ReadableStream<Uint8Array>,
   { bytesMax, onEnd }: { readonly bytesMax: number; readonly onEnd: () => void },
@@ -15,7 +15,7 @@ export function boundedStream(
       if (done || over) break;
       controller.enqueue(value);
       if ((controller.desiredSize ?? 0) > 0) continue;
-      await reader.cancel("the client does not read");
+      await reader.cancel("the client is not reading");
       break;
     }
     end();

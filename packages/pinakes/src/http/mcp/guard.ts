@@ -1,12 +1,12 @@
 /**
- * Against DNS rebinding: a page of another site must not reach a server on this machine through the visitor's browser. A request over
- * loopback must name a loopback host, and a request of a page must come from the server's own origin or an allowed one.
+ * Protection against DNS rebinding: a page of another site must not reach a server on this machine through the user's browser. A request
+ * over loopback must name a loopback host, and a request from a page must come from the server's own origin or an allowed one.
  */
 import { localhostAllowedHostnames, validateHostHeader, validateOriginHeader } from "@modelcontextprotocol/server";
 import { rpcCodes, rpcError } from "./json-rpc.ts";
 
 export interface GuardOptions {
-  /** The other end is this machine, and no proxy passed the request on. */
+  /** The peer is this machine, and no proxy forwarded the request. */
   readonly fromLoopback: boolean;
   readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | undefined;
@@ -25,5 +25,5 @@ export function refuseForeignPage(
   const origin = request.headers.get("origin");
   const own = fromLoopback ? localhostAllowedHostnames() : [URL.parse(`http://${host}`)?.hostname ?? ""];
   if (validateOriginHeader(origin, [...own, ...known]).ok) return undefined;
-  return rpcError(403, rpcCodes.refused, `Origin "${origin}" may not call. Allow it with PINAKES_ALLOWED_ORIGINS.`);
+  return rpcError(403, rpcCodes.refused, `Origin "${origin}" is not allowed. Add it to PINAKES_ALLOWED_ORIGINS.`);
 }

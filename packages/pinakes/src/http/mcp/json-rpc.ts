@@ -1,7 +1,7 @@
-/** Answers of the transport itself, before or instead of a server, in the protocol's form. */
+/** Responses of the transport itself, before or instead of a server, in the protocol's form. */
 import { z } from "zod";
 
-/** Errors of the transport, as the SDK numbers them. */
+/** Error codes of the transport, as numbered by the SDK. */
 export const rpcCodes = {
   parse: -32_700,
   invalidRequest: -32_600,
@@ -21,7 +21,7 @@ export function rpcError(
 
 const Answer = z.looseObject({ id: z.union([z.string(), z.number()]), method: z.undefined().optional() });
 
-/** A client's answer to a request of the server. */
+/** A client's response to a request of the server. */
 export function answerIdOf(message: unknown): string | number | undefined {
   const parsed = Answer.safeParse(message);
   return parsed.success && !("method" in parsed.data) ? parsed.data.id : undefined;

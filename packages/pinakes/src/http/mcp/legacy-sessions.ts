@@ -1,4 +1,4 @@
-/** Clients of the revisions up to 2025-11-25: they initialize a session and name it in every request. Any process serves any session. */
+/** Clients of the revisions up to 2025-11-25: they initialize a session and name it in every request. Any process can serve any session. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProtocolError, ProtocolErrorCode, type AuthInfo, type McpServer } from "@modelcontextprotocol/server";
@@ -6,34 +6,36 @@ import { z } from "zod";
 import { jsonObject } from "../../contract/index.ts";
 import type { Caller } from "../../domain/caller.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { McpSession } from "../../mcp/index.ts";
+import { hasCode } from "../../domain/errors.ts";
+import { allChanges, followResources, type McpSession } from "../../mcp/index.ts";
 import { answerIdOf, rpcCodes, rpcError } from "./json-rpc.ts";
 import { LocalSession } from "./local-session.ts";
-import { followResources } from "./resource-changes.ts";
 import { subscriptionsMax, tooManySubscriptions, type SessionRecord, type SessionStore } from "./session-store.ts";
 
 export interface LegacyOptions {
   readonly store: SessionStore;
-  /** A server whose requests act for who sent them. */
+  /** A server whose requests act for their sender. */
   readonly serverOf: (latest: () => AuthInfo) => McpServer;
   readonly onFailure: (error: unknown, what: string) => void;
-  /** Called when a session ends for good. */
+  /** Called when a session ends permanently. */
   readonly onEnd: (caller: Caller, session: string) => Promise<void>;
 }
 
 /** A request of an authenticated caller. */
 export interface LegacyRequest {
   readonly request: Request;
-  /** Parsed; undefined without one. */
+  /** The parsed body; undefined without one. */
   readonly body: unknown;
   readonly caller: Caller;
   readonly session: McpSession;
   readonly authInfo: AuthInfo;
+  /** Rejects when the credentials of the request have ended. */
+  readonly stillValid: () => Promise<unknown>;
 }
 
 const sessionHeader = "mcp-session-id";
 const sessionIdCharsMax = 128;
-/** Sessions kept in memory, of all users: beyond it the one that was used longest ago is closed here; it stays in the store. */
+/** Sessions kept in memory, of all users: beyond that, the least recently used one is closed here; it stays in the store. */
 const localMax = 1_000;
 const watchMs = 2_000;
 
@@ -47,7 +49,8 @@ export class LegacySessions {
     this.#options = options;
   }
 
-  async handle({ request, body, caller, session, authInfo }: LegacyRequest): Promise<Response> {
+  async handle(incoming: LegacyRequest): Promise<Response> {
+    const { request, body, caller, authInfo } = incoming;
     const id = request.headers.get(sessionHeader);
     if (id === null) return this.#initialize(request, body, caller, authInfo);
     const { store } = this.#options;
@@ -67,7 +70,7 @@ export class LegacySessions {
     if (answerId !== undefined) return this.#answer(local, request, body as JsonObject, caller, answerId);
     const response = await local.handle(request, body, authInfo);
     if (request.method === "GET" && response.ok) {
-      this.#notify(local, request.signal, caller, session);
+      await this.#notify(local, incoming);
       this.#watch(local, request.signal, caller);
     }
     return response;
@@ -98,7 +101,7 @@ export class LegacySessions {
     return response;
   }
 
-  /** From this process, or rebuilt from what the client sent to another one. */
+  /** From this process, or rebuilt from the initialize request that another process received. */
   async #open(caller: Caller, authInfo: AuthInfo, id: string, { initialize }: SessionRecord): Promise<LocalSession> {
     const key = keyOf(caller, id);
     const known = this.#local.get(key);
@@ -144,25 +147,32 @@ export class LegacySessions {
   }
 
   /** While the client holds its stream open: what it subscribed to, in whichever process. */
-  #notify(local: LocalSession, signal: AbortSignal, caller: Caller, session: McpSession): void {
+  async #notify(
+    local: LocalSession,
+    { request: { signal }, caller, session, stillValid }: LegacyRequest,
+  ): Promise<void> {
     const { store, onFailure } = this.#options;
     const changed = async (uri: string): Promise<void> => {
+      await stillValid();
       if (uri === "list") return local.server.sendResourceListChanged();
       const record = await store.read(caller, local.id);
       if (record?.subscriptions.includes(uri) === true) await local.server.server.sendResourceUpdated({ uri });
     };
-    const wanted = { documents: true, workflows: true, sessions: true };
-    void followResources(session, wanted, (uri) => void changed(uri).catch(() => {}), signal).catch(
-      (error: unknown) => {
+    try {
+      const { over } = await followResources(session, allChanges, changed, signal);
+      over.catch((error: unknown) => {
         if (signal.aborted) return;
-        onFailure(error, "subscriptions");
-        // The client opens it again, and changes are followed again.
+        // A credential that has ended, or a failure: the client opens it again, and changes are followed again.
+        if (!hasCode(error, "UNAUTHENTICATED")) onFailure(error, "subscriptions");
         local.endStream();
-      },
-    );
+      });
+    } catch (error) {
+      local.endStream();
+      throw error;
+    }
   }
 
-  /** While the stream is open: the session is in use, and may be ended in another process. */
+  /** While the stream is open, marks the session as used, and checks whether another process ended it. */
   #watch(local: LocalSession, signal: AbortSignal, caller: Caller): void {
     const { store, onFailure } = this.#options;
     const look = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
  * One session of a 2025 client in this process: a server and its transport. Ids of requests that the server sends carry a tag of the
- * process, so that an answer that arrives elsewhere finds its way back (session-store.ts).
+ * process, so that a response that another process receives is routed back (session-store.ts).
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -28,11 +28,11 @@ export interface LocalSessionInput {
 export class LocalSession {
   readonly id: string;
   readonly server: McpServer;
-  /** Of the latest request. */
+  /** The caller of the latest request. */
   auth: AuthInfo;
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #tag = randomBytes(6).toString("base64url");
-  /** Requests to the client that are not answered yet, by their tagged ids. */
+  /** Requests to the client that await a response, by tagged id. */
   readonly #pending = new Set<string>();
   readonly #caller: Caller;
   readonly #store: SessionStore;
@@ -56,7 +56,7 @@ export class LocalSession {
     return this.handle(request, initialize);
   }
 
-  /** In another process than the one that the client initialized: with the parameters of that time. */
+  /** In a process other than the one the client initialized: uses the original parameters. */
   async resume(params: JsonObject): Promise<void> {
     const response = await this.start(postRequest(), { jsonrpc: "2.0", id: 0, method: "initialize", params });
     await response.body?.cancel();
@@ -70,7 +70,7 @@ export class LocalSession {
     });
   }
 
-  /** The untagged id of a request of this process; undefined for one of another. */
+  /** The untagged id of a request of this process; undefined for a request of another process. */
   ownRequestId(id: string | number): number | undefined {
     const [tag, own] = String(id).split(":");
     return tag === this.#tag && own !== undefined ? Number(own) : undefined;
@@ -80,7 +80,7 @@ export class LocalSession {
     this.#pending.delete(String(id));
   }
 
-  /** Ends the event stream that a GET opened; the session stays. */
+  /** Ends the event stream opened by a GET; the session stays. */
   endStream(): void {
     this.#transport.closeStandaloneSSEStream();
   }
@@ -105,7 +105,7 @@ export class LocalSession {
     return { ...message, params: { ...message.params, requestId: id } };
   }
 
-  /** While requests wait for an answer: the client may have sent it to another process. */
+  /** Polls while requests await a response: the client may have sent it to another process. */
   async #collect(): Promise<void> {
     this.#collecting = true;
     while (this.#pending.size > 0 && !this.#closed) {

@@ -1,6 +1,6 @@
 /**
- * MCP over streamable HTTP at `/mcp`: the stateless revision 2026-07-28 and the revisions with sessions up to 2025-11-25 on one address. Each
- * request is authenticated; what it may see is decided by the same api objects as at `/v1`.
+ * MCP over streamable HTTP at `/mcp`: the stateless revision 2026-07-28 and the revisions with sessions up to 2025-11-25 on one address.
+ * Each request is authenticated; the same api objects as at `/v1` decide what it may see.
  */
 import {
   createMcpHandler,
@@ -16,7 +16,7 @@ import type { Context, Hono } from "hono";
 import { PinakesError, hasCode } from "../../domain/errors.ts";
 import { AuditRecorder, auditedKnowledge, auditedState } from "../../governance/index.ts";
 import { requireAuthenticated, type Authenticated } from "../../identity/index.ts";
-import { createMcpServer, type McpExtension, type McpSession } from "../../mcp/index.ts";
+import { createMcpServer, followResources, wantedFor, type McpExtension, type McpSession } from "../../mcp/index.ts";
 import { embeddedKnowledge } from "../../embedded-knowledge.ts";
 import type { Pinakes } from "../../open.ts";
 import { userAgentOf } from "../framework/audit.ts";
@@ -31,7 +31,6 @@ import { refuseForeignPage } from "./guard.ts";
 import { methodOf, rpcCodes, rpcError, subscribedUris } from "./json-rpc.ts";
 import { LegacySessions, type LegacyRequest } from "./legacy-sessions.ts";
 import { readJson } from "../framework/body/body.ts";
-import { followResources, wantedFor } from "./resource-changes.ts";
 import { SessionStore, subscriptionsMax, tooManySubscriptions } from "./session-store.ts";
 
 export interface McpOptions {
@@ -41,12 +40,12 @@ export interface McpOptions {
   readonly log: Logger;
   readonly allowedOrigins: readonly string[];
   readonly publicUrl: string | undefined;
-  /** What the conformance suite asks for; for tests. */
+  /** Additional registrations of the conformance suite; for tests. */
   readonly extend?: McpExtension | undefined;
 }
 
 const path = "/mcp";
-/** Of a stream whose client does not read. */
+/** Buffer limit of a stream whose client does not read. */
 const unreadBytesMax = 1_048_576;
 
 export async function mountMcp(app: Hono<KitEnv>, pinakes: Pinakes, options: McpOptions): Promise<void> {
@@ -55,7 +54,7 @@ export async function mountMcp(app: Hono<KitEnv>, pinakes: Pinakes, options: Mcp
   app.on(["POST", "GET", "DELETE"], path, (c) => endpoint.answer(c));
   app.all(path, (c) => {
     c.set("route", path);
-    return rpcError(405, rpcCodes.refused, `${c.req.method} is not possible here; use POST, GET or DELETE.`, {
+    return rpcError(405, rpcCodes.refused, `${c.req.method} is not supported here; use POST, GET or DELETE.`, {
       allow: "POST, GET, DELETE, OPTIONS",
     });
   });
@@ -67,6 +66,16 @@ interface Extra extends Record<string, unknown> {
   readonly baseUrl: string;
   /** For the audit log. */
   readonly from: RequestOrigin;
+}
+
+interface Incoming {
+  readonly request: Request;
+  /** Parsed; undefined without one. */
+  readonly body: unknown;
+  readonly auth: Authenticated;
+  readonly from: RequestOrigin;
+  /** Rejects when the credentials of the request have ended: streams outlive them. */
+  readonly stillValid: () => Promise<unknown>;
 }
 
 interface RequestOrigin {
@@ -109,20 +118,20 @@ class McpEndpoint {
     try {
       const refused = refuseForeignPage(raw, { ...this.#options, fromLoopback: readCredentials(c, "").fromLoopback });
       if (refused !== undefined) return refused;
-      const auth = await this.#authenticate(c);
+      const [auth, stillValid] = await this.#authenticate(c);
       const body = raw.method === "POST" ? await readBody(raw) : undefined;
       if (body instanceof Response) return body;
-      // The body was read; transports take it parsed. The signal tells when the client goes away.
+      // The body has been read; transports get it parsed. The signal is aborted when the client disconnects.
       const signal = AbortSignal.any([raw.signal, this.#options.closing]);
       const request = new Request(raw.url, { method: raw.method, headers: raw.headers, signal });
-      return await this.#serve(request, body, auth, originOf(c));
+      return await this.#serve({ request, body, auth, from: originOf(c), stillValid });
     } catch (error) {
       c.set("failure", error);
       return await this.#recordedRefusal(c, error);
     }
   }
 
-  /** Who is not let in is recorded before the answer. */
+  /** A rejected request is recorded before the response. */
   async #recordedRefusal(c: Context<KitEnv>, error: unknown): Promise<Response> {
     const call = {
       ...originOf(c),
@@ -144,34 +153,43 @@ class McpEndpoint {
     }
   }
 
-  async #serve(request: Request, body: unknown, auth: Authenticated, from: RequestOrigin): Promise<Response> {
+  async #serve({ request, body, auth, from, stillValid }: Incoming): Promise<Response> {
     const { caller } = auth;
     const authInfo = this.#authInfoOf(auth, request, from);
     const session = this.#sessionOf(authInfo);
     if (await isLegacyRequest(request, body))
-      return this.#serveLegacy({ request, body, caller, session, authInfo }, auth);
+      return this.#serveLegacy({ request, body, caller, session, authInfo, stillValid }, auth);
     if (methodOf(body) !== "subscriptions/listen") return this.#modern.fetch(request, { parsedBody: body, authInfo });
     const uris = subscribedUris(body);
     if (uris.length > subscriptionsMax)
       return rpcError(400, rpcCodes.invalidRequest, tooManySubscriptions(uris.length));
-    // A bus of its own: the same URI means another resource in another workspace.
+    // A separate bus: the same URI is another resource in another workspace.
     const bus = new InMemoryServerEventBus();
     const ended = new AbortController();
     const listening = createMcpHandler(this.#serverOf, { legacy: "reject", bus });
-    const response = await listening.fetch(request, { parsedBody: body, authInfo });
     const signal = AbortSignal.any([request.signal, ended.signal]);
-    const changed = (uri: string): void =>
+    const changed = async (uri: string): Promise<void> => {
+      await stillValid();
       bus.publish(uri === "list" ? { kind: "resources_list_changed" } : { kind: "resource_updated", uri });
-    void followResources(session, wantedFor(uris), changed, signal).catch((error: unknown) => {
-      if (signal.aborted) return;
-      this.#onFailure(error, "subscriptions");
-      // The client listens again, and changes are followed again.
-      void listening.close();
-    });
-    return this.#held(response, auth, () => {
+    };
+    const end = (): void => {
       ended.abort();
       void listening.close();
-    });
+    };
+    try {
+      // Before the acknowledgement: every change after it is told.
+      const { over } = await followResources(session, wantedFor(uris), changed, signal);
+      over.catch((error: unknown) => {
+        if (signal.aborted) return;
+        // A credential that has ended, or a failure: the client listens again, and changes are followed again.
+        if (!hasCode(error, "UNAUTHENTICATED")) this.#onFailure(error, "subscriptions");
+        void listening.close();
+      });
+      return await this.#held(await listening.fetch(request, { parsedBody: body, authInfo }), auth, end);
+    } catch (error) {
+      end();
+      throw error;
+    }
   }
 
   async #serveLegacy(legacy: LegacyRequest, auth: Authenticated): Promise<Response> {
@@ -184,10 +202,10 @@ class McpEndpoint {
     return this.#held(response, auth, () => ended.abort());
   }
 
-  async #authenticate(c: Context<KitEnv>): Promise<Authenticated> {
+  async #authenticate(c: Context<KitEnv>): Promise<[Authenticated, Incoming["stillValid"]]> {
     const { limiter } = this.#options;
     const address = socketAddress(c);
-    // No cookies: an MCP client is a program, and a browser would send its cookie for a foreign page, too.
+    // No cookies: an MCP client is a program, and a browser would also send its cookie for a foreign page.
     const { sessionCookie: _, ...credentials } = readCredentials(c, sessionCookieNameDefault);
     try {
       c.set("secrets", secretsOf(credentials));
@@ -196,7 +214,7 @@ class McpEndpoint {
       c.set("auth", auth);
       limiter.signedIn(credentials);
       limiter.take(auth.caller);
-      return auth;
+      return [auth, () => this.#pinakes.identity.authenticate(credentials)];
     } catch (error) {
       limiter.failed(address, credentials, error);
       throw error;
@@ -240,10 +258,10 @@ class McpEndpoint {
     };
   }
 
-  /** For the SDK, which hands it to every handler of the request; without the token itself. */
+  /** For the SDK, which passes it to every handler of the request; without the token itself. */
   #authInfoOf(auth: Authenticated, request: Request, from: RequestOrigin): AuthInfo {
     const { caller, readOnly = false, via } = auth;
-    // A token may be exchanged for one with more scopes; a key may not.
+    // A token may be replaced by one with more scopes; a key may not.
     const writeScope = this.resource.issuers.find((one) => one.writeScope !== undefined)?.writeScope;
     const missingScope = via === "token" && readOnly ? writeScope : undefined;
     return {
@@ -255,7 +273,7 @@ class McpEndpoint {
     };
   }
 
-  /** An event stream that counts until it ends, and ends when its client does not read. */
+  /** An event stream that is counted until it ends, and ends if its client does not read. */
   async #held(response: Response, { caller }: Authenticated, onEnd: () => void = () => {}): Promise<Response> {
     const { body, status, headers } = response;
     if (body === null || headers.get("content-type")?.startsWith("text/event-stream") !== true) {
@@ -295,7 +313,7 @@ function originOf(c: Context<KitEnv>): RequestOrigin {
  */
 const mcpBodyBytesMax = 16 * 1_048_576;
 
-/** The parsed body, or the answer that refuses it. */
+/** The parsed body, or the response that rejects it. */
 async function readBody(request: Request): Promise<unknown> {
   if (!isJsonContentType(request.headers.get("content-type")))
     return rpcError(415, rpcCodes.refused, "Unsupported Media Type: Content-Type must be application/json.");

@@ -33,7 +33,7 @@ export class DocumentsApi {
     return takeUpload(this.#of, caller, repositoryId, collectionId, input);
   }
 
-  /** Throws unless the caller may add documents, and these: all that can be known before the first byte. */
+  /** Throws unless the caller may add these documents; checks everything that can be known before the first byte. */
   async checkUpload(
     caller: Caller,
     repositoryId: string,
@@ -178,7 +178,7 @@ export class DocumentsApi {
     { limit, cursor }: Paging = {},
   ): Promise<ListPage<Passage> & { readonly total: number }> {
     const after = cursor === undefined ? -1 : Number(cursor);
-    if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw invalid("cursor: is not one that this list returned.");
+    if (cursor !== undefined && !/^\d{1,9}$/.test(cursor)) throw invalid("cursor: is not a cursor of this list.");
     const opened = await this.#of.collections.open(caller, repositoryId, collectionId);
     const { items, total, next } = await this.#of.documents.passages(caller, opened, documentId, {
       after,
@@ -203,7 +203,7 @@ export class DocumentsApi {
     );
   }
 
-  /** Triples stated by the chunks of a document. A page may be short and still have a cursor. */
+  /** Triples extracted from the chunks of a document. A page may be short and still have a cursor. */
   async triples(
     caller: Caller,
     repositoryId: string,

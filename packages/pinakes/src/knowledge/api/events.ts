@@ -36,6 +36,8 @@ export interface FollowEvents {
   /** Id of the last event received; absent: from now on. */
   readonly after?: string | undefined;
   readonly signal: AbortSignal;
+  /** Called when the position from which events are told is known. */
+  readonly onOpen?: (() => void) | undefined;
   readonly pollMs?: number;
 }
 
@@ -52,12 +54,8 @@ export async function* followEvents(
 ): AsyncGenerator<KnowledgeEvent, void> {
   const scope = requireCaller(caller);
   const { signal, pollMs = pollMsDefault } = options;
-  let cursors = options.after === undefined ? {} : readId(options.after);
-  for (const feed of feeds) {
-    if (cursors[feed] !== undefined) continue;
-    const { cursor } = await deps.items.changes(scope, feed, { from: "now", limit: 1 });
-    cursors = { ...cursors, [feed]: cursor };
-  }
+  let cursors = await cursorsNow(deps, caller, options.after === undefined ? {} : readId(options.after));
+  options.onOpen?.();
   const isStopped = () => signal.aborted;
   while (!isStopped()) {
     let idle = true;
@@ -74,6 +72,23 @@ export async function* followEvents(
     }
     if (idle) await sleep(pollMs, undefined, { signal }).catch(() => {});
   }
+}
+
+/** The id from which only events of the future are told. */
+export async function latestEventId(deps: KnowledgeDependencies, caller: Caller): Promise<string> {
+  return makeId(await cursorsNow(deps, caller, {}));
+}
+
+/** The known cursors, and the ends of the other feeds. */
+async function cursorsNow(deps: KnowledgeDependencies, caller: Caller, known: Cursors): Promise<Cursors> {
+  const scope = requireCaller(caller);
+  let cursors = known;
+  for (const feed of feeds) {
+    if (cursors[feed] !== undefined) continue;
+    const { cursor } = await deps.items.changes(scope, feed, { from: "now", limit: 1 });
+    cursors = { ...cursors, [feed]: cursor };
+  }
+  return cursors;
 }
 
 type Unplaced = Omit<KnowledgeEvent, "id">;

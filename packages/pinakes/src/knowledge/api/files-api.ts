@@ -1,4 +1,4 @@
-/** Files, as every interface calls them: a user's own by id, and what they are in collections. */
+/** The files API: a user's own files by id, and their use in collections. */
 import type { Caller } from "../../domain/caller.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { PartRecord } from "../files/file-records.ts";
@@ -37,12 +37,12 @@ export class FilesApi {
     return this.#of.files.list(caller, query);
   }
 
-  /** The bytes as they were sent. */
+  /** The original bytes. */
   async content(caller: Caller, fileId: string): Promise<{ file: FileRecord; body: AsyncIterable<Uint8Array> }> {
     return this.#of.files.content(caller, fileId);
   }
 
-  /** With the documents that were made of it. */
+  /** Includes the documents created from it. */
   async delete(caller: Caller, fileId: string): Promise<void> {
     return this.#of.files.delete(caller, fileId);
   }
@@ -96,7 +96,7 @@ export class FilesApi {
     );
   }
 
-  /** Files of batches that are no documents of the collection. */
+  /** Files of batches that did not become documents of the collection. */
   async unattachedCounts(caller: Caller, repositoryId: string, collectionId: string): Promise<AttachedCounts> {
     return this.#of.attachments.counts(caller, await this.#of.collections.open(caller, repositoryId, collectionId));
   }

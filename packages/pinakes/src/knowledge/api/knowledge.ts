@@ -22,7 +22,7 @@ import { CollectionsApi } from "./collections-api.ts";
 import { DocumentsApi } from "./documents-api.ts";
 import { FilesApi } from "./files-api.ts";
 import type { Library } from "../library/library.ts";
-import { followEvents, type FollowEvents, type KnowledgeEvent } from "./events.ts";
+import { followEvents, latestEventId, type FollowEvents, type KnowledgeEvent } from "./events.ts";
 import type { JobsApi } from "./jobs-api.ts";
 import type { OperationsApi } from "./operations-api.ts";
 import type { QueuesApi, QueueView } from "./queues-api.ts";
@@ -118,5 +118,10 @@ export class Knowledge {
   /** Events of everything that the caller may see, until the signal aborts. */
   events(caller: Caller, options: FollowEvents): AsyncGenerator<KnowledgeEvent, void> {
     return followEvents(this.#deps, this.#services.catalog, caller, options);
+  }
+
+  /** The id after which only events of the future are told. */
+  latestEventId(caller: Caller): Promise<string> {
+    return latestEventId(this.#deps, caller);
   }
 }

@@ -20,6 +20,7 @@ import { ownerOf, filesRoot } from "../files/file-records.ts";
 import type { CatalogRecords } from "../records/catalog-records.ts";
 import { CollectionPartition, type IncarnationKey } from "../records/collection-partition.ts";
 import { ownVectorsName } from "../records/raw-vectors-name.ts";
+import { pagesOf } from "../../runtime/pages.ts";
 
 const scrubAttemptsMax = 60;
 const scrubPauseMs = 500;
@@ -150,8 +151,7 @@ export class KnowledgeErasure {
   async purgeTriples(scope: Scope): Promise<number> {
     const { triples } = this.#services.deps;
     let removed = 0;
-    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-      const page = await triples.spaces(scope, { cursor });
+    for await (const page of pagesOf((cursor) => triples.spaces(scope, { cursor }))) {
       for (const { space } of page.spaces) {
         for (let done = false; !done;) {
           const step = await triples.purge(scope, space);
@@ -159,7 +159,6 @@ export class KnowledgeErasure {
           ({ done } = step);
         }
       }
-      ({ cursor } = page);
     }
     return removed;
   }
@@ -167,13 +166,11 @@ export class KnowledgeErasure {
   async countTriples(scope: Scope): Promise<number> {
     const { triples } = this.#services.deps;
     let count = 0;
-    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-      const page = await triples.spaces(scope, { cursor });
+    for await (const page of pagesOf((cursor) => triples.spaces(scope, { cursor }))) {
       for (const { space } of page.spaces) {
         const { quads, supports, terms } = await triples.usage(scope, space);
         count += quads + supports + terms;
       }
-      ({ cursor } = page);
     }
     return count;
   }

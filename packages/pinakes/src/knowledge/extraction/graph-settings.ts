@@ -59,5 +59,5 @@ export function checkChatModel(settings: GraphSettings | null | undefined, chat:
 
 function text(value: unknown, where: string, charsMax: number): string {
   if (typeof value === "string" && value.trim() !== "" && value.length <= charsMax) return value.trim();
-  throw invalid(`${where}: must be a text of 1–${charsMax} characters; got ${show(value)}.`);
+  throw invalid(`${where}: must be a string of 1–${charsMax} characters; got ${show(value)}.`);
 }

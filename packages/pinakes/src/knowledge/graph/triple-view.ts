@@ -73,7 +73,7 @@ export function readGraph(name: string, input: TermInput | null): TermText {
 function readTerm(name: string, input: TermInput): TermText {
   if (typeof input === "string") return parsed(name, input);
   if (typeof input !== "object" || input === null || typeof input.value !== "string")
-    throw invalid(`"${name}": must be a text such as <iri> or "words", or { type, value }; got ${show(input)}.`);
+    throw invalid(`"${name}": must be a string such as <iri> or "words", or { type, value }; got ${show(input)}.`);
   const { type, value, language, datatype } = input;
   if (type !== "literal" && (language !== undefined || datatype !== undefined))
     throw invalid(`"${name}": only a literal has a language or a datatype.`);

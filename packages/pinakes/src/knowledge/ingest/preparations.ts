@@ -1,7 +1,7 @@
 /**
- * What a re-index is about to store of a document for the next generation, recorded before the first row and the first triple. A concurrent
- * delete or replace removes what the document's record lists, and cannot know of anything stored later. The re-index then removes that
- * itself; if its process dies first, the next re-index or the watchdog finds it by this record.
+ * What a re-index is about to store for a document for the next generation, recorded before the first row and the first triple. A
+ * concurrent delete or replace removes what the document's record lists, and cannot know of anything stored later. The re-index then
+ * removes that itself; if its process dies first, the next re-index or the watchdog finds it by this record.
  */
 import { hasCode } from "../../domain/errors.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";

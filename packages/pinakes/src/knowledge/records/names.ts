@@ -17,7 +17,7 @@ const controlButBreaks = /[^\P{Cc}\n\t]/u;
 export function checkName(name: unknown, where = "name"): string {
   const { nameCharsMax } = knowledgeLimits;
   if (typeof name !== "string" || name.trim() === "")
-    throw invalid(`${where}: must be a text of 1–${nameCharsMax} characters, got ${show(name)}.`);
+    throw invalid(`${where}: must be a string of 1–${nameCharsMax} characters, got ${show(name)}.`);
   const chars = Array.from(name).length;
   if (chars > nameCharsMax) throw invalid(`${where}: has ${chars} characters; at most ${nameCharsMax} are allowed.`);
   if (!namePattern.test(name))
@@ -68,7 +68,7 @@ export function checkAskedKey(id: unknown, where: string): void {
 }
 
 export function checkDescription(description: unknown, charsMax: number, where = "description"): string {
-  if (typeof description !== "string") throw invalid(`${where}: must be a text.`);
+  if (typeof description !== "string") throw invalid(`${where}: must be a string.`);
   const chars = Array.from(description).length;
   if (chars > charsMax) throw invalid(`${where}: has ${chars} characters; at most ${charsMax} are allowed.`);
   if (markup.test(description)) throw invalid(`${where}: must be plain text, without HTML.`);

@@ -70,7 +70,7 @@ export function checkSearch(input: SearchInput): CheckedSearch {
     fusion = "convex",
   } = input;
   if (typeof query !== "string" || query.trim() === "" || query.length > queryCharsMax)
-    throw invalid(`query: must be a text of 1–${queryCharsMax} characters.`);
+    throw invalid(`query: must be a string of 1–${queryCharsMax} characters.`);
   if (mode !== "hybrid" && mode !== "vector" && mode !== "keyword" && mode !== "graph")
     throw invalid(`mode: must be hybrid, vector, keyword or graph, got ${show(mode)}.`);
   if (!Number.isInteger(limit) || limit < 1 || limit > searchHitsMax)

@@ -1,4 +1,4 @@
-/** Answers whose sentences carry citations that were checked against the stored bytes. */
+/** Answers whose sentences have citations verified against the stored bytes. */
 import { answerFinishes, answerModes, refusalReasons, searchOutcomes, type Answer } from "@pinakes/client";
 import { z } from "zod";
 import { defineTool, reads, type McpTool, type ToolAnswer } from "../tool.ts";
@@ -17,7 +17,7 @@ export const answerTools: readonly McpTool[] = [
       question: z.string().min(1).max(questionCharsMax),
       in: collections,
       limit: z.number().int().min(1).max(limitMax).optional().describe(`Chunks to answer from; 1–${limitMax}.`),
-      mode: z.enum(answerModes).optional().describe("The server's best when absent."),
+      mode: z.enum(answerModes).optional().describe("If absent, the best mode of the server."),
     }),
     output: z.looseObject({
       mode: z.enum(answerModes),
@@ -40,7 +40,7 @@ export const answerTools: readonly McpTool[] = [
   }),
 ];
 
-/** Sentences with the numbers of their sources, and the sources below. */
+/** Sentences with the numbers of their sources, followed by the list of sources. */
 function answerOf({ timings: _, ...answer }: Answer): ToolAnswer {
   if (answer.refusal !== undefined)
     return { structured: answer, content: [{ type: "text", text: answer.refusal.message }] };

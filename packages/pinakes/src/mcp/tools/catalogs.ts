@@ -1,6 +1,6 @@
 /**
- * The ten tools of the knowledge-base agent, as `catalogs/` defines them. What MCP adds: a selection without a session is named by a handle
- * that select_catalog returns, and deletes ask the client's user first.
+ * The ten tools of the knowledge-base agent, as `catalogs/` defines them. MCP adds two things: without a session, a selection is identified
+ * by a handle that select_catalog returns; and deletes ask the client's user first.
  */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
@@ -105,7 +105,7 @@ const Target = z.looseObject({
   filename: z.string().optional(),
 });
 
-/** What would be deleted, or why nothing can be; undefined where the caller confirmed. */
+/** What would be deleted, or why nothing can be; undefined if the caller confirmed. */
 async function deletion(tool: CatalogTool, context: ToolContext, args: CatalogArgs): Promise<Consequence | undefined> {
   if (args.confirm === true) return undefined;
   const found = await target(tool, contextOf(context, undefined), args);

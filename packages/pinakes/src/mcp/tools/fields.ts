@@ -8,7 +8,7 @@ export const paging = {
   cursor: z.string().max(8_192).optional().describe("next_cursor of the previous answer."),
 };
 
-export const nextCursor = z.string().nullable().describe("Ask again with it for more; null at the end.");
+export const nextCursor = z.string().nullable().describe("Pass it in the next call to get more; null at the end.");
 
 export const collection = z
   .string()
@@ -26,9 +26,9 @@ export const ifMatch = z
   .min(1)
   .max(256)
   .optional()
-  .describe("_etag that was read: the call is refused if the document has changed since.");
+  .describe("_etag from the last read: the call fails if the document has changed since.");
 
-/** A document of the state, as its contract has it; only what a model reads first is listed. */
+/** A document of the state store, as its contract defines it; only the properties a model reads first are listed. */
 export function document<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.looseObject({ ...shape, _etag: z.string().describe("Version; for if_match.") });
 }

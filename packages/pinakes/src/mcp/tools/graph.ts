@@ -1,4 +1,4 @@
-/** The graph of a collection: triples by pattern, and SPARQL that reads. */
+/** The graph of a collection: triples by pattern, and read-only SPARQL. */
 import { z } from "zod";
 import { PinakesError } from "../../domain/errors.ts";
 import { defineTool, reads, type McpTool } from "../tool.ts";

@@ -1,7 +1,8 @@
-/** Every tool there is. */
+/** The list of all tools. */
 import type { McpTool } from "../tool.ts";
 import { answerTools } from "./answer.ts";
 import { catalogMcpTools } from "./catalogs.ts";
+import { erasureTools } from "./erasures.ts";
 import { graphTools } from "./graph.ts";
 import { jobTools } from "./jobs.ts";
 import { memoryTools } from "./memories.ts";
@@ -17,5 +18,6 @@ export const tools: readonly McpTool[] = [
   ...workflowTools,
   ...memoryTools,
   ...seriesTools,
+  ...erasureTools,
   ...jobTools,
 ];

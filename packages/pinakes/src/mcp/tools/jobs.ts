@@ -1,12 +1,9 @@
-/** Long work: wait for it with progress. Cancelling the call stops the waiting, not the job. */
+/** Long work: wait for it with progress. */
 import { jobStatuses } from "@pinakes/client";
-import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { jsonObject } from "../../contract/index.ts";
 import { defineTool, reads, type McpTool } from "../tool.ts";
-
-const pollMs = 500;
-const waitSecondsMax = 600;
+import { timeoutSeconds, waitUntilOver } from "../wait-until.ts";
 
 export const jobTools: readonly McpTool[] = [
   defineTool({
@@ -14,16 +11,7 @@ export const jobTools: readonly McpTool[] = [
     title: "Wait for a job",
     description:
       "Waits until a job (indexing, deletion, re-indexing) is over or the time is up, with progress notifications, and returns its state.",
-    input: z.strictObject({
-      job_id: z.string().min(1).max(256),
-      timeout_seconds: z
-        .number()
-        .int()
-        .min(0)
-        .max(waitSecondsMax)
-        .optional()
-        .describe("60 when absent; 0: do not wait."),
-    }),
+    input: z.strictObject({ job_id: z.string().min(1).max(256), timeout_seconds: timeoutSeconds(60) }),
     output: z.looseObject({
       job_id: z.string(),
       kind: z.string(),
@@ -33,18 +21,20 @@ export const jobTools: readonly McpTool[] = [
       result: jsonObject().nullable(),
     }),
     annotations: reads,
-    run: async ({ knowledge, signal, progress }, { job_id, timeout_seconds = 60 }) => {
-      const end = Date.now() + timeout_seconds * 1_000;
-      for (let reported = ""; ;) {
-        const job = await knowledge.jobs.get(job_id);
-        const now = JSON.stringify([job.status, job.progress]);
-        if (now !== reported)
-          await progress(job.progress?.done ?? 0, job.progress?.total, `${job.kind}: ${job.status}`);
-        reported = now;
-        const over = job.status !== "queued" && job.status !== "running";
-        if (over || Date.now() >= end) return { structured: job };
-        await sleep(Math.min(pollMs, Math.max(1, end - Date.now())), undefined, { signal });
-      }
-    },
+    run: async (context, { job_id, timeout_seconds = 60 }) => ({
+      structured: await waitUntilOver(
+        context,
+        {
+          read: () => context.knowledge.jobs.get(job_id),
+          isOver: ({ status }) => status !== "queued" && status !== "running",
+          report: ({ kind, status, progress }) => ({
+            done: progress?.done ?? 0,
+            total: progress?.total,
+            message: `${kind}: ${status}`,
+          }),
+        },
+        timeout_seconds,
+      ),
+    }),
   }),
 ];

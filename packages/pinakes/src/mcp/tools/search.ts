@@ -1,4 +1,4 @@
-/** Search over collections, and the check of what an answer cites. */
+/** Search over collections, and verification of the citations in an answer. */
 import {
   citationResults,
   searchModes,
@@ -44,7 +44,7 @@ export const collections = z
 
 const noAnswer: Readonly<Record<Exclude<SearchAnswer["outcome"], "ok">, string>> = {
   empty: "Nothing is stored there yet: upload documents first.",
-  indexing: "The documents are still being indexed: ask again in a moment.",
+  indexing: "The documents are still being indexed: search again in a moment.",
   no_match: "Nothing relevant was found.",
 };
 
@@ -53,7 +53,7 @@ export const searchTools: readonly McpTool[] = [
     name: "search",
     title: "Search documents",
     description:
-      "Finds the chunks of the caller's documents that answer a question, best first, each with a citation (file, page, section, exact quote). Searches everything the caller may read, or the collections in `in`. An empty answer says why in `outcome`.",
+      "Finds the chunks of the caller's documents that answer a question, best first, each with a citation (file, page, section, exact quote). Searches everything the caller may read, or the collections in `in`. For an empty result, `outcome` says why.",
     input: z.strictObject({
       query: z.string().min(1).max(10_000),
       in: collections,
@@ -76,7 +76,7 @@ export const searchTools: readonly McpTool[] = [
     name: "verify_citation",
     title: "Verify a citation",
     description:
-      "Checks that a quote is in the stored bytes of the document it cites, at the cited position and version. Pass a citation as `search` returned it.",
+      "Checks that the stored bytes of the cited document contain the quote, at the cited position and version. Pass a citation as `search` returned it.",
     input: z.strictObject({
       citation: z.looseObject({
         repository_id: z.string(),

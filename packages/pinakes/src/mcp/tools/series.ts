@@ -6,7 +6,7 @@ import { defineTool, reads, type McpTool } from "../tool.ts";
 import { agentId, document, nextCursor, paging, sessionId, workflowId } from "./fields.ts";
 
 const time = (what: string) => z.string().max(40).optional().describe(`${what}, ISO 8601 UTC.`);
-const range = { from: time("From, included"), to: time("To, not included") };
+const range = { from: time("From, included"), to: time("To (exclusive)") };
 const dimension = z.string().min(1).max(64);
 const rowsMax = 1_000;
 

@@ -1,4 +1,4 @@
-/** Workflows: what an agent is doing, how far it is, and where it resumes after a crash. */
+/** Workflows: what an agent is doing, its progress, and where it resumes after a crash. */
 import { workflowStatuses, workflowTypes, type NewWorkflow, type WorkflowChange } from "@pinakes/client";
 import { z } from "zod";
 import { jsonObject } from "../../contract/index.ts";
@@ -10,7 +10,7 @@ const workflow = document({
   type: z.enum(workflowTypes),
   name: z.string(),
   status: z.enum(workflowStatuses),
-  current_step: z.number().describe("How many steps are done."),
+  current_step: z.number().describe("Number of completed steps."),
   total_steps: z.number(),
 });
 const checkpoint = z.looseObject({

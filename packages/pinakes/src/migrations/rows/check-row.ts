@@ -37,7 +37,7 @@ function checkId(id: unknown): string {
     Buffer.byteLength(id, "utf8") <= vectorLimits.rowIdBytesMax
   )
     return id;
-  throw invalid(`id: must be a text of 1–${vectorLimits.rowIdBytesMax} bytes without NUL, got ${show(id)}.`);
+  throw invalid(`id: must be a string of 1–${vectorLimits.rowIdBytesMax} bytes without NUL, got ${show(id)}.`);
 }
 
 function checkVector(vector: unknown, dims: number | undefined): Float32Array {
@@ -75,7 +75,7 @@ function withText(
   const found = value ?? (field === undefined ? undefined : (inside ?? undefined));
   const kept = field !== undefined && value === undefined ? rest : metadata;
   if (found !== undefined && found !== null && typeof found !== "string")
-    throw invalid(`text: must be a text, got ${show(found)}.`);
+    throw invalid(`text: must be a string, got ${show(found)}.`);
   if (typeof found === "string" && Buffer.byteLength(found, "utf8") > vectorLimits.rowTextBytesMax)
     throw invalid(`text: has more than ${vectorLimits.rowTextBytesMax} bytes.`);
   if (Buffer.byteLength(JSON.stringify(kept), "utf8") > vectorLimits.rowMetadataBytesMax)

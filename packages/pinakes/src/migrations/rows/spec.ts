@@ -6,7 +6,7 @@ const common = {
   /** The target of the collections: a repository, or a user's personal one. */
   repository: name.optional(),
   user: name.optional(),
-  /** The metadata field with the text of a row. */
+  /** The metadata field that contains the text of a row. */
   text_field: name.optional(),
   /** Drop what cannot be stored, such as sparse vectors. */
   lossy: z.boolean().optional(),
@@ -30,7 +30,7 @@ export const ChromaSpec = z.strictObject({
   server: z.string().min(1).optional(),
   tenant: name.optional(),
   database: name.optional(),
-  /** Which collections, with their new names; all when absent. */
+  /** Collections to migrate, with their new names; all if absent. */
   collections: z.record(z.string(), name).optional(),
   ...common,
 });
@@ -39,16 +39,16 @@ export type ChromaSpec = z.infer<typeof ChromaSpec>;
 const vectorStore = {
   /** The address of its server. */
   server: z.string().min(1),
-  /** Which collections, with their new names; all when absent. */
+  /** Collections to migrate, with their new names; all if absent. */
   collections: z.record(z.string(), name).optional(),
-  /** Collections to leave out. */
+  /** Collections to omit. */
   skip: z.array(name).max(10_000).optional(),
-  /** TrustGraph named the collections: those of each user and collection become one of that user. */
+  /** TrustGraph named the collections: those of each user and collection are combined into one collection of that user. */
   trustgraph: z
     .strictObject({
-      /** The users or workspaces that the names begin with. */
+      /** The users or workspaces that the collection names start with. */
       users: z.array(name).min(1).max(1_000),
-      /** Names of 2.8 (since 1.6) end with the size of the vectors. */
+      /** Collection names of 2.8 (since 1.6) end with the vector dimension. */
       version: z.enum(["1.4", "2.8"]),
     })
     .optional(),

@@ -1,6 +1,6 @@
 /**
- * Maps the texts of a table to terms by explicit rules, never by guessing. Every rule is reversible, which is checked for each row, so that
- * the table can be restored from the terms.
+ * Maps the text columns of a table to terms by explicit rules, never by guessing. Every rule is reversible, which is checked for each row,
+ * so that the table can be restored from the terms.
  */
 import { invalid, PinakesError, show } from "../../domain/errors.ts";
 import { defaultGraph, iri, literal, termOf, type Quad, type TermText } from "../../domain/rdf.ts";
@@ -10,7 +10,7 @@ export interface TextRow {
   readonly s: unknown;
   readonly p: unknown;
   readonly o: unknown;
-  /** Of further columns, by what they say. */
+  /** Determines the object's type from another column. */
   readonly more?: Readonly<Partial<Record<MoreColumn["is"], unknown>>> | undefined;
 }
 
@@ -44,12 +44,12 @@ export class TermRules {
     const back = this.rowOf(quad);
     if (back.s !== s || back.p !== p || back.o !== o)
       throw invalid(
-        `${show([s, p, o])} would come back as ${show([back.s, back.p, back.o])}; change iri_base or the rule for objects.`,
+        `${show([s, p, o])} would be restored as ${show([back.s, back.p, back.o])}; change iri_base or the rule for objects.`,
       );
     return quad;
   }
 
-  /** A row that says itself what its object is; such tables are never written back. */
+  /** A row that declares its object's type; such tables are never written back. */
   #fullQuad(
     { s, p, o }: { readonly s: string; readonly p: string; readonly o: string },
     { g = "", otype, dtype = "", lang = "" }: NonNullable<TextRow["more"]>,
@@ -76,11 +76,11 @@ export class TermRules {
         if (language !== "") return literal(text, { language });
         return datatype === "" ? literal(text) : literal(text, { datatype: datatype.replace(/^xsd:/, xsd) });
       default:
-        throw invalid(`otype: ${show(otype)} is none of u, i and l; triples as terms are not supported.`);
+        throw invalid(`otype: ${show(otype)} must be u, i or l; quoted triples are not supported.`);
     }
   }
 
-  /** CONFLICT for what the old form cannot represent, or would read differently. */
+  /** CONFLICT for a triple that the table cannot represent or would read differently. */
   rowOf(quad: Quad): { readonly s: string; readonly p: string; readonly o: string } {
     if (quad.g !== defaultGraph) throw this.#cannotHold(quad, "it is in a named graph");
     const p = this.#nodeText(quad.p);
@@ -95,7 +95,7 @@ export class TermRules {
     if (blankLabel.test(text)) return text;
     if (this.#base !== undefined && text !== "") return iri(this.#base + encodeURIComponent(text));
     throw invalid(
-      `${column}: ${show(text)} is neither an absolute IRI nor a blank node; give "iri_base" to make IRIs of such texts.`,
+      `${column}: ${show(text)} is neither an absolute IRI nor a blank node; set "iri_base" to turn such text into IRIs.`,
     );
   }
 
@@ -128,7 +128,7 @@ export class TermRules {
   #cannotHold({ s, p, o }: Quad, why: string): PinakesError {
     return new PinakesError(
       "CONFLICT",
-      `A table of texts cannot represent ${show([s, p, o])}: ${why}. Remove that triple, or keep the new form.`,
+      `A text table cannot represent ${show([s, p, o])}: ${why}. Remove that triple, or keep the new form.`,
     );
   }
 }
@@ -136,7 +136,7 @@ export class TermRules {
 function textOf(value: unknown, column: string): string {
   if (typeof value !== "string")
     throw invalid(
-      `${column}: is ${value === null || value === undefined ? "empty (NULL)" : `a ${typeof value}`}, not a text.`,
+      `${column}: is ${value === null || value === undefined ? "empty (NULL)" : `a ${typeof value}`}, not a string.`,
     );
   if (value.includes("\0")) throw invalid(`${column}: contains a NUL character.`);
   if (!value.isWellFormed()) throw invalid(`${column}: is not well-formed Unicode.`);

@@ -171,7 +171,7 @@ export class TriplesSource extends EntrySource implements MigrationSource {
     const all = readable ? await this.#tables.rowCount({ table }) : 0;
     // Values that are not text, or equal without being identical: rows would be lost, or be in two collections.
     if (rows !== all) {
-      const reason = `has ${all} rows, but ${rows} by the values of "${column}", which must be texts that differ by their bytes. If others write to it, plan again.`;
+      const reason = `has ${all} rows, but ${rows} by the values of "${column}", which must be strings that differ by their bytes. If others write to it, plan again.`;
       problems.push({ where: table, reason });
     }
     if (problems.length > 0) yield { name: table, target: { repository: "unknown", collection: table }, problems };

@@ -1,4 +1,4 @@
-/** The numbers of a queue, summed over the groups that have messages. As current as the engine's indexes. */
+/** Statistics of a queue, summed over the groups that have messages. They are as current as the engine's indexes. */
 import type { Scope } from "../../domain/scope.ts";
 import type { QueueStats } from "../../ports/queue.ts";
 import { queueLimits } from "../queue-limits.ts";

@@ -1,6 +1,6 @@
 /**
- * Groups that this process knows to have work, for engines whose indexes are late. Losing a hint costs time, never a message: the index
- * shows the group soon, and the sweep finds it in any case.
+ * Groups that this process knows to have work, for engines whose indexes are late. Losing a hint costs time but never a message: the index
+ * soon shows the group, and the sweep always finds it.
  */
 import type { Scope } from "../../domain/scope.ts";
 

@@ -99,7 +99,7 @@ export function partitionOf({ queue, group }: GroupKey): Partition {
   return [queue, partOf(group)];
 }
 
-/** With a prefix, so that no group collides with the registry. */
+/** Prefixed, so that no group collides with the registry. */
 export function partOf(group: string): string {
   return `g:${group}`;
 }
@@ -108,7 +108,7 @@ export function messageId(order: number, nonce: string): string {
   return `${String(order).padStart(orderDigits, "0")}.${nonce}`;
 }
 
-/** Sorts as text. */
+/** Sorts as a string. */
 export function orderOf(id: string): string {
   return id.slice(0, orderDigits);
 }

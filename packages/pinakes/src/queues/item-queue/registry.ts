@@ -25,9 +25,9 @@ import {
 } from "./records.ts";
 
 const part = "registry";
-/** As many as one readMany takes. */
+/** The maximum of one readMany. */
 const pageGroups = limits.readManyKeysMax;
-/** Of one sweep; the next continues where this one ended. */
+/** Per sweep; the next one continues where this one ended. */
 const sweepGroupsMax = 10_000;
 /** An empty group stays registered for a while: most get another message soon. */
 const idleMs = 3_600_000;
@@ -89,7 +89,7 @@ export class Registry {
   async #retire(scope: Scope, queue: string, entry: Item): Promise<void> {
     const empty = await this.#groups.change(scope, { queue, group: groupIn(entry) }, (group) => {
       if (group.count > 0) return { result: false };
-      // Written even if it says so already: the new etag rejects a sender that has registered but not sent yet.
+      // Written even if unchanged: the new etag rejects a sender that has registered but not sent yet.
       const unregistered: Group = { ...group, registered: false };
       return { result: true, group: unregistered };
     });

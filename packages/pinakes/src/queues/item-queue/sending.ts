@@ -112,7 +112,7 @@ export class Sending {
   }
 }
 
-/** The same for the same JSON, whatever the order of its keys. */
+/** The same text for equal JSON, whatever the order of its keys. */
 function contentHash(body: JsonValue): string {
   return createHash("sha256")
     .update(JSON.stringify(sorted(body)))
@@ -122,7 +122,7 @@ function contentHash(body: JsonValue): string {
 function sorted(value: JsonValue | undefined): unknown {
   if (Array.isArray(value)) return value.map((element: JsonValue) => sorted(element));
   if (typeof value !== "object" || value === null) return value;
-  // This one property marks an object, so that no array looks like it.
+  // Marks an object with one property, so that it never looks like an array.
   return {
     object: Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,12 +1,12 @@
 /**
- * Bytes to text, however they were cut: a character in two chunks becomes one. What is not UTF-8 is an error with its line. Pieces are at
- * most `sliceBytesMax` long, so that a caller who sends everything at once is read in steps all the same.
+ * Decodes bytes to text, wherever the chunks are split: a character in two chunks is joined. Invalid UTF-8 is an error with its line.
+ * Pieces are at most `sliceBytesMax` long, so that even a body that arrives at once is processed in steps.
  */
 import type { RdfFormat } from "../formats.ts";
 import { rdfLimits } from "../limits.ts";
 import { problemAt } from "../problem.ts";
 
-const notUtf8 = "it is not UTF-8 here. Save the file as UTF-8 and send it again.";
+const notUtf8 = "it is not valid UTF-8. Save the file as UTF-8 and send it again.";
 
 export async function* decodeUtf8(
   body: AsyncIterable<Uint8Array>,
@@ -21,7 +21,7 @@ export async function* decodeUtf8(
       const bytes = rest.length === 0 ? slice : Buffer.concat([rest, slice]);
       const whole = bytes.length - unfinishedBytes(bytes);
       let text = decode(bytes.subarray(0, whole), line, format);
-      rest = bytes.slice(whole); // A copy: a caller may use its buffer again.
+      rest = bytes.slice(whole); // A copy, since the caller may reuse its buffer.
       if (text === "") continue;
       line += newlines(text);
       if (first && text.startsWith("\ufeff")) text = text.slice(1);
@@ -30,7 +30,7 @@ export async function* decodeUtf8(
     }
   }
   if (rest.length > 0)
-    throw problemAt(format, line, "it ends inside a character. The file is cut off; send all of it.");
+    throw problemAt(format, line, "it ends inside a character. The file is truncated; send all of it.");
 }
 
 function decode(bytes: Uint8Array, line: number, format: RdfFormat): string {
@@ -41,7 +41,7 @@ function decode(bytes: Uint8Array, line: number, format: RdfFormat): string {
   }
 }
 
-/** Lines before the one that cannot be decoded. No byte of a longer character is that of a line's end. */
+/** Counts lines before the invalid byte. No byte of a multi-byte character equals a line feed. */
 function goodLines(bytes: Uint8Array): number {
   let lines = 0;
   for (let start = 0; ; lines++) {
@@ -60,7 +60,7 @@ function strict(): InstanceType<typeof TextDecoder> {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 }
 
-/** Bytes at the end that begin a character and do not finish it. */
+/** Bytes of an incomplete character at the end. */
 function unfinishedBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number;

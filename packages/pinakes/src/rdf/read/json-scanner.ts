@@ -1,20 +1,20 @@
 /**
- * Cuts a JSON document into parts as it arrives: the elements of the outermost array, or the members of the outermost object, where the
- * elements of some members' arrays are parts too. It knows all of JSON's grammar, so a part that comes out can be parsed, and what is wrong
- * is told with its line. Invariant: what is held is at most one part.
+ * Splits a JSON document into parts as it arrives: the elements of the outermost array, or the members of the outermost object, where the
+ * elements of some members' arrays are parts as well. It implements the full JSON grammar, so a part can always be parsed, and errors have
+ * a line. Invariant: at most one part is in memory.
  */
 import { invalid, show } from "../../domain/errors.ts";
 
 export interface JsonPart {
   readonly kind: "element" | "member";
-  /** Of the outermost object; "" in an array. */
+  /** Key in the outermost object; "" in an array. */
   readonly key: string;
   readonly text: string;
   readonly line: number;
 }
 
 export interface JsonScannerOptions {
-  /** Members of the outermost object whose elements are parts. */
+  /** Members of the outermost object whose elements are separate parts. */
   readonly streamed: ReadonlySet<string>;
   readonly nestingLevelsMax: number;
   readonly stringCharsMax: number;
@@ -27,7 +27,7 @@ const wordPattern = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|
 const wordCharacter = /[0-9A-Za-z+.-]/;
 
 export class JsonScanner {
-  /** Of the character that is looked at, from 1. */
+  /** Line of the current character, from 1. */
   line = 1;
   private readonly options: JsonScannerOptions;
   private readonly stack: ("{" | "[")[] = [];
@@ -35,7 +35,7 @@ export class JsonScanner {
   private string: string | undefined;
   private word = "";
   private key = "";
-  /** The levels around the part that is being read: 1, or 2 inside a streamed member. */
+  /** Levels around the current part: 1, or 2 inside a streamed member. */
   private partDepth = 1;
   private part: { text: string; readonly line: number } | undefined;
   private parts: JsonPart[] = [];
@@ -44,7 +44,7 @@ export class JsonScanner {
     this.options = options;
   }
 
-  /** The parts that end in this text. */
+  /** The parts that are complete after this text. */
   write(text: string): readonly JsonPart[] {
     let from = 0;
     for (let at = 0; at < text.length;) {
@@ -112,7 +112,7 @@ export class JsonScanner {
     }
   }
 
-  /** A value begins: of a part, or inside one. */
+  /** Start of a value: of a part, or inside one. */
   private begin(from: number, at: number, character: string): number {
     if (this.expected !== "value" && this.expected !== "value or ]") throw unexpected(character, this.expected);
     if (this.stack.length === 0 && character !== "{" && character !== "[")
@@ -127,7 +127,7 @@ export class JsonScanner {
 
   private open(bracket: "{" | "["): void {
     if (this.stack.length >= this.options.nestingLevelsMax)
-      throw invalid(`More than ${this.options.nestingLevelsMax} levels are nested here; make the JSON flatter.`);
+      throw invalid(`More than ${this.options.nestingLevelsMax} levels are nested here; reduce the nesting.`);
     this.stack.push(bracket);
     this.expected = bracket === "{" ? "key or }" : "value or ]";
   }
@@ -141,11 +141,11 @@ export class JsonScanner {
     this.expected = this.stack.length === 0 ? "end" : ", or end";
   }
 
-  /** A value has ended before `at`; if it is a part, it is told. Gives where the next part's text can begin. */
+  /** A value has ended before `at`; if it is a part, it is emitted. Returns where the text of the next part can start. */
   private ended(text: string, from: number, at: number): number {
     if (this.expected === ":") return from;
     if (this.part === undefined) {
-      // The array of a streamed member is closed: its elements were the parts.
+      // The array of a streamed member ends: its elements were the parts.
       if (this.partDepth === 2 && this.stack.length === 1) this.partDepth = 1;
       return from;
     }
@@ -164,14 +164,16 @@ export class JsonScanner {
       throw invalid(`One node here is longer than ${this.options.partCharsMax} characters; split it into several.`);
   }
 
-  /** Goes on to the end of the string, or of the text. */
+  /** Skips to the end of the string, or of the text. */
   private inString(text: string, start: number): number {
     let at = start;
     for (; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (code === 0x22 && !this.escaped(text, start, at)) break;
       if (code < 0x20)
-        throw invalid("A string is not closed in its line, or holds a control character; write it as an escape (\\n).");
+        throw invalid(
+          "A string is not closed in its line, or contains a control character; write it as an escape (\\n).",
+        );
     }
     this.string += text.slice(start, at);
     if ((this.string as string).length > this.options.stringCharsMax)
@@ -183,7 +185,7 @@ export class JsonScanner {
     return at + 1;
   }
 
-  /** Whether an odd number of backslashes stands before a quote, also if they came with an earlier text. */
+  /** Whether an odd number of backslashes precedes a quote, even across two pieces of text. */
   private escaped(text: string, start: number, at: number): boolean {
     let count = 0;
     let before = at - 1;
@@ -214,7 +216,7 @@ export class JsonScanner {
   private endWord(): void {
     const { word } = this;
     this.word = "";
-    if (!wordPattern.test(word)) throw invalid(`${show(word)} is not JSON; texts stand in quotes.`);
+    if (!wordPattern.test(word)) throw invalid(`${show(word)} is not valid JSON; strings must be in quotes.`);
     this.expected = ", or end";
   }
 
@@ -229,10 +231,10 @@ function unescape(raw: string): string {
   try {
     value = JSON.parse(raw) as string;
   } catch (error) {
-    throw invalid(`The string ${show(raw.slice(0, 60))} has an escape that JSON does not know.`, { cause: error });
+    throw invalid(`The string ${show(raw.slice(0, 60))} has an invalid escape.`, { cause: error });
   }
   if (!value.isWellFormed())
-    throw invalid(`The string ${show(raw.slice(0, 60))} holds half of a surrogate pair; write the whole character.`);
+    throw invalid(`The string ${show(raw.slice(0, 60))} contains an unpaired surrogate; write the whole character.`);
   return value;
 }
 

@@ -1,6 +1,4 @@
-/**
- * One JSON-LD document that is in memory, through jsonld-streaming-parser.
- */
+/** Parses one JSON-LD document in memory, with jsonld-streaming-parser. */
 import type { JsonLdParser } from "jsonld-streaming-parser";
 import { invalid } from "../../domain/errors.ts";
 import { newlines } from "./decode-utf8.ts";
@@ -10,13 +8,13 @@ import { QuadSink, tooLong } from "./quad-sink.ts";
 import type { ReadContext } from "./read-context.ts";
 import { type FactoryQuad, quadOf, type TermFactory, termFactory } from "./term-factory.ts";
 
-/** Texts that make a document when put together, each with the line it came from; 0 for what we added. */
+/** Pieces of text that form a document when joined, each with its first line; 0 for text that we added. */
 export interface Piece {
   readonly text: string;
   readonly line: number;
 }
 
-/** In the parser's streaming mode, which takes nearly every document; one with a late context is read once more, in its other mode. */
+/** Uses the parser's streaming mode, which accepts nearly every document; one with a late context is parsed again in the other mode. */
 export async function parseJsonld(pieces: readonly Piece[], sink: QuadSink, context: ReadContext): Promise<void> {
   const text = pieces.map((piece) => piece.text).join("");
   const { size } = sink;
@@ -25,7 +23,7 @@ export async function parseJsonld(pieces: readonly Piece[], sink: QuadSink, cont
     const give = await open(sink, context, true);
     await give(text);
   } catch (error) {
-    // A key that seems to have no IRI may get one from a context that follows.
+    // A key without an IRI may get one from a context that follows.
     if (!text.includes('"@context"')) throw error;
     if (text.length > rdfLimits.jsonldUnorderedCharsMax) throw isAboutOrder(error) ? lateContext(error) : error;
     sink.undo(size);
@@ -37,7 +35,7 @@ export async function parseJsonld(pieces: readonly Piece[], sink: QuadSink, cont
 
 function lateContext(cause: unknown): Error {
   return invalid(
-    `A "@context" here, or a "@type" that has a context of its own, follows other keys. Put it first; in a document this large it has to come before them.`,
+    `A "@context" here, or a "@type" that has a context of its own, follows other keys. Put it first; in a document of this size it must come before them.`,
     { cause },
   );
 }
@@ -47,8 +45,8 @@ function isAboutOrder(error: unknown): boolean {
 }
 
 /**
- * The line of an error. The parser does not tell it, but in its streaming mode it finds an error as soon as it has read it: so the document
- * is read once more, line by line. If it does not fail in the same way then, the line is that of the first piece.
+ * Finds the line of an error. The parser does not report it, but in streaming mode it fails as soon as it has read the error: so the
+ * document is parsed again, line by line. If it does not fail in the same way, the line is that of the first piece.
  */
 export async function locateProblem(pieces: readonly Piece[], problem: unknown, context: ReadContext): Promise<number> {
   const factory = termFactory(blankLabels("again"), context.termBytesMax);
@@ -110,7 +108,7 @@ async function open(sink: QuadSink, context: ReadContext, streamingProfile: bool
   };
 }
 
-/** The commonest errors come with what to do about them. */
+/** The most common errors have advice. */
 function inPlainWords(error: Error): Error {
   const [, kind, name] = /^Invalid (predicate|resource|term) IRI: (.*)$/s.exec(error.message) ?? [];
   if (kind === undefined) return error;
@@ -119,12 +117,12 @@ function inPlainWords(error: Error): Error {
       ? `Map it, to an IRI or to null, in a "@context" that comes before it`
       : `Write it in full, or give the document a base IRI ("@base")`;
   return invalid(
-    `${JSON.stringify(name?.slice(0, 200))} is not an absolute IRI, so what it says would be lost. ${advice}.`,
+    `${JSON.stringify(name?.slice(0, 200))} is not an absolute IRI, so its data would be lost. ${advice}.`,
     { cause: error },
   );
 }
 
-/** The parser may hold quads until a graph's end, where nobody sees how long they get: so IRIs are counted as they are made. */
+/** The parser may buffer quads until the end of a graph without reporting their size, so IRIs are counted as they are created. */
 function metered(factory: TermFactory): { readonly factory: TermFactory; reading(characters: number): void } {
   let allowed: number = rdfLimits.expansionFreeCharsMax;
   return {
@@ -153,6 +151,6 @@ async function write(parser: JsonLdParser, text: string): Promise<void> {
 
 async function refuseRemote(url: string): Promise<never> {
   throw invalid(
-    `The context ${JSON.stringify(url)} would have to be fetched, which is never done. Put its content into the document, as the value of "@context".`,
+    `The context ${JSON.stringify(url)} is remote, and contexts are never fetched. Put its content into the document as the value of "@context".`,
   );
 }

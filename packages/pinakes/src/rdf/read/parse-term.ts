@@ -1,6 +1,7 @@
 /**
- * A term that a person wrote, in a query string or in the JSON of the API: `<iri>`, `iri`, `"words"`, `"words"@en`, `"1"^^<datatype>`,
- * `"1"^^xsd:integer`, `_:label`. It is the text that answers show (domain/rdf.ts), so there are no escapes: a literal goes to its last quote.
+ * Parses a term written by a person, in a query string or in the JSON of the API: `<iri>`, `iri`, `"words"`, `"words"@en`,
+ * `"1"^^<datatype>`, `"1"^^xsd:integer`, `_:label`. Responses use the same form (domain/rdf.ts). There are no escapes: a literal extends to
+ * its last quote.
  */
 import { invalid, PinakesError, show } from "../../domain/errors.ts";
 import { type TermText, xsd } from "../../domain/rdf.ts";
@@ -20,7 +21,7 @@ export function parseTermParameter(name: string, text: string): TermText {
 
 export function parseTerm(text: string, termBytesMax?: number): TermText {
   if (text.startsWith("<")) {
-    if (!text.endsWith(">")) throw invalid(`The IRI ${show(text)} begins with "<" and must end with ">".`);
+    if (!text.endsWith(">")) throw invalid(`The IRI ${show(text)} starts with "<" and must end with ">".`);
     return checkedIri(text.slice(1, -1), termBytesMax);
   }
   if (text.startsWith("_:")) return checkedBlank(text.slice(2), termBytesMax);
@@ -41,6 +42,6 @@ function parseLiteral(text: string, termBytesMax: number | undefined): TermText 
   if (rest.startsWith("^^xsd:"))
     return checkedLiteral(value, { datatype: `${xsd}${rest.slice("^^xsd:".length)}` }, termBytesMax);
   throw invalid(
-    `What follows the literal's last quote, ${show(rest)}, must be nothing, a language as @en, or a datatype as ^^<iri>.`,
+    `After the literal's last quote only a language such as @en or a datatype such as ^^<iri> is allowed, got ${show(rest)}.`,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Where a parser puts its quads until they are handed on. It also watches that they are not far larger than what was read: a prefix, a base
- * or an entity of many characters, used over and over, would fill the memory from a small file.
+ * Collects the quads of a parser until they are taken. It also checks that they are not far larger than the input: a long prefix, base or
+ * entity that is used repeatedly would otherwise fill the memory from a small file.
  */
 import { invalid, type PinakesError } from "../../domain/errors.ts";
 import type { Quad, TermText } from "../../domain/rdf.ts";
@@ -11,7 +11,7 @@ export class QuadSink {
   private last: Quad | undefined;
   private allowed: number = rdfLimits.expansionFreeCharsMax;
 
-  /** Before the characters are given to the parser. */
+  /** Called before the characters are passed to the parser. */
   reading(characters: number): void {
     const free = Math.min(this.allowed, rdfLimits.expansionFreeCharsMax);
     this.allowed = Math.min(free + characters * rdfLimits.expansionCharsPerByteMax, rdfLimits.expansionCharsMax);
@@ -30,7 +30,7 @@ export class QuadSink {
     this.quads.push(kept);
   }
 
-  /** A term that is the same as in the quad before is kept once. */
+  /** A term equal to that of the previous quad is stored once. */
   private keep(text: TermText, before: TermText | undefined): TermText {
     if (text === before) return before;
     this.allowed -= text.length;
@@ -41,7 +41,7 @@ export class QuadSink {
     return this.quads.length;
   }
 
-  /** Forgets the quads after the first `size`. */
+  /** Removes the quads after the first `size`. */
   undo(size: number): void {
     this.quads.length = size;
   }
@@ -55,5 +55,5 @@ export class QuadSink {
 }
 
 export function tooLong(): PinakesError {
-  return invalid("The triples are many times as long as what was read. Use shorter prefixes, bases or entities.");
+  return invalid("The triples are many times larger than the input. Use shorter prefixes, bases or entities.");
 }

@@ -1,4 +1,4 @@
-/** What every reader is given. */
+/** The input of every reader. */
 import type { TermFactory } from "./term-factory.ts";
 
 export interface ReadContext {

@@ -43,12 +43,12 @@ export async function* readJson(
           throw problemAt(
             "json",
             part.line,
-            `The body is an array of triples, or an object whose "triples" is one; "${part.key.slice(0, 60)}" is neither.`,
+            `The body must be an array of triples, or an object whose "triples" is one; "${part.key.slice(0, 60)}" is neither.`,
           );
         sink.add(item(part, index++, context));
       }
     } finally {
-      // What stands before a mistake is handed on before it is told.
+      // Triples before an error are yielded before it is thrown.
       yield* sink.take();
     }
   }
@@ -89,7 +89,7 @@ function termOf(name: string, value: unknown, context: ReadContext): TermText {
   try {
     if (typeof value === "string") return fromText(value, context);
     if (typeof value !== "object" || value === null || Array.isArray(value))
-      throw invalid(`a term is a text or { "type", "value" }; got ${show(value)}.`);
+      throw invalid(`a term must be a string or { "type", "value" }; got ${show(value)}.`);
     return fromObject(value as Record<string, unknown>, context);
   } catch (error) {
     if (!PinakesError.isInstance(error)) throw error;
@@ -106,7 +106,7 @@ function fromObject(term: Readonly<Record<string, unknown>>, { factory, termByte
   const other = Object.keys(term).find((key) => !termKeys.has(key));
   if (other !== undefined)
     throw invalid(`${show(other)} is unknown; a term has "type", "value", "language" and "datatype".`);
-  if (typeof value !== "string") throw invalid(`"value" must be a text; got ${show(value)}.`);
+  if (typeof value !== "string") throw invalid(`"value" must be a string; got ${show(value)}.`);
   if (type !== "literal" && (isGiven(language) || isGiven(datatype)))
     throw invalid(`Only a literal has a language or a datatype; the type here is ${show(type)}.`);
   switch (type) {
@@ -127,7 +127,7 @@ function fromObject(term: Readonly<Record<string, unknown>>, { factory, termByte
 
 function optionalText(name: string, value: unknown): string | undefined {
   if (!isGiven(value)) return undefined;
-  if (typeof value !== "string") throw invalid(`"${name}" must be a text; got ${show(value)}.`);
+  if (typeof value !== "string") throw invalid(`"${name}" must be a string; got ${show(value)}.`);
   return value;
 }
 

@@ -1,10 +1,11 @@
 /**
- * JSON-LD, by jsonld-streaming-parser. That parser holds the JSON of a document until its end, so it is given documents that we cut from the
- * large one: some elements of the outermost array, or of `@graph`, with the members that stood before it. A document that fits in one piece is
- * parsed as it is, whatever the order of its members; in a larger one `@context` and `@id` must stand before `@graph`, and nothing else beside it.
+ * Reads JSON-LD with jsonld-streaming-parser. That parser keeps the JSON of a document in memory until its end, so we split a large
+ * document into small ones: some elements of the outermost array, or of `@graph`, with the members before it. A document that fits in one
+ * piece is parsed as it is, whatever the order of its members; in a larger one `@context` and `@id` must come before `@graph`, and no other
+ * members are allowed.
  *
- * Contexts are never fetched: a document could make the server call any address. What JSON-LD would drop without a word (keys without
- * an IRI, relative ids without a base) is an error: nothing is lost unseen.
+ * Contexts are never fetched: a document could make the server call any address. What JSON-LD silently drops (keys without an IRI, relative
+ * ids without a base) is an error, so that no data is lost unnoticed.
  */
 import { invalid } from "../../domain/errors.ts";
 import type { Quad } from "../../domain/rdf.ts";
@@ -63,7 +64,7 @@ async function parsePieces(pieces: readonly Piece[], sink: QuadSink, context: Re
   }
 }
 
-/** What has been read and not parsed. */
+/** Read but not parsed yet. */
 class CutDocument {
   finished = false;
   private readonly members: JsonPart[] = [];
@@ -81,21 +82,23 @@ class CutDocument {
       return;
     }
     if (this.wasCut)
-      throw invalid(`In a document this large nothing may follow "@graph"; move "${part.key.slice(0, 60)}" before it.`);
+      throw invalid(
+        `In a document of this size nothing may follow "@graph"; move "${part.key.slice(0, 60)}" before it.`,
+      );
     this.members.push(part);
     this.memberChars += part.text.length;
     if (this.memberChars > rdfLimits.jsonPartCharsMax)
       throw invalid(`One node here is longer than ${rdfLimits.jsonPartCharsMax} characters; split it into several.`);
   }
 
-  /** Elements of an array say all that there is to know; of a graph, its context and name may still follow. */
+  /** Array elements are self-contained; the context and name of a graph may still follow. */
   get isFull(): boolean {
     return (
       this.elementChars > (this.inGraph && !this.wasCut ? rdfLimits.jsonldHeldCharsMax : rdfLimits.jsonldPieceCharsMin)
     );
   }
 
-  /** Documents of what is held, as texts with their lines. */
+  /** Builds documents from the buffered parts, as text with line numbers. */
   *cut(): Generator<readonly Piece[], void, void> {
     const { elements } = this;
     const other = this.members.find((member) => !mayPrecede.has(member.key));
@@ -103,7 +106,7 @@ class CutDocument {
       throw problemAt(
         "jsonld",
         other.line,
-        `A document this large may have "@context", "@id" and "@graph" only; move "${other.key.slice(0, 60)}" into a node of "@graph".`,
+        `A document of this size may only have "@context", "@id" and "@graph"; move "${other.key.slice(0, 60)}" into a node of "@graph".`,
       );
     }
     const whole = other !== undefined || (elements.length === 0 && !this.wasCut);
@@ -114,7 +117,7 @@ class CutDocument {
     else for (const some of this.groups(elements)) yield this.document(some);
   }
 
-  /** A large context is not read again for each few nodes. */
+  /** A large context is not parsed again for every few nodes. */
   private *groups(elements: readonly JsonPart[]): Generator<readonly JsonPart[], void, void> {
     let group: JsonPart[] = [];
     let chars = 0;
@@ -152,7 +155,7 @@ class CutDocument {
   }
 }
 
-/** What the parser wants to know first stands first. */
+/** Moves the keys that the parser needs first to the front. */
 function rank(key: string): number {
   const at = ["@context", "@type", "@id"].indexOf(key);
   return at === -1 ? 3 : at;

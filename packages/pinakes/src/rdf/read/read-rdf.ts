@@ -1,10 +1,11 @@
 /**
- * Reads RDF of any format as a stream of quads.
+ * Reads RDF in any supported format as a stream of quads.
  *
- * Order. Quads come in the order of the document, in batches of at most `batchQuadsMax`. Nothing is read while nobody asks for the next batch,
- * and what is held does not grow with the document.
+ * Order. Quads come in the order of the document, in batches of at most `batchQuadsMax`. The document is read only on demand, batch by
+ * batch, and memory use does not grow with its size.
  *
- * Errors. INVALID with the line, counted from 1. Batches before it were handed on already: who wants all or nothing waits for the end.
+ * Errors. INVALID with the line, counted from 1. Earlier batches have already been yielded: a caller that needs all or nothing must wait
+ * for the end.
  *
  * Blank nodes. See blank-labels.ts: the same file under the same prefix gives the same quads.
  */
@@ -24,9 +25,9 @@ import { termFactory } from "./term-factory.ts";
 
 export interface ReadRdfOptions {
   readonly format: RdfFormat;
-  /** What relative IRIs are relative to; without it they are an error, unless the document has a base of its own. */
+  /** Base IRI for relative IRIs. Without it they are an error, unless the document declares a base. */
   readonly baseIri?: string | undefined;
-  /** Of the labels of this file's blank nodes: letters, digits and "-". */
+  /** Prefix for the blank node labels of this file: letters, digits and "-". */
   readonly blankPrefix: string;
   readonly limits?: ReadLimits | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Turtle, TriG, N-Triples and N-Quads, by n3. It parses what it is given at once, so the caller decides how much that is, and it tells each
- * token with its line before it uses it: what is wrong is found while that line is known.
+ * Reads Turtle, TriG, N-Triples and N-Quads with n3. n3 parses its input synchronously, so the reader decides how much it passes at once;
+ * n3 reports each token with its line before using it, so errors are raised while the line is known.
  */
 import type { Token } from "n3";
 import { invalid, type PinakesError } from "../../domain/errors.ts";
@@ -20,7 +20,7 @@ const n3Formats = {
 } as const;
 const opening: ReadonlySet<string> = new Set(["[", "(", "{"]);
 const closing: ReadonlySet<string> = new Set(["]", ")", "}"]);
-/** RDF 1.2: triples in triples, and what is said about them. */
+/** RDF 1.2: triple terms, and annotations. */
 const tripleTerms: ReadonlySet<string> = new Set(["<<", "<<(", "{|", "~"]);
 
 export async function* readTurtle(
@@ -59,7 +59,7 @@ export async function* readTurtle(
       return problemAt(format, place.lineOf(undefined), error);
     }
   };
-  // What stands before a mistake is handed on before it is told.
+  // Quads before an error are yielded before it is thrown.
   for await (const text of texts) {
     const problem = give("data", text);
     yield* sink.take();
@@ -70,13 +70,13 @@ export async function* readTurtle(
   if (problem !== undefined) throw problem;
 }
 
-/** Where the parser stands, and what it may not go beyond. */
+/** Position of the parser, and its limits. */
 class ParserPosition {
   private line = 1;
   private depth = 0;
   private prefixes = 0;
   private pending = 0;
-  /** The line on which the current statement began; undefined between statements. */
+  /** First line of the current statement; undefined between statements. */
   private statement: number | undefined;
   private readonly byLine: boolean;
   private readonly context: ReadContext;
@@ -94,14 +94,12 @@ class ParserPosition {
       throw invalid("A triple inside a triple (RDF 1.2) cannot be stored; state it as triples of its own.");
     if (token.type === "literal") checkText("literal", token.value, this.context.termBytesMax);
     if (opening.has(token.type) && ++this.depth > this.context.nestingLevelsMax) {
-      throw invalid(
-        `More than ${this.context.nestingLevelsMax} levels are nested here; give the nodes labels instead.`,
-      );
+      throw invalid(`More than ${this.context.nestingLevelsMax} levels are nested here; label the nodes instead.`);
     }
     if (closing.has(token.type)) this.depth--;
   }
 
-  /** N-Triples and N-Quads have a statement in each line; a line that lacks something is told, not the one after it. */
+  /** N-Triples and N-Quads have one statement per line; an incomplete line is reported, not the line after it. */
   private reachInLine(token: Token): void {
     if (this.statement !== undefined && token.line !== this.statement)
       throw invalid(`The statement does not end with "." in its line.`);
@@ -113,7 +111,7 @@ class ParserPosition {
       throw invalid(`There are more than ${rdfLimits.prefixesMax} prefixes; write IRIs in full.`);
   }
 
-  /** After a piece: what no token has come of is held by the parser, which looks at it again each time it has doubled. */
+  /** After each piece: text that has not become a token is buffered by the parser, which rescans it each time it has doubled. */
   read(text: string): void {
     if (text.trim() !== "") this.pending += text.length;
     if (this.pending > 2 * rdfLimits.tokenCharsMax + rdfLimits.sliceBytesMax) {

@@ -1,7 +1,8 @@
 /**
- * RDF/XML, by rdfxml-streaming-parser, with what it lacks: text that a comment or CDATA cuts in two is joined, marks in an XML literal stay
- * escaped, an absolute IRI is taken as it is, the end of the document is checked, and what is held is bounded. An entity is replaced by its text
- * once and never looked at again, so there is no bomb of entities in entities; one that names another is refused, since it would be wrong.
+ * Reads RDF/XML with rdfxml-streaming-parser, and adds what it lacks: text split by a comment or CDATA is joined, markup in an XML literal
+ * stays escaped, an absolute IRI is left unchanged, the end of the document is checked, and memory is bounded. An entity is expanded once
+ * and its text is not expanded again, so entity bombs are impossible; an entity that refers to another is rejected, since the result would
+ * be wrong.
  */
 import type { RdfXmlParser } from "rdfxml-streaming-parser";
 import { invalid, type PinakesError } from "../../domain/errors.ts";
@@ -13,7 +14,7 @@ import type { ReadContext } from "./read-context.ts";
 import { type FactoryQuad, quadOf } from "./term-factory.ts";
 import { escapeXml } from "../write/xml-text.ts";
 
-/** The insides that we look at, which its types hide. */
+/** Internals that we use, which its types hide. */
 interface Insides {
   readonly saxParser: {
     readonly line: number;
@@ -39,14 +40,14 @@ export async function* readXml(
       act();
       if (saxParser.text.length > rdfLimits.tokenCharsMax)
         throw invalid(
-          `Something here does not end within ${rdfLimits.tokenCharsMax} characters: an end tag or quote may be missing, or a text is too long.`,
+          `Something here does not end within ${rdfLimits.tokenCharsMax} characters: an end tag or quote may be missing, or text is too long.`,
         );
     } catch (error) {
       return problemAt("rdfxml", saxParser.line, error);
     }
     return undefined;
   };
-  // What stands before a mistake is handed on before it is told.
+  // Quads before an error are yielded before it is thrown.
   for await (const text of texts) {
     const problem = attempt(text, () => write(parser, text));
     yield* sink.take();
@@ -91,7 +92,7 @@ async function makeParser(sink: QuadSink, context: ReadContext): Promise<RdfXmlP
 
     override onTag(tag: Tag): void {
       if (this.tags.length >= context.nestingLevelsMax)
-        throw invalid(`More than ${context.nestingLevelsMax} elements are nested here; give the nodes names instead.`);
+        throw invalid(`More than ${context.nestingLevelsMax} elements are nested here; name the nodes instead.`);
       if (this.tags.at(-1)?.childrenStringTags !== undefined) {
         for (const attribute of Object.values(tag.attributes)) attribute.value = escapeXml(attribute.value);
       }
@@ -112,7 +113,7 @@ async function makeParser(sink: QuadSink, context: ReadContext): Promise<RdfXmlP
   const dataFactory = context.factory as unknown as NonNullable<
     NonNullable<ConstructorParameters<typeof RdfXmlParser>[0]>["dataFactory"]
   >;
-  // IRIs are checked by the factory.
+  // The factory checks IRIs.
   const parser = new Reader({
     dataFactory,
     validateUri: false,
@@ -127,7 +128,7 @@ async function makeParser(sink: QuadSink, context: ReadContext): Promise<RdfXmlP
 
 function joined(before: string, text: string): string {
   if (before.length + text.length > rdfLimits.tokenCharsMax)
-    throw invalid(`A text here is longer than ${rdfLimits.tokenCharsMax} characters; keep long texts as documents.`);
+    throw invalid(`Text here is longer than ${rdfLimits.tokenCharsMax} characters; store long text as documents.`);
   return before + text;
 }
 
@@ -146,12 +147,12 @@ function checkDoctype(doctype: string): void {
       );
     if (/[&%<]/.test(value))
       throw invalid(
-        `The entity "${name.slice(0, 60)}" holds another entity or a tag, which is not expanded; declare it with its full text.`,
+        `The entity "${name.slice(0, 60)}" contains another entity or a tag, which is not expanded; declare it with its full text.`,
       );
   }
 }
 
-/** The rdf:IDs of an RDF/XML document: none may come twice, so all are remembered, and there are only so many. */
+/** The rdf:IDs of an RDF/XML document: they must be unique, so all are remembered, up to a limit. */
 export class RdfIds {
   readonly #seen = new Set<string>();
   #chars = 0;
@@ -159,7 +160,7 @@ export class RdfIds {
   claim(iri: string): void {
     if (this.#seen.has(iri))
       throw invalid(
-        `rdf:ID stands twice for <${iri.slice(0, 200)}>; an ID is given once, further mentions use rdf:about.`,
+        `rdf:ID is used twice for <${iri.slice(0, 200)}>; an ID may be declared once; use rdf:about for further references.`,
       );
     this.#seen.add(iri);
     this.#chars += iri.length;

@@ -1,6 +1,6 @@
 /**
- * Makes the terms that the parsers ask for (RDF/JS), each with its text in Pinakes, and checks it there and then, while the parser still
- * stands at the line. Triples inside triples (RDF 1.2) can be made, since parsers do so on the way to an error, but never handed on.
+ * Creates the terms for the parsers (RDF/JS), each with its text in Pinakes, and validates it at once, while the parser's line is known.
+ * Triple terms (RDF 1.2) can be created, since parsers do so on the way to an error, but are never emitted.
  */
 import { invalid } from "../../domain/errors.ts";
 import { defaultGraph, type Quad, type TermText, xsd } from "../../domain/rdf.ts";
@@ -45,7 +45,7 @@ export function termFactory(labels: BlankLabels, termBytesMax: number): TermFact
   return {
     namedNode: (value) => term("NamedNode", value, checkedIri(value, termBytesMax)),
     blankNode(label) {
-      // The label is checked as the file has it, so that an error names what can be found there.
+      // The label is checked as written in the file, so that an error shows what the user can find there.
       if (label !== undefined) checkedBlank(label, termBytesMax);
       const value = label === undefined ? labels.next() : labels.named(label);
       return term("BlankNode", value, checkedBlank(value, termBytesMax));
@@ -62,7 +62,7 @@ export function termFactory(labels: BlankLabels, termBytesMax: number): TermFact
       }
       const { language, direction = "" } = typeof kind === "string" ? { language: kind } : kind;
       if (direction !== "" || language.includes("--"))
-        throw invalid(`The direction of a literal ("${language}") cannot be stored; leave it out.`);
+        throw invalid(`The direction of a literal ("${language}") cannot be stored; omit it.`);
       return {
         ...term("Literal", value, checkedLiteral(value, { language }, termBytesMax)),
         language,
@@ -85,7 +85,7 @@ export function termFactory(labels: BlankLabels, termBytesMax: number): TermFact
   };
 }
 
-/** Parsers have looked at most of it; what a store is given is checked once more. */
+/** Parsers check most of this; what goes into a store is checked again. */
 export function quadOf({ subject, predicate, object, graph }: FactoryQuad): Quad {
   for (const part of [subject, predicate, object, graph]) {
     if (part.termType === "Quad")

@@ -1,11 +1,11 @@
-/** What we use of packages that bring no types. */
+/** The parts that we use of packages without types. */
 declare module "n3" {
   export interface Token {
     readonly type: string;
     readonly value: string;
     readonly line: number;
   }
-  /** It only asks to be told of "data", "end" and "error". */
+  /** It only needs the events "data", "end" and "error". */
   export interface TextSource {
     on(event: string, listener: (text: string) => void): void;
   }

@@ -1,4 +1,4 @@
-/** N-Triples and N-Quads: a line for each quad. */
+/** N-Triples and N-Quads: one quad per line. */
 import { defaultGraph, type TermText, termOf } from "../../domain/rdf.ts";
 import type { QuadWriter } from "./write-rdf.ts";
 
@@ -10,14 +10,14 @@ export function linesWriter(): QuadWriter {
   };
 }
 
-/** A term's text as N-Triples and Turtle write it: only literals hold what must be escaped. */
+/** A term's text in N-Triples and Turtle: only literals need escaping. */
 export function escapedTerm(text: TermText): string {
   if (!text.startsWith('"')) return text;
   const end = text.lastIndexOf('"');
   return `"${escapeLiteral(text.slice(1, end))}${text.slice(end)}`;
 }
 
-/** The escaped words of a literal, without its quotes. */
+/** The escaped lexical form of a literal, without quotes. */
 export function escapedWords(text: TermText): string {
   return escapeLiteral(termOf(text).value);
 }

@@ -1,6 +1,4 @@
-/**
- * Turtle and TriG: quads of the same subject share it, and of the same predicate that too.
- */
+/** Turtle and TriG: consecutive quads share their subject, and their predicate if that is the same too. */
 import { invalid, show } from "../../domain/errors.ts";
 import { defaultGraph, type Quad, termOf, type TermText } from "../../domain/rdf.ts";
 import { checkedIri, rdfNamespace } from "../check-term.ts";
@@ -9,7 +7,7 @@ import type { QuadWriter } from "./write-rdf.ts";
 
 const rdfType = `<${rdfNamespace}type>`;
 const prefixName = /^(?:[A-Za-z][A-Za-z0-9_-]*)?$/;
-/** A part of what Turtle allows; other names are written in full. */
+/** A subset of what Turtle allows; other names are written in full. */
 const localName = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/;
 
 export function turtleWriter(prefixes: Readonly<Record<string, string>>): QuadWriter {
@@ -42,7 +40,7 @@ function namespaces(prefixes: Readonly<Record<string, string>>): ReadonlyMap<str
   const names = new Map<string, string>();
   for (const [name, namespace] of Object.entries(prefixes)) {
     if (!prefixName.test(name))
-      throw invalid(`The prefix ${show(name)} must begin with a letter and hold letters, digits, "_" and "-".`);
+      throw invalid(`The prefix ${show(name)} must start with a letter and contain only letters, digits, "_" and "-".`);
     checkedIri(namespace);
     names.set(namespace, name);
   }

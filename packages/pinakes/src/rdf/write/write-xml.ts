@@ -1,5 +1,6 @@
 /**
- * RDF/XML: quads of the same subject share an `rdf:Description`. A predicate becomes the name of an element, and not every IRI can.
+ * RDF/XML: consecutive quads with the same subject share an `rdf:Description`. A predicate becomes an element name, which not every IRI
+ * allows.
  */
 import { invalid, show } from "../../domain/errors.ts";
 import { termOf, type TermText } from "../../domain/rdf.ts";
@@ -9,7 +10,7 @@ import type { QuadWriter } from "./write-rdf.ts";
 
 const nameStart = /[A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff]/;
 const nameRest = /[A-Za-z0-9_.\-\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff]/;
-/** Names of the RDF namespace that mean something else in RDF/XML than a predicate. */
+/** Names of the RDF namespace with a special meaning in RDF/XML, which cannot be predicates. */
 const syntaxNames: ReadonlySet<string> = new Set([
   "RDF",
   "ID",
@@ -27,7 +28,7 @@ const syntaxNames: ReadonlySet<string> = new Set([
   "annotation",
   "annotationNodeID",
 ]);
-/** No prefix may stand for it. */
+/** XML forbids binding a prefix to it. */
 const xmlnsNamespace = "http://www.w3.org/2000/xmlns/";
 // oxlint-disable-next-line no-control-regex -- control characters are what XML cannot hold
 const notInXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
@@ -53,7 +54,7 @@ function property(predicate: string, object: TermText): string {
   const control = notInXml.exec(term.value)?.[0];
   if (control !== undefined) {
     throw invalid(
-      `XML cannot hold the character U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")} of a literal of <${predicate}>; ask for Turtle, N-Quads or JSON-LD.`,
+      `XML cannot hold the character U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")} in a literal of <${predicate}>; request Turtle, N-Quads or JSON-LD.`,
     );
   }
   const language = term.language === undefined ? "" : ` xml:lang="${term.language}"`;
@@ -72,14 +73,14 @@ function elementOf(predicate: string): { readonly name: string; readonly declara
     (namespace === rdfNamespace && syntaxNames.has(local))
   ) {
     throw invalid(
-      `RDF/XML cannot write the predicate ${show(`<${predicate}>`)}, because it does not end with a name that an XML element can have; ask for Turtle, N-Triples or JSON-LD.`,
+      `RDF/XML cannot write the predicate ${show(`<${predicate}>`)}, because it does not end with a name that an XML element can have; request Turtle, N-Triples or JSON-LD.`,
     );
   }
   if (namespace === rdfNamespace) return { name: `rdf:${local}`, declaration: "" };
   return { name: `p:${local}`, declaration: ` xmlns:p="${escapeXml(namespace)}"` };
 }
 
-/** Where the longest name (NCName) that an IRI ends with begins; its length if there is none. */
+/** Start of the longest name (NCName) at the end of an IRI; the IRI's length if there is none. */
 function startOfName(text: string): number {
   let start = text.length;
   while (start > 0 && nameRest.test(text[start - 1] as string)) start--;
@@ -87,7 +88,7 @@ function startOfName(text: string): number {
   return start;
 }
 
-/** A label may begin with a digit, and an XML name may not. */
+/** A blank node label may begin with a digit, an XML name may not. */
 function reference(attribute: "about" | "resource", text: TermText): string {
   return text.startsWith("_:")
     ? `rdf:nodeID="n${text.slice(2)}"`

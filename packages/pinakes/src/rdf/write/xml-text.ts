@@ -1,4 +1,4 @@
-/** Text inside XML. */
+/** Escaping of XML text. */
 const escapes: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -7,7 +7,7 @@ const escapes: Readonly<Record<string, string>> = {
   "\r": "&#13;",
 };
 
-/** For text and for attributes in double quotes, which hold no line ends or tabs here. A reader would make "\n" of "\r". */
+/** For text and double-quoted attributes; line ends and tabs do not occur in attributes here. A parser would normalise "\r" to "\n". */
 export function escapeXml(text: string): string {
   return text.replace(/[&<>"\r]/g, (character) => escapes[character] as string);
 }

@@ -1,4 +1,4 @@
-/** Constructor functions: `xsd:integer(?x)` and its like (17.5). Undefined is a type error. */
+/** Constructor functions such as `xsd:integer(?x)` (17.5). Undefined is a type error. */
 import { literal, termOf, xsd, type LiteralTerm, type TermText } from "../../domain/rdf.ts";
 import { booleanOf } from "./compare.ts";
 import { momentOf, parseMoment } from "./dates.ts";
@@ -17,7 +17,7 @@ const casts: Readonly<Record<string, Cast>> = {
   time: (text, term) => toMoment(text, term, "time"),
 };
 
-/** The function that an IRI names; undefined if it names none. */
+/** The function with this IRI, or undefined. */
 export function castOf(iri: string): ((text: TermText) => TermText | undefined) | undefined {
   if (iri === `${xsd}string`) return toText;
   const cast = iri.startsWith(xsd) ? casts[iri.slice(xsd.length)] : undefined;
@@ -36,7 +36,7 @@ function toText(text: TermText): TermText | undefined {
   return literal(term.type === "literal" ? (booleanOf(text)?.toString() ?? term.value) : term.value);
 }
 
-/** As XPath writes a number: without an exponent where it is neither very small nor very large. */
+/** Formats a number like XPath: with an exponent only if it is very small or very large. */
 function plainNumber(number: Numeric): string {
   if (!("value" in number)) return lexicalOf(number);
   const { value } = number;
@@ -69,7 +69,7 @@ function toExact(text: TermText, term: LiteralTerm, type: "integer" | "decimal")
   return numericText({ kind: "integer", digits: exact.digits / 10n ** BigInt(exact.scale), scale: 0 });
 }
 
-/** Every double is a decimal; those with an exponent are written out. */
+/** Every double is a decimal; exponents are expanded. */
 function exactOf(value: number): Numeric | undefined {
   if (!Number.isFinite(value)) return undefined;
   const [mantissa = "", exponent = "0"] = value.toExponential().split("e");

@@ -1,4 +1,4 @@
-/** When two terms are equal, which is less, and in which order rows are sorted (SPARQL 1.1 Query, 17.3 and 15.1). */
+/** Equality, comparison and sort order of terms (SPARQL 1.1 Query, 17.3 and 15.1). */
 import { termOf, xsd, type TermText } from "../../domain/rdf.ts";
 import { momentOf } from "./dates.ts";
 import { compareNumeric, isNumericType, numericOf, type Numeric } from "./numbers.ts";
@@ -9,7 +9,7 @@ type Value =
   | { readonly kind: "boolean"; readonly value: boolean }
   | { readonly kind: "number"; readonly value: Numeric }
   | { readonly kind: "dateTime" | "date" | "time"; readonly at: number; readonly zoned: boolean }
-  /** Of a datatype that is not known here, or not what its datatype asks for. */
+  /** Has an unknown datatype, or a lexical form that is invalid for its datatype. */
   | { readonly kind: "other" };
 
 function valueOf(text: TermText): Value {
@@ -38,13 +38,13 @@ export function booleanOf(text: TermText): boolean | undefined {
   return undefined;
 }
 
-/** Undefined is a type error: two literals of which nobody knows whether they mean the same. */
+/** Undefined is a type error: it is unknown whether two literals mean the same. */
 export function equalTerms(a: TermText, b: TermText): boolean | undefined {
   const [x, y] = [valueOf(a), valueOf(b)];
   if (x.kind === "number" && y.kind === "number") return compareNumeric(x.value, y.value) === 0;
   if (a === b) return true;
   if (x.kind === "iri" || x.kind === "blank" || y.kind === "iri" || y.kind === "blank") return false;
-  // Whatever a datatype means, none of its values has a language.
+  // No value of any other datatype has a language.
   if ((x.kind === "language") !== (y.kind === "language")) return false;
   if (x.kind === "other" || y.kind === "other") return undefined;
   if (x.kind === "boolean" && y.kind === "boolean") return x.value === y.value;
@@ -55,7 +55,7 @@ export function equalTerms(a: TermText, b: TermText): boolean | undefined {
   return false;
 }
 
-/** Negative, zero or positive; "none" where numbers have no order (NaN); undefined is a type error. */
+/** Negative, zero or positive; "none" if the numbers are unordered (NaN); undefined is a type error. */
 export function compareTerms(a: TermText, b: TermText): number | "none" | undefined {
   const [x, y] = [valueOf(a), valueOf(b)];
   if (x.kind === "number" && y.kind === "number") return compareNumeric(x.value, y.value) ?? "none";
@@ -66,10 +66,10 @@ export function compareTerms(a: TermText, b: TermText): number | "none" | undefi
 
 type Instant = Extract<Value, { readonly at: number }>;
 
-/** No place on earth is further from UTC. */
+/** The largest offset from UTC. */
 const zoneMsMax = 14 * 3_600_000;
 
-/** Of two moments only one of which has a time zone, the order is known where no zone could change it (XML Schema, 3.2.7.4). */
+/** If only one of two times has a time zone, they are ordered only if no time zone could change the order (XML Schema, 3.2.7.4). */
 function compareMoments(a: Instant, b: Instant): number | undefined {
   const order = a.at - b.at;
   return a.zoned === b.zoned || Math.abs(order) > zoneMsMax ? order : undefined;
@@ -81,7 +81,7 @@ export function compareText(a: string, b: string): number {
   for (let at = 0; at < length; at += 1) {
     const [x, y] = [a.charCodeAt(at), b.charCodeAt(at)];
     if (x === y) continue;
-    // A half of a pair stands for a character after all that need no pair.
+    // A surrogate sorts after all characters outside of pairs.
     const [pairX, pairY] = [x >= 0xd800 && x <= 0xdfff, y >= 0xd800 && y <= 0xdfff];
     return pairX === pairY ? x - y : pairX ? 1 : -1;
   }
@@ -103,8 +103,8 @@ const ranks = {
 } as const;
 
 /**
- * A total order, the same on every run: nothing, blank nodes, IRIs, literals; among literals the kinds one after the other, inside a kind
- * by value, and by their texts where values are equal or have no order.
+ * A total, deterministic order: unbound, blank nodes, IRIs, literals. Literals are ordered by kind, then by value, then by text if the
+ * values are equal or unordered.
  */
 export function compareForOrder(a: TermText | undefined, b: TermText | undefined): number {
   if (a === b) return 0;
@@ -119,7 +119,7 @@ export function compareForOrder(a: TermText | undefined, b: TermText | undefined
   return "text" in x && "text" in y ? compareText(x.text, y.text) : compareText(a, b);
 }
 
-/** NaN before all others. */
+/** NaN sorts before all other numbers. */
 function compareNumbers(a: Numeric, b: Numeric): number {
   const order = compareNumeric(a, b);
   if (order !== undefined) return order;

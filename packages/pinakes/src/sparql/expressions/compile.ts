@@ -1,4 +1,7 @@
-/** Expressions become functions of a row. Operators that look at more than the values of their arguments are here; the rest are functions. */
+/**
+ * Compiles expressions to functions of a row. Operators that need more than the values of their arguments are here; all others are
+ * functions.
+ */
 import { PinakesError } from "../../domain/errors.ts";
 import type { TermText } from "../../domain/rdf.ts";
 import type { Expression, Operation, RdfTerm } from "../algebra.ts";
@@ -44,7 +47,7 @@ class ExpressionCompiler {
       case "existence":
         return this.#existence(expression.input, expression.not);
       default:
-        throw unsupported(`an expression of the kind "${expression.subType}" in this place`);
+        throw unsupported(`an expression of type "${expression.subType}" here`);
     }
   }
 
@@ -70,7 +73,7 @@ class ExpressionCompiler {
     return ({ exists }) => truth(exists[at] !== negated);
   }
 
-  /** A function that is not known here, or not with these arguments, is an error of this expression; the query goes on (17.6). */
+  /** An unknown function, or one with the wrong number of arguments, is an error of this expression only; the query continues (17.6). */
   #named(iri: string, args: readonly Expression[]): Evaluate {
     const cast = castOf(iri);
     const [inner, ...more] = args.map((arg) => this.compile(arg));
@@ -178,7 +181,7 @@ function firstOf(args: readonly Evaluate[], context: Context): TermText | undefi
   return undefined;
 }
 
-/** As `a = b || a = c || …`. */
+/** Evaluated as `a = b || a = c || …`. */
 function among([first, ...rest]: readonly Evaluate[], context: Context): boolean | undefined {
   const value = first?.(context);
   let failed = value === undefined;

@@ -1,4 +1,4 @@
-/** Dates and times of XML Schema. One without a time zone is taken to be in UTC where rows are sorted. */
+/** Dates and times of XML Schema. A value without a time zone is assumed to be UTC for sorting. */
 import { literal, termOf, xsd, type TermText } from "../../domain/rdf.ts";
 import { integer } from "./numbers.ts";
 
@@ -9,13 +9,13 @@ export interface Moment {
   readonly day: number;
   readonly hours: number;
   readonly minutes: number;
-  /** As written, with its fraction. */
+  /** As written, including its fraction. */
   readonly seconds: string;
   /** Minutes east of UTC; undefined without a time zone. */
   readonly offset: number | undefined;
   /** As written: "Z", "-05:00" or nothing. */
   readonly zone: string;
-  /** Milliseconds since 1970, in UTC where there is no time zone. */
+  /** Milliseconds since 1970; UTC is assumed if there is no time zone. */
   readonly at: number;
 }
 
@@ -83,7 +83,7 @@ function timeOf({ year, month, day, hours, minutes, seconds, offset }: Omit<Mome
 
 type DatePart = "year" | "month" | "day" | "hours" | "minutes" | "seconds" | "timezone" | "tz";
 
-/** YEAR to TZ, of a dateTime. */
+/** The functions YEAR to TZ, for a dateTime. */
 export function datePart(part: DatePart, text: TermText): TermText | undefined {
   const moment = momentOf(text);
   if (moment === undefined) return undefined;

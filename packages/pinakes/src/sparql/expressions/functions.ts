@@ -1,4 +1,4 @@
-/** The functions of SPARQL 1.1 that get the values of their arguments; undefined is a type error. */
+/** The functions of SPARQL 1.1 that depend only on the values of their arguments; undefined is a type error. */
 import { createHash, randomUUID } from "node:crypto";
 import { blank, datatypeOf, iri, literal, termOf, xsd, type TermText } from "../../domain/rdf.ts";
 import { resolveIri } from "../iri.ts";
@@ -19,18 +19,18 @@ import {
   wordsOf,
 } from "./strings.ts";
 
-/** What is the same for a whole request. */
+/** Values that are constant for a whole request. */
 export interface RequestFacts {
   /** NOW(). */
   readonly now: Date;
   readonly baseIri: string | undefined;
-  /** A label that no other blank node has. */
+  /** A unique label for a blank node. */
   readonly newBlank: () => string;
 }
 
 type Fn = (args: readonly TermText[], facts: RequestFacts) => TermText | undefined;
 
-/** A function, and how many arguments it takes. */
+/** A function, with the number of arguments it accepts. */
 export interface FunctionOf {
   readonly apply: Fn;
   readonly min: number;
@@ -161,7 +161,7 @@ function toIri(text: TermText, { baseIri }: RequestFacts): TermText | undefined 
   return whole === undefined ? undefined : iri(checkedLength(whole));
 }
 
-/** Those that were compiled last: a pattern is nearly always the same for all rows. */
+/** Cache of recently compiled patterns: a pattern is nearly always the same for all rows. */
 const compiled = new Map<string, Regex | undefined>();
 const compiledMax = 100;
 

@@ -1,16 +1,16 @@
-/** Numbers of XML Schema: integers and decimals are exact, floats and doubles are those of IEEE 754. */
+/** XML Schema numbers: integers and decimals are exact, floats and doubles are IEEE 754. */
 import { termOf, xsd, type TermText } from "../../domain/rdf.ts";
 import { sparqlLimits } from "../limits.ts";
 
 export type Numeric =
   | {
       readonly kind: "integer" | "decimal";
-      /** Without its point. */ readonly digits: bigint;
-      /** Digits after the point. */ readonly scale: number;
+      /** The value without its decimal point. */ readonly digits: bigint;
+      /** Digits after the decimal point. */ readonly scale: number;
     }
   | { readonly kind: "float" | "double"; readonly value: number };
 
-/** Least and greatest of the types that are derived from integer; undefined where there is no end. */
+/** Minimum and maximum of the types derived from integer; undefined means unbounded. */
 const integerRanges: Readonly<Record<string, readonly [bigint | undefined, bigint | undefined]>> = {
   integer: [undefined, undefined],
   nonPositiveInteger: [undefined, 0n],
@@ -31,7 +31,7 @@ const ranks = { integer: 0, decimal: 1, float: 2, double: 3 } as const;
 const integerForm = /^[+-]?\d+$/;
 const decimalForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 const doubleForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-/** Digits after the point of a quotient. */
+/** Digits after the decimal point of a quotient. */
 const quotientScale = 18;
 
 export function isNumericType(datatype: string | undefined): boolean {
@@ -40,7 +40,7 @@ export function isNumericType(datatype: string | undefined): boolean {
   return name === "decimal" || name === "double" || name === "float" || Object.hasOwn(integerRanges, name);
 }
 
-/** Undefined for what is not a number, also where the datatype says it should be one. */
+/** Undefined for anything that is not a number, even if its datatype is numeric. */
 export function numericOf(text: TermText): Numeric | undefined {
   if (!text.endsWith(">") || !text.startsWith('"')) return undefined;
   const term = termOf(text);
@@ -78,7 +78,7 @@ function parseDecimal(lexical: string): Numeric | undefined {
   return decimal(negative ? -digits : digits, fraction.length);
 }
 
-/** Without zeros at the end. */
+/** Removes trailing zeros. */
 function decimal(digits: bigint, scale: number): Numeric {
   let [rest, places] = [digits, scale];
   while (places > 0 && rest % 10n === 0n) {
@@ -97,7 +97,7 @@ export function toNumber(value: Numeric): number {
   return value.scale === 0 ? Number(value.digits) : Number(lexicalOf(value));
 }
 
-/** Undefined when a number grew past every use. */
+/** Undefined if a number has too many digits. */
 export function numericText(value: Numeric): TermText | undefined {
   const lexical = lexicalOf(value);
   return lexical.length > sparqlLimits.numberCharsMax ? undefined : `"${lexical}"^^<${xsd}${value.kind}>`;
@@ -124,7 +124,7 @@ function doubleLexical(value: number, single: boolean): string {
   return `${mantissa.includes(".") ? mantissa : `${mantissa}.0`}E${exponent.replace("+", "")}`;
 }
 
-/** -1, 0, 1; undefined where one is not a number. */
+/** -1, 0 or 1; undefined if either is NaN. */
 export function compareNumeric(a: Numeric, b: Numeric): number | undefined {
   if ("digits" in a && "digits" in b) {
     const [x, y] = aligned(a, b);
@@ -143,7 +143,7 @@ function aligned(a: Exact, b: Exact): readonly [bigint, bigint, number] {
 
 export type Arithmetic = "+" | "-" | "*" | "/";
 
-/** Undefined for a division by zero of exact numbers. */
+/** Undefined for an exact division by zero. */
 export function calculate(operator: Arithmetic, a: Numeric, b: Numeric): Numeric | undefined {
   const kind = ranks[a.kind] >= ranks[b.kind] ? a.kind : b.kind;
   if (kind === "float" || kind === "double") {
@@ -182,14 +182,14 @@ export function rounded(how: Rounding, value: Numeric): Numeric {
   }
   if (how === "abs") return value.digits < 0n ? negate(value) : value;
   const unit = 10n ** BigInt(value.scale);
-  // Towards minus infinity.
+  // Rounds towards minus infinity.
   const floorOf = (digits: bigint) => (digits - (((digits % unit) + unit) % unit)) / unit;
   if (how === "floor") return { ...value, digits: floorOf(value.digits), scale: 0 };
   if (how === "ceil") return { ...value, digits: -floorOf(-value.digits), scale: 0 };
   return { ...value, digits: roundHalfUp(value.digits, unit), scale: 0 };
 }
 
-/** The nearest, the greater of two that are as near. */
+/** Rounds to the nearest integer; ties round up. */
 function roundHalfUp(digits: bigint, unit: bigint): bigint {
   const doubled = digits * 2n + unit;
   const whole = unit * 2n;

@@ -4,13 +4,13 @@ import { literal, termOf, type LiteralTerm, type TermText } from "../../domain/r
 import { sparqlLimits } from "../limits.ts";
 import { numericOf, rounded, toNumber } from "./numbers.ts";
 
-/** A literal that is words: plain ones, or in a language. */
+/** A string literal, with or without a language. */
 export function wordsOf(text: TermText): LiteralTerm | undefined {
   const term = termOf(text);
   return term.type === "literal" && term.datatype === undefined ? term : undefined;
 }
 
-/** A plain literal alone. */
+/** Only a literal without a language. */
 export function plainOf(text: TermText): string | undefined {
   const term = wordsOf(text);
   return term === undefined || term.language !== undefined ? undefined : term.value;
@@ -20,17 +20,17 @@ export function checkedLength(value: string): string {
   if (value.length > sparqlLimits.madeCharsMax)
     throw new PinakesError(
       "LIMIT_EXCEEDED",
-      `SPARQL: a function makes a text of ${value.length} characters; at most ${sparqlLimits.madeCharsMax} are allowed (madeCharsMax).`,
+      `SPARQL: a function produces a string of ${value.length} characters; at most ${sparqlLimits.madeCharsMax} are allowed (madeCharsMax).`,
     );
   return value;
 }
 
-/** Words with the language of others. */
+/** A string with the language of another literal. */
 export function wordsLike(value: string, like: LiteralTerm): TermText {
   return literal(checkedLength(value), { language: like.language });
 }
 
-/** The second argument fits the first: without a language, or with the same. */
+/** Whether the second argument is compatible with the first: without a language, or with the same one. */
 function fitting(a: TermText, b: TermText): readonly [LiteralTerm, LiteralTerm] | undefined {
   const [x, y] = [wordsOf(a), wordsOf(b)];
   if (x === undefined || y === undefined) return undefined;
@@ -45,7 +45,7 @@ export function textTest(how: "contains" | "strstarts" | "strends", a: TermText,
   return how === "strstarts" ? x.value.startsWith(y.value) : x.value.endsWith(y.value);
 }
 
-/** STRBEFORE and STRAFTER: plain and empty where there is no match. */
+/** STRBEFORE and STRAFTER: without a match, an empty string without a language. */
 export function textBeside(how: "strbefore" | "strafter", a: TermText, b: TermText): TermText | undefined {
   const pair = fitting(a, b);
   if (pair === undefined) return undefined;
@@ -55,7 +55,7 @@ export function textBeside(how: "strbefore" | "strafter", a: TermText, b: TermTe
   return wordsLike(how === "strbefore" ? x.value.slice(0, at) : x.value.slice(at + y.value.length), x);
 }
 
-/** Positions are those of XPath: from 1, in characters, rounded. */
+/** Positions are those of XPath: counted in characters from 1, rounded. */
 export function substring(text: TermText, from: TermText, length: TermText | undefined): TermText | undefined {
   const term = wordsOf(text);
   const start = numericOf(from);
@@ -86,7 +86,7 @@ export function encodedForUri(value: string): string | undefined {
   );
 }
 
-/** Basic filtering (RFC 4647, 3.3.1); "*" is any language. */
+/** Basic filtering (RFC 4647, 3.3.1); "*" matches any language. */
 export function languageMatches(language: string, range: string): boolean {
   if (range === "*") return language !== "";
   const [tag, wanted] = [language.toLowerCase(), range.toLowerCase()];

@@ -1,4 +1,4 @@
-/** Evaluates an expression for a row. Its EXISTS are answered first, since they have to ask the source. */
+/** Evaluates an expression for a row. Its EXISTS patterns are evaluated first, since they read the source. */
 import type { TermText } from "../../domain/rdf.ts";
 import { effectiveBoolean } from "../expressions/compare.ts";
 import type { CompiledExpression } from "../expression-context.ts";
@@ -6,7 +6,7 @@ import { emptyRow, type Environment, type PatternNode, type Row } from "../node.
 
 const noAnswers: readonly boolean[] = [];
 
-/** A promise only where the expression has to ask. */
+/** Asynchronous only if the expression contains EXISTS. */
 export function evaluateFor(
   environment: Environment,
   { evaluate, exists }: CompiledExpression,
@@ -35,7 +35,7 @@ export async function hasRows(environment: Environment, node: PatternNode): Prom
   return false;
 }
 
-/** The rows for which all conditions are true: neither false nor an error. */
+/** The rows for which all conditions are true, that is, neither false nor an error. */
 export async function rowsThat(
   environment: Environment,
   filters: readonly CompiledExpression[],

@@ -1,4 +1,4 @@
-/** BIND and `(expression AS ?x)`: one more variable, unbound where the expression is an error. */
+/** BIND and `(expression AS ?x)`: adds a variable, which is unbound if the expression is an error. */
 import type { TermText } from "../../domain/rdf.ts";
 import type { CompiledExpression } from "../expression-context.ts";
 import { evaluateFor } from "./evaluate.ts";
@@ -10,7 +10,7 @@ interface Assignment {
   readonly expression: CompiledExpression;
 }
 
-/** Those that follow one another are one node: BNODE("x") is the same in all expressions of a row. */
+/** Consecutive BINDs form one node: BNODE("x") is the same in all expressions of a row. */
 interface ExtendNode extends PatternNode {
   readonly extended: { readonly child: PatternNode; readonly assignments: readonly Assignment[] };
 }
@@ -37,7 +37,7 @@ function make(child: PatternNode, assignments: readonly Assignment[]): ExtendNod
     }
   }
 
-  /** Undefined where the row around an EXISTS has another value for the variable. */
+  /** Undefined if the row around an EXISTS has another value for the variable. */
   async function extend(environment: Environment, row: Row): Promise<Row | undefined> {
     const extended = row.slice();
     const blanks = new Map<string, TermText>();

@@ -3,7 +3,7 @@ import type { CompiledExpression } from "../expression-context.ts";
 import { rowsThat } from "./evaluate.ts";
 import { seedFrom, union, type PatternNode } from "../node.ts";
 
-/** The condition inside the pattern where that is the same, after it otherwise. */
+/** Evaluates the condition inside the pattern if that is equivalent, else after it. */
 export function filterNode(child: PatternNode, filter: CompiledExpression): PatternNode {
   return child.withFilter(filter) ?? filterAfter(child, [filter]);
 }

@@ -1,4 +1,4 @@
-/** GRAPH: a pattern in a graph with a name, or in each of them. */
+/** GRAPH: evaluates a pattern in one named graph, or in each of them. */
 import type { TermText } from "../../domain/rdf.ts";
 import type { PatternTerm } from "./pattern.ts";
 import { seedFrom, union, type Environment, type PatternNode, type Row, type Rows } from "../node.ts";
@@ -25,13 +25,13 @@ export function graphNode(child: PatternNode, name: PatternTerm): PatternNode {
     pushable: union(child.pushable, own),
     mentioned: union(child.mentioned, own),
     run,
-    // With a variable it is a guess: the graphs of the dataset are not counted.
+    // With a variable this is a guess: the graphs of the dataset are not counted.
     estimate: (environment) =>
       slot === undefined && "text" in name
         ? child.estimate({ ...environment, active: [name.text] })
         : child.estimate({ ...environment, active: "all" }),
     gain: (known) => child.gain?.(known) ?? 1,
-    // A condition around it may look at the graph's name, one inside may not; so it stays where it is.
+    // A condition outside may use the graph's name, one inside may not; so it is not pushed down.
     withFilter: () => undefined,
   };
 }
@@ -40,7 +40,7 @@ async function* only({ dataset }: Environment, name: TermText): AsyncGenerator<T
   if (await dataset.hasGraph(name)) yield name;
 }
 
-/** The variable is bound after the pattern was matched (18.6); where the pattern binds it too they have to agree. */
+/** The variable is bound after the pattern was matched (18.6); if the pattern binds it too, both values must agree. */
 function withName(row: Row, slot: number, graph: TermText): readonly Row[] {
   if (row[slot] !== undefined && row[slot] !== graph) return [];
   return [row.with(slot, graph)];

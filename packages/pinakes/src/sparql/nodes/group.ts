@@ -1,4 +1,4 @@
-/** GROUP BY and aggregates: one row for each group. Without GROUP BY all rows are one group, even where there are none. */
+/** GROUP BY and aggregates: one row per group. Without GROUP BY all rows are one group, even if there are none. */
 import type { TermText } from "../../domain/rdf.ts";
 import { accumulatorOf, type Accumulator } from "../aggregates.ts";
 import { Held } from "../budget.ts";
@@ -12,14 +12,14 @@ export interface AggregateColumn {
   readonly aggregator: string;
   readonly distinct: boolean;
   readonly separator: string | undefined;
-  /** Undefined: COUNT(*). */
+  /** Undefined for COUNT(*). */
   readonly expression: CompiledExpression | undefined;
 }
 
 interface Group {
   readonly keys: Row;
   readonly accumulators: readonly Accumulator[];
-  /** Values that were seen, for each aggregate with DISTINCT. */
+  /** Values seen, per aggregate with DISTINCT. */
   readonly seen: readonly (Set<string> | undefined)[];
 }
 
@@ -76,7 +76,7 @@ export function groupNode(
 interface Grouping {
   readonly keys: readonly number[];
   readonly aggregates: readonly AggregateColumn[];
-  /** Of the rows that are grouped: what COUNT(DISTINCT *) compares. */
+  /** Key of a row that is grouped; COUNT(DISTINCT *) compares it. */
   readonly rowSlots: readonly number[];
 }
 
@@ -134,7 +134,7 @@ class Groups {
     };
   }
 
-  /** Without DISTINCT everything is. */
+  /** Without DISTINCT, every row is new. */
   #isNew(seen: Set<string> | undefined, values: Row): boolean {
     if (seen === undefined) return true;
     const key = keyOf(...values);

@@ -1,6 +1,6 @@
 /**
- * Joins: any number of patterns of which all must agree, in the order that reads least. A basic graph pattern is a join of its triples.
- * Conditions are looked at as soon as their variables are bound.
+ * Joins any number of patterns, in the order that reads least. A basic graph pattern is a join of its triples. Conditions are evaluated as
+ * soon as their variables are bound.
  */
 import type { CompiledExpression } from "../expression-context.ts";
 import { rowsThat } from "./evaluate.ts";
@@ -67,7 +67,7 @@ export function joinNode(children: readonly PatternNode[], filters: readonly Com
   };
 }
 
-/** One row that binds nothing. */
+/** One row without bindings. */
 async function* start(environment: Environment): Rows {
   yield [emptyRow(environment)];
 }
@@ -85,7 +85,7 @@ async function* filtered(environment: Environment, rows: Rows, filters: readonly
   }
 }
 
-/** `seed`: what the join itself was told, of variables that the left side may not bind. */
+/** `seed`: the bindings pushed to the join itself, for variables that the left side may not bind. */
 export async function* innerJoin(
   environment: Environment,
   left: Rows,
@@ -98,7 +98,7 @@ export async function* innerJoin(
   const slots = [...right.possible];
   const { budget } = environment;
   let out: Row[] = [];
-  // The first rows go on at once: whoever wants only a few stops here.
+  // The first rows are yielded at once: a consumer that needs only a few stops here.
   let lot = 8;
   try {
     for await (const rows of left) {
@@ -107,7 +107,7 @@ export async function* innerJoin(
         const table = side.tableRows(seeded);
         if (table !== undefined) collect(row, table);
         else {
-          // What is made of one row may be more than fits into memory, so it goes on in lots as well.
+          // The matches of one row may not fit into memory, so they are yielded in batches as well.
           for await (const found of side.rowsFor(seeded)) {
             collect(row, found);
             if (out.length < lotRows) continue;
@@ -151,7 +151,7 @@ function withSeed(row: Row, seed: Row, right: PatternNode): Row {
   return merged ?? row;
 }
 
-/** The smallest first, then always the one of which least is left to read; those that share nothing with what is known come last. */
+/** The smallest first, then always the one with the least left to read; patterns that share no variable with those before come last. */
 async function orderOf(
   environment: Environment,
   children: readonly PatternNode[],
@@ -167,7 +167,7 @@ async function orderOf(
     const cost = (child: PatternNode): number => {
       const size = sizes.get(child) as number;
       const apart = order.length > 0 && size > 1 && ![...child.possible].some((slot) => known.has(slot));
-      // What can be told nothing is read as a whole, so it is better read early.
+      // A pattern that accepts no bindings is read completely, so it is better to read it early.
       return Math.max(1, size / (child.gain?.(known) ?? 1)) * (apart ? 1_000_000 : 1);
     };
     const next = open.reduce((best, child) => (cost(child) < cost(best) ? child : best));

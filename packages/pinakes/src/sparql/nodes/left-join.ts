@@ -1,4 +1,4 @@
-/** OPTIONAL: every row of the left, with what the right side adds where it agrees and the condition is true. */
+/** OPTIONAL: every row of the left side, extended by the compatible rows of the right side for which the condition is true. */
 import type { CompiledExpression } from "../expression-context.ts";
 import { rowsThat } from "./evaluate.ts";
 import { filterNode } from "./filter.ts";
@@ -63,7 +63,7 @@ export function leftJoinNode(
     run,
     estimate: (environment) => left.estimate(environment),
     gain: (known) => left.gain?.(known) ?? 1,
-    // What is bound for certain on the left is the same after the join as before.
+    // A variable that is certainly bound on the left has the same value after the join as before.
     withFilter: (filter) =>
       filter.exists.length === 0 && isSubset(filter.slots, left.certain)
         ? leftJoinNode(filterNode(left, filter), right, condition)

@@ -1,4 +1,4 @@
-/** MINUS: the rows of the left with which no row of the right agrees on a variable that both bind. */
+/** MINUS: the rows of the left side that no row of the right side agrees with on a variable both bind. */
 import { filterNode } from "./filter.ts";
 import { isSubset, seedFrom, union, type Environment, type PatternNode, type Row, type Rows } from "../node.ts";
 import { RightSide } from "./right-side.ts";

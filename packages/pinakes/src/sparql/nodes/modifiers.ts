@@ -1,10 +1,10 @@
-/** What is done to a sequence of rows: projection, DISTINCT, LIMIT and OFFSET. */
+/** Solution modifiers: projection, DISTINCT, LIMIT and OFFSET. */
 import { Held } from "../budget.ts";
 import { keyOf } from "../dataset.ts";
 import { filterNode } from "./filter.ts";
 import { emptyRow, isSubset, seedFrom, type Environment, type PatternNode, type Row } from "../node.ts";
 
-/** A subquery: what it does not select is another variable than one of the same name outside. */
+/** A subquery: a variable that it does not select is distinct from an outer one of the same name. */
 export function projectNode(child: PatternNode, slots: readonly number[]): PatternNode {
   const selected = new Set(slots);
   const among = (set: ReadonlySet<number>) => new Set(slots.filter((slot) => set.has(slot)));
@@ -75,7 +75,7 @@ function isNew(seen: Set<string>, key: string): boolean {
   return seen.add(key).size > before;
 }
 
-/** It counts rows, so it can be told nothing. */
+/** It counts rows, so no bindings may be pushed into it. */
 export function sliceNode(child: PatternNode, start: number, length: number | undefined): PatternNode {
   return {
     certain: child.certain,

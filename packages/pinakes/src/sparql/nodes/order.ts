@@ -1,4 +1,7 @@
-/** ORDER BY: all rows in memory, sorted in runs so that nobody waits long; with a LIMIT above it only the first of them are kept. */
+/**
+ * ORDER BY: collects all rows in memory and sorts them in slices, so that other requests are not blocked; under a LIMIT it keeps only the
+ * first rows.
+ */
 import type { TermText } from "../../domain/rdf.ts";
 import { charsOf, Held, type Budget } from "../budget.ts";
 import { compareForOrder } from "../expressions/compare.ts";
@@ -18,7 +21,7 @@ interface Keyed {
 
 const runRows = 2_048;
 
-/** `first`: how many rows of the result will be looked at. */
+/** `first`: how many rows of the result will be used. */
 export function orderNode(child: PatternNode, keys: readonly OrderKey[], first: number | undefined): PatternNode {
   const compare = (a: Keyed, b: Keyed): number => {
     for (const [at, { descending }] of keys.entries()) {
@@ -70,7 +73,7 @@ export function orderNode(child: PatternNode, keys: readonly OrderKey[], first: 
   };
 }
 
-/** A stable merge sort that lets others work between its steps. */
+/** A stable merge sort that yields to other work between its steps. */
 async function sorted(
   budget: Budget,
   rows: readonly Keyed[],

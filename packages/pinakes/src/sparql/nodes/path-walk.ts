@@ -1,9 +1,9 @@
 /**
- * Property paths (18.4): pairs of nodes that a path connects. What repeats (`*`, `+`, `?`) gives every pair once and ends on cycles; the rest
- * counts each way.
+ * Property paths (18.4): pairs of nodes that a path connects. Repetitions (`*`, `+`, `?`) return every pair once and terminate on cycles;
+ * other paths return a pair once per way.
  *
- * A path of no steps connects a node with itself: every node of the graph, and a term that the query itself names though no triple does.
- * A value that was found elsewhere stands for a variable, so it has to be a node of the graph: `End.strict` says so.
+ * A zero-length path connects a node with itself: every node of the graph, and any term that the query names even if no triple contains it.
+ * A value bound by a join stands for a variable, so it must be a node of the graph; `End.strict` marks that.
  */
 import type { TermText } from "../../domain/rdf.ts";
 import type { PathExpression } from "../algebra.ts";
@@ -63,7 +63,7 @@ async function* steps(
   }
 }
 
-/** From the end that is known. What lies between is found in the graph, or is the other end. */
+/** Walks from the known end. Intermediate nodes are nodes of the graph, or the other end. */
 async function* sequence(
   environment: Environment,
   paths: readonly PathExpression[],
@@ -94,7 +94,7 @@ type Repeat = Extract<
 async function* repeated(environment: Environment, path: Repeat, from: End | undefined, to: End | undefined): Pairs {
   if (from !== undefined) {
     for await (const o of reached(environment, path, from)) if (to === undefined || to.term === o) yield [from.term, o];
-    // The end may be a term that no triple names: only no steps lead there, and only from itself, which was looked at above.
+    // The end may be a term that no triple contains: only a zero-length path reaches it, and only from itself, which was checked above.
     return;
   }
   if (to !== undefined) {
@@ -106,7 +106,7 @@ async function* repeated(environment: Environment, path: Repeat, from: End | und
     for await (const o of reached(environment, path, { term: s, strict: false })) yield [s, o];
 }
 
-/** Every node that the path leads to, once. */
+/** Every node that the path reaches, once. */
 async function* reached(environment: Environment, path: Repeat, start: End): AsyncGenerator<TermText> {
   const { budget } = environment;
   const seen = new Set<TermText>();
@@ -136,7 +136,10 @@ async function* reached(environment: Environment, path: Repeat, start: End): Asy
   }
 }
 
-/** Where a path with two open ends may begin: at every node if it may have no steps, otherwise where its first step begins. */
+/**
+ * Possible start nodes of a path with two open ends: every node if it may have zero length, otherwise the nodes where its first step
+ * starts.
+ */
 async function* starts(environment: Environment, path: Repeat): AsyncGenerator<TermText> {
   const seen = new Set<TermText>();
   const held = new Held(environment.budget);

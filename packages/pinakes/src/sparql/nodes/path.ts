@@ -1,4 +1,4 @@
-/** A property path between two places of a pattern. */
+/** A property path between two positions of a pattern. */
 import type { TermText } from "../../domain/rdf.ts";
 import type { PathExpression, RdfTerm } from "../algebra.ts";
 import { textOfTerm, type Variables } from "../variables.ts";
@@ -45,7 +45,7 @@ export function pathNode(subject: RdfTerm, path: PathExpression, object: RdfTerm
   };
 }
 
-/** What the query names, an EXISTS around it included, is a term; what a join found stands for a variable. */
+/** A term named by the query, or by an EXISTS around it, is a constant; a value from a join stands for a variable. */
 function endOf({ outer }: Environment, place: PatternTerm, seed: Row): End | undefined {
   if ("text" in place) return { term: place.text, strict: false };
   const named = outer?.[place.slot];
@@ -54,7 +54,7 @@ function endOf({ outer }: Environment, place: PatternTerm, seed: Row): End | und
   return term === undefined ? undefined : { term, strict: true };
 }
 
-/** Those that it can use; undefined if that may be any: then it also counts nodes, or what is not excluded. */
+/** The predicates it can use; undefined if any is possible, because it also counts nodes or negates predicates. */
 function predicatesOf(path: PathExpression): readonly TermText[] | undefined {
   switch (path.type) {
     case "link":

@@ -1,4 +1,4 @@
-/** A triple pattern: one range of an index of the source for each row that it is joined to, or one for all. */
+/** A triple pattern: one index range of the source for each row it is joined to, or one for all rows. */
 import type { Quad, TermText } from "../../domain/rdf.ts";
 import type { RdfTerm, TriplePattern } from "../algebra.ts";
 import { isVariable, textOfTerm, type Variables } from "../variables.ts";
@@ -14,7 +14,7 @@ export function valueAt(place: PatternTerm, seed: Row, outer: Row | undefined): 
   return "text" in place ? place.text : (seed[place.slot] ?? outer?.[place.slot]);
 }
 
-/** `graph` is the variable of a GRAPH around it; without one it matches in the active graph. */
+/** `graph` is the variable of an enclosing GRAPH; without one the pattern matches in the active graph. */
 export function patternNode(
   { subject, predicate, object }: TriplePattern,
   graph: RdfTerm | undefined,
@@ -32,7 +32,7 @@ export function patternNode(
     const s = valueAt(places.s, seed, outer);
     const p = valueAt(places.p, seed, outer);
     const o = valueAt(places.o, seed, outer);
-    // A literal is no subject, and only an IRI is a predicate.
+    // A literal cannot be a subject, and only an IRI can be a predicate.
     if (s?.startsWith('"') || (p !== undefined && !p.startsWith("<"))) return;
     const pages =
       g === undefined
@@ -81,7 +81,7 @@ export function patternNode(
   };
 }
 
-/** The same variable twice has to be the same term twice. */
+/** A repeated variable must have the same value at each position. */
 function bind(row: (TermText | undefined)[], place: PatternTerm, value: TermText): boolean {
   if ("text" in place) return true;
   const known = row[place.slot];

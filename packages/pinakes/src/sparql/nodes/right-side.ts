@@ -1,28 +1,28 @@
 /**
- * The right side of a join, asked for the rows that may agree with a row of the left.
+ * The right side of a join: returns the rows that may be compatible with a row of the left side.
  *
- * It begins by looking up: the right side is run with what the row knows. When it has been asked so often that reading all of it once
- * would have been cheaper, it is read into a table and asked no more. The index says how large it is, as far as it was asked to count;
- * of one that is larger as many rows are read as the lookups so far were worth, and if that was not all of it, looking up goes on until
- * they are worth twice as much. A right side that cannot be told anything is read into the table at once.
+ * It starts with lookups: the right side is run with the bindings of the row. Once the lookups have cost more than reading the whole right
+ * side, it is read into a table, and lookups stop. The index estimates its size up to a bound; if it is larger, as many rows are read as
+ * the lookups so far were worth, and if that was not all, lookups continue until they are worth twice as much. A right side that accepts no
+ * bindings is read into the table at once.
  */
 import { charsOf, Held } from "../budget.ts";
 import { keyOf } from "../dataset.ts";
 import { sparqlLimits } from "../limits.ts";
 import { emptyRow, lotRows, seedFrom, type Environment, type PatternNode, type Row } from "../node.ts";
 
-/** Rows that could be read in the time of one lookup. */
+/** Rows that can be read in the time of one lookup. */
 const rowsPerLookup = 50;
-/** Lookups before the index is asked how large the right side is. */
+/** Lookups before the size of the right side is estimated. */
 const lookupsFree = 16;
-/** Lookups before a right side that is larger than the index counts is tried. */
+/** Lookups before reading a right side that is larger than the estimate's bound. */
 const lookupsBeforeTrial = 1_000;
 const noRows: readonly Row[] = [];
 
 export class RightSide {
   readonly #environment: Environment;
   readonly #node: PatternNode;
-  /** Bound in every row of both sides. */
+  /** Variables bound in every row of both sides. */
   readonly #keys: readonly number[];
   readonly #canSeed: boolean;
   readonly #held: Held;
@@ -39,7 +39,7 @@ export class RightSide {
     this.#held = new Held(environment.budget);
   }
 
-  /** Rows that agree on all that both sides bind for certain; the rest is for the caller to compare. */
+  /** Rows that agree on all variables that both sides certainly bind; the caller compares the others. */
   async *rowsFor(left: Row): AsyncGenerator<readonly Row[]> {
     if (this.#table === undefined) await this.#perhapsRead();
     if (this.#table !== undefined) {
@@ -52,7 +52,9 @@ export class RightSide {
     yield* this.#node.run(this.#environment, seedFrom(this.#environment, left, this.#node));
   }
 
-  /** The answer without a wait, once there is a table; undefined also where it is more than a lot, which `rowsFor` hands out in parts. */
+  /**
+   * The synchronous answer, once there is a table; undefined also if there are more rows than a batch, which `rowsFor` returns in parts.
+   */
   tableRows(left: Row): readonly Row[] | undefined {
     const rows = this.#table === undefined ? undefined : (this.#table.get(this.#key(left)) ?? noRows);
     return rows !== undefined && rows.length > lotRows ? undefined : rows;
@@ -74,14 +76,14 @@ export class RightSide {
     const isCounted = this.#size < sparqlLimits.estimateQuadsMax;
     if (isCounted ? worth < this.#size : this.#lookups < this.#nextTrial) return;
     const { budget } = this.#environment;
-    // Never so many that the request would fail because of it.
+    // Never so many that the request would exceed its own limit because of it.
     const room = Math.floor((budget.limits.heldRowsMax - budget.held) / 2);
     if (await this.#read(Math.min(room, Math.max(worth, this.#size)))) return;
     this.#nextTrial = this.#lookups * 2;
     this.#size = sparqlLimits.estimateQuadsMax;
   }
 
-  /** False if there are more rows than these; then it is as before. */
+  /** False if there are more rows; lookups then continue. */
   async #read(rowsMax: number): Promise<boolean> {
     const table = new Map<string, Row[]>();
     const { budget } = this.#environment;

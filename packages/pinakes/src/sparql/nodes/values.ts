@@ -1,4 +1,4 @@
-/** VALUES: rows that the query itself brings. */
+/** VALUES: rows that are part of the query. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { TermText } from "../../domain/rdf.ts";
 import type { RdfTerm } from "../algebra.ts";
@@ -10,11 +10,11 @@ export function valuesNode(
   bindings: readonly Readonly<Record<string, RdfTerm>>[],
   numbers: Variables,
 ): PatternNode {
-  // The parser keeps values as properties of objects, and this one is no property.
+  // The parser stores values as object properties, which does not work for this name.
   if (variables.some(({ value }) => value === "__proto__"))
     throw new PinakesError(
       "NOT_SUPPORTED",
-      "SPARQL: VALUES for a variable of the name ?__proto__ is not supported; use another name.",
+      "SPARQL: VALUES for a variable named ?__proto__ is not supported; use another name.",
     );
   const slots = variables.map((variable) => numbers.slotOf(variable));
   const values = bindings.map((binding) => variables.map((variable) => valueOf(binding, variable.value)));

@@ -1,4 +1,4 @@
-/** Regular expressions of REGEX and REPLACE, in time proportional to the text (runtime/regex). */
+/** Regular expressions of REGEX and REPLACE, in time proportional to the input (runtime/regex). */
 import { PinakesError } from "../../domain/errors.ts";
 import { find, matches, type Captures } from "../../runtime/regex/match.ts";
 import { compileProgram } from "../../runtime/regex/program.ts";
@@ -8,11 +8,11 @@ import { parseRegex } from "./parse.ts";
 export interface Regex {
   readonly groups: number;
   test(text: string): boolean;
-  /** Where the first match that begins at `from` or after, and its groups, begin and end. */
+  /** Start and end of the first match at or after `from`, and of its groups. */
   find(chars: readonly string[], from: number): Captures | undefined;
 }
 
-/** Undefined if the pattern or the flags are none. */
+/** Undefined if the pattern or the flags are invalid. */
 export function compileRegex(pattern: string, flagText: string): Regex | undefined {
   if (!/^[smixq]*$/.test(flagText)) return undefined;
   if (pattern.length > sparqlLimits.regexCharsMax)
@@ -42,11 +42,11 @@ export function compileRegex(pattern: string, flagText: string): Regex | undefin
 export function charsOf(text: string): readonly string[] {
   if (text.length > sparqlLimits.regexInputCharsMax)
     throw tooMuch(
-      `is used on a text of ${text.length} characters; at most ${sparqlLimits.regexInputCharsMax} are looked at (regexInputCharsMax)`,
+      `is applied to a string of ${text.length} characters; at most ${sparqlLimits.regexInputCharsMax} are allowed (regexInputCharsMax)`,
     );
   return Array.from(text);
 }
 
 function tooMuch(what: string): PinakesError {
-  return new PinakesError("LIMIT_EXCEEDED", `SPARQL: a regular expression ${what}.`);
+  return new PinakesError("LIMIT_EXCEEDED", `SPARQL: the regular expression ${what}.`);
 }

@@ -1,6 +1,6 @@
 /**
- * Regular expressions of XPath (F&O 5.6.1), as far as they can be decided in time proportional to the text. Back references cannot: they are
- * NOT_SUPPORTED. An expression that is none at all gives undefined, which is a type error where it is used.
+ * Regular expressions of XPath (F&O 5.6.1), as far as they can be matched in linear time. Back references cannot, so they are
+ * NOT_SUPPORTED. For an invalid expression the result is undefined, which is a type error where it is used.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { CharTest as Test, RegexNode as Node } from "../../runtime/regex/program.ts";
@@ -17,7 +17,7 @@ interface RegexFlags {
   readonly literal: boolean;
 }
 
-/** Thrown inside, never seen outside: the pattern is not an expression. */
+/** Internal: the pattern is not a valid expression. */
 class BadPattern extends Error {}
 
 const single: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
@@ -147,7 +147,7 @@ class RegexParser {
     return [min, found[3] === "" ? Infinity : Number(found[3])];
   }
 
-  /** What follows a backslash: a character that stands for itself, or a class. */
+  /** After a backslash: a literal character or a class. */
   #escape(): string | CharTest {
     const char = this.#take();
     if (Object.hasOwn(single, char)) return single[char] as string;
@@ -166,7 +166,7 @@ class RegexParser {
     if (!this.#accept("{")) throw new BadPattern();
     let name = "";
     for (let char = this.#take(); char !== "}"; char = this.#take()) name += char;
-    if (name.startsWith("Is")) throw this.#unsupported(`a block of characters (${name})`);
+    if (name.startsWith("Is")) throw this.#unsupported(`a Unicode block (${name})`);
     if (!/^[LMNPZSC][a-z]?$/.test(name)) throw new BadPattern();
     let test: RegExp;
     try {
@@ -184,7 +184,7 @@ class RegexParser {
     );
   }
 
-  /** After its bracket: characters, ranges, escapes, and `-[…]` for what is taken away. */
+  /** After the bracket: characters, ranges, escapes, and `-[…]` for a subtraction. */
   #class(): CharTest {
     this.#depth += 1;
     if (this.#depth > sparqlLimits.depthMax) throw new BadPattern();
@@ -232,7 +232,7 @@ class RegexParser {
     return { kind: "char", test: this.#folded((char) => char === wanted) };
   }
 
-  /** Without regard to case: the character in either. */
+  /** Case-insensitive: the character in either case. */
   #folded(test: CharTest): CharTest {
     if (!this.#flags.ignoreCase) return test;
     return (char) => test(char) || test(char.toLowerCase()) || test(char.toUpperCase());

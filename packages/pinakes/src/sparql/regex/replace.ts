@@ -1,4 +1,7 @@
-/** REPLACE (F&O 5.6.3). Undefined is a type error: no expression, one that matches nothing at all, or a replacement with a loose `$`. */
+/**
+ * REPLACE (F&O 5.6.3). Undefined is a type error: an invalid expression, one that matches the empty string, or an invalid `$` in the
+ * replacement.
+ */
 import { PinakesError } from "../../domain/errors.ts";
 import { sparqlLimits } from "../limits.ts";
 import { charsOf, type Regex } from "./match.ts";
@@ -14,7 +17,7 @@ export function replaceMatches(text: string, regex: Regex, replacement: string, 
   let [at, length] = [0, 0];
   for (let found = regex.find(chars, 0); found !== undefined; found = regex.find(chars, at)) {
     const [start = 0, end = 0] = found;
-    // Only an assertion could stand at the end of nothing; the test above saw those that match the empty text.
+    // Only an assertion could match at the end of an empty input; patterns that match the empty string were rejected above.
     if (end === start) return undefined;
     out.push(chars.slice(at, start).join(""));
     for (const piece of pieces) {
@@ -25,7 +28,7 @@ export function replaceMatches(text: string, regex: Regex, replacement: string, 
     if (length > sparqlLimits.madeCharsMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `SPARQL: REPLACE makes a text of more than ${sparqlLimits.madeCharsMax} characters (madeCharsMax).`,
+        `SPARQL: REPLACE produces a string of more than ${sparqlLimits.madeCharsMax} characters (madeCharsMax).`,
       );
     at = end;
   }
@@ -37,7 +40,7 @@ function groupText(chars: readonly string[], found: readonly number[], group: nu
   return start === -1 ? "" : chars.slice(start, end).join("");
 }
 
-/** `$1` is a group, `\$` and `\\` are themselves. As many digits are taken as name a group that there is. */
+/** `$1` is a group, `\$` and `\\` are literal. As many digits are used as form the number of an existing group. */
 function piecesOf(replacement: string, groups: number): readonly Piece[] | undefined {
   const pieces: Piece[] = [];
   for (let at = 0; at < replacement.length; at += 1) {

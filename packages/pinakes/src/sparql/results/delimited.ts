@@ -1,4 +1,4 @@
-/** text/csv and text/tab-separated-values (SPARQL 1.1 Query Results CSV and TSV Formats). CSV has bare values, TSV has terms. */
+/** text/csv and text/tab-separated-values (SPARQL 1.1 Query Results CSV and TSV Formats). CSV contains plain values, TSV contains terms. */
 import { termOf, type TermText } from "../../domain/rdf.ts";
 import type { SparqlResult } from "../types.ts";
 

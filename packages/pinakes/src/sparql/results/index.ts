@@ -1,4 +1,6 @@
-/** The results of SELECT and ASK as text, piece by piece. A CONSTRUCT or DESCRIBE gives quads, which are written as RDF elsewhere. */
+/**
+ * Serialises the results of SELECT and ASK as a stream of text. CONSTRUCT and DESCRIBE return quads, which are serialised as RDF elsewhere.
+ */
 import { PinakesError } from "../../domain/errors.ts";
 import type { SparqlResult } from "../types.ts";
 import { writeCsv, writeTsv } from "./delimited.ts";
@@ -13,10 +15,10 @@ export const sparqlResultFormats = [
 ] as const;
 export type SparqlResultFormat = (typeof sparqlResultFormats)[number];
 
-/** Pieces are joined until they have about this many characters. */
+/** Chunks are joined up to about this many characters. */
 const pieceChars = 16_384;
 
-/** `more`: members beside `head` in JSON, which readers of the format pass over; the other formats have no room for them. */
+/** `more`: members beside `head` in JSON, which readers of the format ignore; the other formats cannot carry them. */
 export async function* writeSparqlResults(
   result: SparqlResult,
   format: SparqlResultFormat,
@@ -40,14 +42,14 @@ function writerOf(
   if (result.kind === "quads")
     throw new PinakesError(
       "NOT_SUPPORTED",
-      `A CONSTRUCT or DESCRIBE cannot be written as ${format}; ask for an RDF format such as text/turtle.`,
+      `A CONSTRUCT or DESCRIBE cannot be written as ${format}; request an RDF format such as text/turtle.`,
     );
   if (format === "application/sparql-results+json") return writeJson(result, more);
   if (format === "application/sparql-results+xml") return writeXml(result);
   if (result.kind === "boolean")
     throw new PinakesError(
       "NOT_SUPPORTED",
-      `An ASK cannot be written as ${format}; ask for application/sparql-results+json or +xml.`,
+      `An ASK cannot be written as ${format}; request application/sparql-results+json or +xml.`,
     );
   return format === "text/csv" ? writeCsv(result) : writeTsv(result);
 }

@@ -45,7 +45,7 @@ function escaped(text: string): string {
   if (bad !== null || !text.isWellFormed())
     throw new PinakesError(
       "NOT_SUPPORTED",
-      "A value holds a character that XML 1.0 cannot write; ask for application/sparql-results+json instead.",
+      "A value contains a character that XML 1.0 cannot represent; request application/sparql-results+json instead.",
     );
   return text.replace(/[&<>"\r]/g, (char) => entities[char] as string);
 }

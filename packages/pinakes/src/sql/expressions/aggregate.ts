@@ -1,10 +1,10 @@
-/** The aggregates over the rows of a group. Values that are undefined do not count. */
+/** Aggregates over the rows of a group. Undefined values are not counted. */
 import type { AggregateName } from "../ast.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { canonical, compareByType, finite, type Value } from "./values.ts";
 
 export interface Accumulator {
-  /** Returns how many characters it keeps more than before. */
+  /** Returns by how many characters its memory grew. */
   add(value: Value): number | void;
   result(): Value;
 }
@@ -47,7 +47,7 @@ class ConditionCounter implements Accumulator {
   }
 }
 
-/** In the order of the rows; a set has each value once. */
+/** In row order; a set contains each value once. */
 class Collector implements Accumulator {
   readonly #items: JsonValue[] = [];
   readonly #seen: Set<string> | undefined;
@@ -70,7 +70,7 @@ class Collector implements Accumulator {
   }
 }
 
-/** One value that is not a number makes the whole undefined, as in Cosmos DB. Of no values the sum is 0 and the average undefined. */
+/** One non-numeric value makes the result undefined, as in Cosmos DB. Without values the sum is 0 and the average undefined. */
 class Summer implements Accumulator {
   readonly #name: "SUM" | "AVG";
   #count = 0;
@@ -97,7 +97,7 @@ class Summer implements Accumulator {
   }
 }
 
-/** By the order of types. Arrays and objects have no order among themselves: one of them makes the whole undefined. */
+/** Ordered by type. Arrays and objects are unordered: one of them makes the result undefined. */
 class Extreme implements Accumulator {
   readonly #sign: number;
   #best: Value;

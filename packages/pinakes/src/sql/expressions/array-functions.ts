@@ -11,7 +11,7 @@ const ofArray = (of: (items: Items) => Value): SqlFunction => ({
   of: ([items]) => (Array.isArray(items) ? of(items as Items) : undefined),
 });
 
-/** Of numbers only; anything else among them makes it undefined. */
+/** For numbers only; any other element makes the result undefined. */
 const ofNumbers = (of: (numbers: readonly number[]) => Value): SqlFunction =>
   ofArray((items) => (items.every((item) => typeof item === "number") ? of(items) : undefined));
 

@@ -1,9 +1,9 @@
-/** GetCurrentDateTime and DateTimeAdd. Times are counted in ticks of 100 ns, which is what Cosmos DB writes: seven digits. */
+/** GetCurrentDateTime and DateTimeAdd. Times are counted in ticks of 100 ns, the seven fractional digits of Cosmos DB. */
 import type { Value } from "./values.ts";
 
 const ticksPerMs = 10_000n;
 const isoDateTime = /^(\d{4})-(\d{2})-(\d{2})(?:T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,7}))?Z?)?$/;
-/** The years that ISO 8601 writes with four digits. */
+/** Years that ISO 8601 writes with four digits. */
 const ticksMin = BigInt(Date.parse("0001-01-01T00:00:00Z")) * ticksPerMs;
 const ticksMax = BigInt(Date.UTC(9999, 11, 31, 23, 59, 59, 999)) * ticksPerMs + 9_999n;
 
@@ -62,13 +62,13 @@ const shortNames: Readonly<Record<string, string>> = {
   ns: "nanosecond",
 };
 
-/** `yyyy` is `year`. */
+/** `yyyy` is an alias of `year`. */
 export function unitOf(part: string): string {
   const lower = part.toLowerCase();
   return Object.hasOwn(shortNames, lower) ? (shortNames[lower] as string) : lower;
 }
 
-/** Undefined for units that are not equally long. */
+/** Undefined for units of variable length. */
 export function ticksOfUnit(unit: string): bigint | undefined {
   return Object.hasOwn(ticksOf, unit) ? ticksOf[unit] : undefined;
 }
@@ -91,7 +91,7 @@ export function dateTimeAdd(part: Value, amount: Value, start: Value): Value {
   return size === undefined ? undefined : formatTicks(ticks + BigInt(amount) * size);
 }
 
-/** The same day of another month, or its last: 31 January and a month is 28 or 29 February. */
+/** The same day of another month, or its last day: 31 January plus one month is 28 or 29 February. */
 function addMonths(ticks: bigint, months: number): Value {
   if (Math.abs(months) > 12 * 10_000) return undefined;
   const iso = formatTicks(ticks) as string;

@@ -1,10 +1,12 @@
-/** Functions that take times apart and put them together. Ticks are 100 ns since the year 1, timestamps milliseconds since 1970. */
+/**
+ * Functions that split times into parts and build them from parts. Ticks are 100 ns since the year 1, timestamps milliseconds since 1970.
+ */
 import { formatTicks, parseTicks, ticksOfUnit, unitOf } from "./date-functions.ts";
 import type { SqlFunction } from "./functions.ts";
 import type { Value } from "./values.ts";
 
 const ticksPerMs = 10_000n;
-/** From the year 1 to 1970. */
+/** Ticks from the year 1 to 1970. */
 const epochTicks = 621_355_968_000_000_000n;
 
 const now = (of: (ms: number) => Value): SqlFunction => ({ min: 0, max: 0, of: (_, context) => of(context.now) });
@@ -26,7 +28,7 @@ const ofWhole = (of: (value: bigint) => Value): SqlFunction => ({
   of: ([value]) => (typeof value === "number" && Number.isInteger(value) ? of(BigInt(value)) : undefined),
 });
 
-/** One moment for a whole query: the static ones are the same as the others. */
+/** The time is constant during a query, so the static functions equal the others. */
 export const dateParts: Readonly<Record<string, SqlFunction>> = {
   DATETIMEBIN: { min: 2, max: 4, of: dateTimeBin },
   DATETIMEDIFF: { min: 3, max: 3, of: dateTimeDiff },
@@ -70,7 +72,7 @@ function dateTimePart([part, text]: readonly Value[]): Value {
   }
 }
 
-/** How many boundaries of the unit lie between the two. */
+/** The number of unit boundaries between the two times. */
 function dateTimeDiff([part, from, to]: readonly Value[]): Value {
   const [a, b] = [from, to].map((text) => (typeof text === "string" ? parseTicks(text) : undefined));
   if (a === undefined || b === undefined || typeof part !== "string") return undefined;
@@ -95,7 +97,7 @@ function fromParts(values: readonly Value[]): Value {
   return ticks === undefined ? undefined : formatTicks(ticks);
 }
 
-/** The beginning of the bin that a time falls in. Bins of days and shorter count from the origin, 1970 when absent. */
+/** Start of the bin that contains the time. Bins of days and shorter units count from the origin, 1970 by default. */
 function dateTimeBin([text, part, size = 1, origin = "1970-01-01T00:00:00.0000000Z"]: readonly Value[]): Value {
   if (typeof text !== "string" || typeof part !== "string" || typeof origin !== "string") return undefined;
   if (typeof size !== "number" || !Number.isInteger(size) || size < 1) return undefined;

@@ -214,7 +214,7 @@ describe("parameters", () => {
       'query: the parameter @a has no value; give it one in parameters: [{ "name": "@a", "value": … }].',
     );
     expect(() => readParameters([])).toThrow(/must be an object/);
-    expect(() => readParameters({ a: 1, "@a": 2 })).toThrow(/@a is given twice/);
+    expect(() => readParameters({ a: 1, "@a": 2 })).toThrow(/@a is specified twice/);
     expect(() => readParameters({ a: Number.NaN })).toThrow(/parameters\/a/);
     const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, i]));
     expect(readParameters(many(sqlLimits.parametersMax)).size).toBe(sqlLimits.parametersMax);

@@ -1,6 +1,6 @@
 /**
- * Expressions as functions of a row. Three-valued, as Cosmos DB has it: a comparison with undefined is undefined, AND and OR give an
- * answer where one side alone decides it, and a filter keeps only what is true.
+ * Compiles expressions to functions of a row. The logic is three-valued, as in Cosmos DB: a comparison with undefined is undefined, AND and
+ * OR return a value if one side alone decides it, and a filter keeps only rows for which it is true.
  */
 import { invalid } from "../../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
@@ -10,16 +10,16 @@ import { compileLike, type LikeMatcher } from "./like.ts";
 import { sqlLimits } from "../limits.ts";
 import { compareSameType, equal, finite, memberOf, type Value } from "./values.ts";
 
-/** The values of the aliases by their slots: 0 is the document. */
+/** Values of the aliases, by slot; slot 0 is the document. */
 export type Row = Value[];
 export type Evaluator = (row: Row) => Value;
 
 export interface EvaluationContext {
   readonly parameters: ReadonlyMap<string, JsonValue>;
   readonly now: number;
-  /** Rows made of the current document by JOIN and subqueries; reset for each document. */
+  /** Number of rows that JOIN and subqueries produced from the current document; reset for each document. */
   readonly expanded: { rows: number };
-  /** While a group is shown: what its aggregates and the expressions of GROUP BY stand for. Undefined for any other expression. */
+  /** While a group is projected: the values of its aggregates and GROUP BY expressions. Undefined for any other expression. */
   readonly known?: (expression: Expression) => Evaluator | undefined;
 }
 
@@ -82,7 +82,7 @@ export function compileExpression(expression: Expression, context: EvaluationCon
         );
     }
     case "aggregate":
-      throw invalid(`query: ${expression.name} can only stand in SELECT.`);
+      throw invalid(`query: ${expression.name} is only allowed in SELECT.`);
     case "exists": {
       const rows = subquery(expression.query, context);
       return (row) => !rows(row).next().done;
@@ -103,7 +103,7 @@ function parameter(name: string, { parameters }: EvaluationContext): Evaluator {
   return () => value;
 }
 
-/** An element or property that is undefined is left out, as in any JSON that Cosmos DB gives. */
+/** An undefined element or property is omitted, as in the JSON that Cosmos DB returns. */
 function arrayOf(items: readonly Evaluator[]): Evaluator {
   return (row) => items.map((item) => item(row)).filter((value) => value !== undefined);
 }
@@ -146,7 +146,7 @@ const calculations: Readonly<Record<string, (a: number, b: number) => number>> =
 function binary(operator: BinaryOperator, left: Evaluator, right: Evaluator): Evaluator {
   if (operator === "??") {
     return (row) => {
-      // Only what is not there gives way; null is a value.
+      // Only undefined falls through to the right side; null is a value.
       const value = left(row);
       return value === undefined ? right(row) : value;
     };
@@ -195,7 +195,7 @@ function like(operand: Evaluator, pattern: Evaluator, escape: string | undefined
   };
 }
 
-/** The rows that a document becomes, one after another. The row handed out is the same object each time. */
+/** The rows that a document expands to, one after another. The same object is yielded each time. */
 export function expandJoins(joins: readonly Join[], context: EvaluationContext): (row: Row) => Iterable<Row> {
   const sources = joins.map(({ slot, source }) => ({ slot, source: compileExpression(source, context) }));
   function* expand(row: Row, from: number): Generator<Row> {

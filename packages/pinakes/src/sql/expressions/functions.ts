@@ -1,15 +1,67 @@
-/** The functions of the subset. Each gives undefined for arguments that it cannot work with, as Cosmos DB does. */
+/** The functions of the subset. Each returns undefined for unsuitable arguments, as in Cosmos DB. */
+import { invalid } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
+import { matches } from "../../runtime/regex/match.ts";
+import { compileProgram } from "../../runtime/regex/program.ts";
+import { sqlLimits } from "../limits.ts";
 import { arrayFunctions } from "./array-functions.ts";
 import { dateTimeAdd, formatMs } from "./date-functions.ts";
 import { dateParts } from "./date-parts.ts";
-import { numberFunctions } from "./number-functions.ts";
+import { parseRegex } from "./regex-parse.ts";
 import { textFunctions } from "./text-functions.ts";
-import { compileRegex, type RegexMatcher } from "./regex.ts";
 import { equal, finite, isObject, type Value } from "./values.ts";
 
+/** Numeric functions. A result that is not a finite number is undefined. */
+const one = (of: (value: number) => number): SqlFunction => ({
+  min: 1,
+  max: 1,
+  of: ([value]) => (typeof value === "number" ? finite(of(value)) : undefined),
+});
+
+const two = (of: (a: number, b: number) => number): SqlFunction => ({
+  min: 2,
+  max: 2,
+  of: ([a, b]) => (typeof a === "number" && typeof b === "number" ? finite(of(a, b)) : undefined),
+});
+
+const numberFunctions: Readonly<Record<string, SqlFunction>> = {
+  ACOS: one(Math.acos),
+  ASIN: one(Math.asin),
+  ATAN: one(Math.atan),
+  ATN2: two(Math.atan2),
+  COS: one(Math.cos),
+  COT: one((value) => 1 / Math.tan(value)),
+  DEGREES: one((value) => (value * 180) / Math.PI),
+  EXP: one(Math.exp),
+  LOG: {
+    min: 1,
+    max: 2,
+    of: ([value, base]) =>
+      typeof value === "number" && (base === undefined || typeof base === "number")
+        ? finite(base === undefined ? Math.log(value) : Math.log(value) / Math.log(base))
+        : undefined,
+  },
+  LOG10: one(Math.log10),
+  PI: { min: 0, max: 0, of: () => Math.PI },
+  POWER: two((value, exponent) => value ** exponent),
+  RADIANS: one((value) => (value * Math.PI) / 180),
+  SIGN: one(Math.sign),
+  SIN: one(Math.sin),
+  SQRT: one(Math.sqrt),
+  SQUARE: one((value) => value * value),
+  TAN: one(Math.tan),
+  TRUNC: one(Math.trunc),
+  IS_FINITE_NUMBER: { min: 1, max: 1, of: ([value]) => typeof value === "number" },
+  IS_INTEGER: { min: 1, max: 1, of: ([value]) => Number.isInteger(value) },
+  IS_PRIMITIVE: {
+    min: 1,
+    max: 1,
+    of: ([value]) => value === null || (value !== undefined && typeof value !== "object"),
+  },
+};
+
 export interface FunctionContext {
-  /** Epoch milliseconds: one moment for a whole query, all its pages included. */
+  /** Epoch milliseconds, constant for a whole query including all its pages. */
   readonly now: number;
 }
 
@@ -31,7 +83,7 @@ const ofNumber = (of: (value: number) => number): SqlFunction => ({
   of: ([value]) => (typeof value === "number" ? finite(of(value)) : undefined),
 });
 
-/** Two texts and, as a third argument, whether case is ignored. */
+/** Two strings and, as an optional third argument, whether to ignore case. */
 function textTest(test: (text: string, part: string) => boolean): SqlFunction {
   const of = ([text, part, ignoreCase]: readonly Value[], count: number): Value => {
     if (typeof text !== "string" || typeof part !== "string" || (count > 2 && typeof ignoreCase !== "boolean"))
@@ -67,7 +119,7 @@ const functions: Readonly<Record<string, SqlFunction>> = {
   ABS: ofNumber(Math.abs),
   FLOOR: ofNumber(Math.floor),
   CEILING: ofNumber(Math.ceil),
-  // Half away from zero; Math.round would make -2 of -2.5.
+  // Rounds half away from zero; Math.round would round -2.5 to -2.
   ROUND: ofNumber((value) => Math.sign(value) * Math.round(Math.abs(value))),
   GETCURRENTDATETIME: { min: 0, max: 0, of: (_, { now }) => formatMs(now) },
   GETCURRENTTIMESTAMP: { min: 0, max: 0, of: (_, { now }) => now },
@@ -84,7 +136,7 @@ export function isFunctionName(name: string): boolean {
   return Object.hasOwn(functions, name);
 }
 
-/** What is wrong with the number of arguments, if anything is. */
+/** An error message if the number of arguments is wrong. */
 export function requireArguments(name: string, count: number): string | undefined {
   const { min, max } = functions[name] as SqlFunction;
   if (count >= min && count <= max) return undefined;
@@ -115,7 +167,7 @@ function arrayContains([array, wanted, partial]: readonly Value[]): Value {
   return array.some((item: JsonValue) => equal(item, wanted));
 }
 
-/** Patterns are nearly always the same for every document. A few are kept; a pattern made of a document's values cannot fill memory. */
+/** Patterns are nearly always the same for every document. The cache is bounded, so patterns computed from documents cannot fill memory. */
 const matchers = new Map<string, RegexMatcher>();
 const matchersMax = 50;
 
@@ -134,4 +186,36 @@ function regexMatch([text, pattern, modifiers]: readonly Value[]): Value {
     matchers.set(key, matcher);
   }
   return matcher(text);
+}
+
+/** REGEXMATCH, in time proportional to the input (runtime/regex). */
+type RegexMatcher = (text: string) => boolean | undefined;
+
+export function compileRegex(pattern: string, modifiers: string): RegexMatcher {
+  if (pattern.length > sqlLimits.regexCharsMax)
+    throw invalid(
+      `query: REGEXMATCH: the pattern has ${pattern.length} characters; at most ${sqlLimits.regexCharsMax} are allowed.`,
+    );
+  if (!/^[imsx]*$/.test(modifiers))
+    throw invalid(`query: REGEXMATCH: modifiers are i, m, s and x; got ${JSON.stringify(modifiers.slice(0, 20))}.`);
+  const flags = {
+    ignoreCase: modifiers.includes("i"),
+    multiline: modifiers.includes("m"),
+    dotAll: modifiers.includes("s"),
+    extended: modifiers.includes("x"),
+  };
+  const program = compileProgram(parseRegex(pattern, flags), {
+    statesMax: sqlLimits.regexStatesMax,
+    tooManyStates: () =>
+      invalid(
+        `query: REGEXMATCH: the pattern needs more than ${sqlLimits.regexStatesMax} states; write smaller repetitions.`,
+      ),
+  });
+  return (text) =>
+    text.length > sqlLimits.regexInputCharsMax
+      ? undefined
+      : matches(
+          program,
+          Array.from(text, (char) => char.codePointAt(0) as number),
+        );
 }

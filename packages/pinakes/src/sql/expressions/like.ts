@@ -1,4 +1,6 @@
-/** LIKE: % any text, _ one character, [abc] [a-f] [^a-f] one of a set, and ESCAPE. Backtracks to the last % only: no pattern is slow. */
+/**
+ * LIKE: % any string, _ any character, [abc] [a-f] [^a-f] one of a set, and ESCAPE. Backtracks to the last % only, so no pattern is slow.
+ */
 type Part = { readonly kind: "any" } | { readonly kind: "one"; readonly test: (char: string) => boolean };
 
 export type LikeMatcher = (text: string) => boolean;
@@ -8,7 +10,7 @@ export function compileLike(pattern: string, escape: string | undefined): LikeMa
   return (text) => matches(parts, Array.from(text));
 }
 
-/** The text that everything which matches begins with: what an index can look for. */
+/** The prefix of every matching string, for which an index can be searched. */
 export function likePrefix(pattern: string, escape: string | undefined): string {
   const chars = Array.from(pattern);
   let prefix = "";

@@ -1,4 +1,4 @@
-/** The syntax of REGEXMATCH: what can be decided in time proportional to the text. Back references and look-around cannot. */
+/** The syntax of REGEXMATCH, as far as it can be matched in linear time. Back references and look-around cannot. */
 import { invalid, type PinakesError } from "../../domain/errors.ts";
 import type { CharTest as Test, RegexNode as Node } from "../../runtime/regex/program.ts";
 import { sqlLimits } from "../limits.ts";
@@ -77,12 +77,12 @@ class RegexParser {
   #quantified(part: RegexNode): RegexNode {
     const bounds = this.#quantifier();
     if (bounds === undefined) return part;
-    if (part.kind === "assert") throw this.#refuse("a repetition of a place");
-    // Lazy or greedy makes no difference to whether it matches.
+    if (part.kind === "assert") throw this.#refuse("a quantifier after an assertion");
+    // Lazy or greedy makes no difference to whether a pattern matches.
     if (this.#char === "?") this.#at += 1;
-    else if (this.#char === "+") throw this.#refuse("a possessive repetition, which is not supported,");
+    else if (this.#char === "+") throw this.#refuse("a possessive quantifier, which is not supported,");
     if (this.#quantifier() !== undefined)
-      throw this.#refuse("a repetition of a repetition; put the inner one into parentheses");
+      throw this.#refuse("a quantifier after a quantifier; put the inner one in parentheses");
     return { kind: "repeat", part, ...bounds };
   }
 
@@ -97,7 +97,7 @@ class RegexParser {
     if (found === null) return undefined;
     const min = Number(found[1]);
     const max = found[2] === undefined ? min : found[3] === undefined ? Infinity : Number(found[3]);
-    if (max < min) throw this.#refuse("a repetition whose bounds are the wrong way round");
+    if (max < min) throw this.#refuse("a quantifier whose minimum is greater than its maximum");
     this.#at += found[0].length;
     return { min, max };
   }
@@ -120,7 +120,7 @@ class RegexParser {
   #group(): RegexNode {
     if (this.#char === "?") {
       if (this.#chars[this.#at + 1] !== ":")
-        throw this.#refuse('look-around, names or options in a group ("(?…"), which are not supported,');
+        throw this.#refuse('look-around, named groups or options ("(?…"), which are not supported,');
       this.#at += 2;
     }
     const inner = this.#choice();
@@ -151,7 +151,7 @@ class RegexParser {
   #escapedCode(): number {
     const char = this.#char;
     if (char === undefined) throw this.#refuse("a backslash at its end");
-    if (/[0-9k]/.test(char)) throw this.#refuse("a reference to a group, which is not supported,");
+    if (/[0-9k]/.test(char)) throw this.#refuse("a back reference, which is not supported,");
     this.#at += 1;
     if (Object.hasOwn(controls, char)) return controls[char] as number;
     const digits = { x: 2, u: 4 }[char];
@@ -189,7 +189,7 @@ class RegexParser {
       return (code) => code === low;
     this.#at += 1;
     const high = this.#setCode();
-    if (typeof high !== "number" || high < low) throw this.#refuse("a range of characters that is none");
+    if (typeof high !== "number" || high < low) throw this.#refuse("an invalid character range");
     return (code) => code >= low && code <= high;
   }
 

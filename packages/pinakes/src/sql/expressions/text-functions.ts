@@ -1,9 +1,9 @@
-/** Functions of texts and conversions. Lengths and places count UTF-16 units, as SUBSTRING and LENGTH do. */
+/** String functions and conversions. Lengths and positions count UTF-16 code units, as SUBSTRING and LENGTH do. */
 import type { JsonValue } from "../../domain/json.ts";
 import type { SqlFunction } from "./functions.ts";
 import { isObject, type Value } from "./values.ts";
 
-/** Of what REPLICATE and REPLACE make. */
+/** Maximum length of the result of REPLICATE and REPLACE. */
 const madeCharsMax = 1_048_576;
 
 const oneText = (of: (text: string) => Value): SqlFunction => ({
@@ -12,7 +12,7 @@ const oneText = (of: (text: string) => Value): SqlFunction => ({
   of: ([text]) => (typeof text === "string" ? of(text) : undefined),
 });
 
-/** A text that is JSON of this kind, whatever space is around it. */
+/** A string that contains JSON of this type, ignoring surrounding whitespace. */
 const parsed = (fits: (value: JsonValue) => boolean): SqlFunction =>
   oneText((text) => {
     try {

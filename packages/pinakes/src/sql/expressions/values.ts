@@ -1,7 +1,7 @@
 /**
- * Values of a query: JSON, and undefined for what is not there. Their equality and their order, as Cosmos DB has them:
- * undefined < null < false < true < numbers < strings < arrays < objects; strings by the bytes of their UTF-8 form. Arrays have one
- * place in the order, objects another; among themselves they are not ordered, which is what an index of the item store says too.
+ * Values of a query: JSON, or undefined if absent. Equality and order are those of Cosmos DB: undefined < null < false < true < numbers <
+ * strings < arrays < objects; strings by the bytes of their UTF-8 form. All arrays share one position in the order and all objects another,
+ * with no order among themselves; the indexes of the item store do the same.
  */
 import { compareUtf8, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { canonicalJson } from "../../runtime/canonical-json.ts";
@@ -29,13 +29,13 @@ export function compareByType(a: Value, b: Value): number {
   return typeof a === "string" ? compareUtf8(a, b as string) : 0;
 }
 
-/** What has the same place in that order, without its content: what a cursor needs to know of an array or an object. */
+/** A value with the same sort position, without its content: what a cursor stores of an array or an object. */
 export function placeOf(value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
   return Array.isArray(value) ? [] : {};
 }
 
-/** For < <= > >=: undefined where the two cannot be compared. */
+/** For < <= > >=: undefined if the two cannot be compared. */
 export function compareSameType(a: Value, b: Value): number | undefined {
   if (typeof a === "number" && typeof b === "number") return a - b;
   if (typeof a === "string" && typeof b === "string") return compareUtf8(a, b);
@@ -43,7 +43,7 @@ export function compareSameType(a: Value, b: Value): number | undefined {
   return a === null && b === null ? 0 : undefined;
 }
 
-/** Deep equality of two values that are both there. The order of properties does not matter. */
+/** Deep equality of two defined values, whatever the order of their properties. */
 export function equal(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;
   if (Array.isArray(a))
@@ -56,18 +56,18 @@ export function equal(a: JsonValue, b: JsonValue): boolean {
   );
 }
 
-/** Equal values have equal texts, whatever the order of their properties; undefined has one of its own. */
+/** Equal values have equal keys, whatever the order of their properties; undefined has its own key. */
 export function canonical(value: Value): string {
   return value === undefined ? "" : canonicalJson(value);
 }
 
-/** A property by its name, an element by its place; never through a prototype. */
+/** Reads a property by name or an element by index, never through a prototype. */
 export function memberOf(of: Value, key: Value): Value {
   if (typeof key === "string") return isObject(of) && Object.hasOwn(of, key) ? of[key] : undefined;
   return typeof key === "number" && Array.isArray(of) ? (of[key] as Value) : undefined;
 }
 
-/** Results of arithmetic: what is not a JSON number is undefined, and -0 is 0. */
+/** The result of arithmetic: undefined unless it is a JSON number; -0 becomes 0. */
 export function finite(value: number): Value {
   if (!Number.isFinite(value)) return undefined;
   return value === 0 ? 0 : value;

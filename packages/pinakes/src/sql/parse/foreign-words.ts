@@ -1,4 +1,6 @@
-/** What other dialects of SQL have and this subset has not, as it is met where something else was expected; each with what to write. */
+/**
+ * Syntax of other SQL dialects that this subset does not have, as encountered where something else was expected, each with an alternative.
+ */
 import type { Token } from "./tokens.ts";
 
 export interface Foreign {
@@ -7,19 +9,19 @@ export interface Foreign {
 }
 
 const writes: Foreign = {
-  what: "a statement that writes",
-  instead: "a query begins with SELECT and only reads; use create, patch, delete or bulk of the container",
+  what: "a statement that modifies data",
+  instead: "a query starts with SELECT and is read-only; use the container's create, patch, delete or bulk calls",
 };
 const joins: Foreign = {
   what: "a JOIN of two containers",
-  instead: "a query reads one; JOIN t IN c.items goes through an array of the document",
+  instead: "a query reads one; JOIN t IN c.items iterates over an array of the document",
 };
-const sets: Foreign = { what: "UNION, EXCEPT and INTERSECT", instead: "use OR and AND in WHERE, or ask twice" };
+const sets: Foreign = { what: "UNION, EXCEPT and INTERSECT", instead: "use OR and AND in WHERE, or run two queries" };
 
 const words: Readonly<Record<string, Foreign>> = {
   HAVING: {
     what: "HAVING (nor has Cosmos DB)",
-    instead: "filter the groups of the answer in your program, or their documents with WHERE",
+    instead: "filter the groups of the result in your program, or their documents with WHERE",
   },
   IS: { what: "IS NULL and IS NOT NULL", instead: "use IS_NULL(c.x), NOT IS_NULL(c.x) or IS_DEFINED(c.x)" },
   ON: joins,
@@ -33,7 +35,7 @@ const words: Readonly<Record<string, Foreign>> = {
   INTERSECT: sets,
   WITH: {
     what: "WITH (named subqueries)",
-    instead: "begin with SELECT; EXISTS(SELECT VALUE …) and ARRAY(SELECT VALUE …) are the subqueries there are",
+    instead: "start with SELECT; the supported subqueries are EXISTS(SELECT VALUE …) and ARRAY(SELECT VALUE …)",
   },
   INSERT: writes,
   UPDATE: writes,
@@ -47,7 +49,7 @@ const words: Readonly<Record<string, Foreign>> = {
   CASE: { what: "CASE", instead: "use condition ? value : other" },
 };
 
-/** Undefined for what is simply wrong. */
+/** Undefined for plain syntax errors. */
 export function foreignAt(token: Token, before: Token | undefined): Foreign | undefined {
   const upper = token.text.toUpperCase();
   if (token.kind === "name") return Object.hasOwn(words, upper) ? words[upper] : undefined;
@@ -59,7 +61,7 @@ export function foreignAt(token: Token, before: Token | undefined): Foreign | un
   return token.text === "*" && after === "(" ? { what: "COUNT(*)", instead: "use COUNT(1)" } : undefined;
 }
 
-/** Not taken for an alias that stands without AS. */
+/** Words that are not treated as an alias without AS. */
 export function isForeignWord({ kind, text }: Token): boolean {
   return kind === "name" && Object.hasOwn(words, text.toUpperCase());
 }

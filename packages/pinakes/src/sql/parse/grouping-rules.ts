@@ -1,11 +1,11 @@
-/** What SELECT may hold beside aggregates, and what ORDER BY may hold beside DISTINCT. */
+/** What SELECT may contain beside aggregates, and what ORDER BY may contain beside DISTINCT. */
 import type { PinakesError } from "../../domain/errors.ts";
 import { childrenOf, type Expression, type Query } from "../ast.ts";
 
-/** Outside of its aggregates, SELECT may only speak of what GROUP BY lists: a group has no other value of its own. */
+/** Outside of aggregates, SELECT may only use the expressions of GROUP BY: a group has no other values. */
 export function requireGrouped({ select, groupBy }: Query, refuse: (detail: string) => PinakesError): void {
   if (select.kind === "star")
-    throw refuse("SELECT * cannot stand with GROUP BY; select the values of GROUP BY and aggregates");
+    throw refuse("SELECT * is not allowed with GROUP BY; select the values of GROUP BY and aggregates");
   const keys = groupBy.map(expressionKey);
   const check = (expression: Expression): void => {
     if (expression.kind === "aggregate" || keys.includes(expressionKey(expression))) return;
@@ -19,11 +19,11 @@ export function requireGrouped({ select, groupBy }: Query, refuse: (detail: stri
   else for (const { expression } of select.items) check(expression);
   for (const key of groupBy) {
     const inner = (part: Expression): boolean => part.kind === "aggregate" || childrenOf(part).some(inner);
-    if (inner(key)) throw refuse("GROUP BY cannot hold an aggregate");
+    if (inner(key)) throw refuse("GROUP BY cannot contain an aggregate");
   }
 }
 
-/** Two documents that DISTINCT makes one must not differ in their place. */
+/** Documents that DISTINCT merges must not differ in their sort position. */
 export function requireDistinctOrder({ select, orderBy }: Query, refuse: (detail: string) => PinakesError): void {
   if (select.kind === "star") return;
   const selected = select.kind === "value" ? [select.expression] : select.items.map(({ expression }) => expression);
@@ -33,7 +33,7 @@ export function requireDistinctOrder({ select, orderBy }: Query, refuse: (detail
   if (lost) throw refuse("with DISTINCT, every value of ORDER BY must also be selected");
 }
 
-/** Equal for expressions that are written alike. */
+/** Equal for expressions that are written the same way. */
 export function expressionKey(expression: Expression): string {
   return JSON.stringify(expression, (_, value: unknown) => (value === undefined ? "\u0000undefined" : value));
 }

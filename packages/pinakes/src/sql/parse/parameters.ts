@@ -1,4 +1,4 @@
-/** The parameters of a query, checked once. Their names may be given with or without "@". */
+/** The parameters of a query, checked once. Their names may be passed with or without "@". */
 import { invalid } from "../../domain/errors.ts";
 import { checkJson, isJsonObject, type JsonValue } from "../../domain/json.ts";
 import type { Count } from "../ast.ts";
@@ -14,14 +14,14 @@ export function readParameters(given: unknown): ReadonlyMap<string, JsonValue> {
   const parameters = new Map<string, JsonValue>();
   for (const [name, value] of entries) {
     const bare = name.startsWith("@") ? name.slice(1) : name;
-    if (parameters.has(bare)) throw invalid(`parameters: @${bare} is given twice.`);
+    if (parameters.has(bare)) throw invalid(`parameters: @${bare} is specified twice.`);
     checkJson(value, `parameters/${name}`);
     parameters.set(bare, value as JsonValue);
   }
   return parameters;
 }
 
-/** The number that TOP, OFFSET or LIMIT stands for. */
+/** The value of TOP, OFFSET or LIMIT. */
 export function readCount(
   count: Count | undefined,
   clause: string,

@@ -1,9 +1,8 @@
 /** Expressions, by precedence: ?: and ??, OR, AND, NOT, comparisons, + - ||, * / %, signs, then names, literals and calls. */
-import { sqlLimits } from "../limits.ts";
-import { anyInside, type AggregateName, type BinaryOperator, type Expression } from "../ast.ts";
+import { type AggregateName, anyInside, type BinaryOperator, type Expression } from "../ast.ts";
 import { functionNames, isFunctionName, requireArguments } from "../expressions/functions.ts";
+import { sqlLimits } from "../limits.ts";
 import { parseSubquery } from "./parse-query.ts";
-import { foreignFunctions } from "./foreign-functions.ts";
 import type { TokenStream } from "./token-stream.ts";
 
 const aggregateNames: ReadonlySet<string> = new Set<AggregateName>([
@@ -40,7 +39,7 @@ function coalesce(tokens: TokenStream): Expression {
   return chain(tokens, ["??"], (stream) => logical(stream, "OR"));
 }
 
-/** AND and OR with all their parts in one node: a long list of conditions is not a deep one. */
+/** AND and OR with all their operands in one node, so that a long list of conditions is not deeply nested. */
 function logical(tokens: TokenStream, operator: "AND" | "OR"): Expression {
   const parse = () => (operator === "OR" ? logical(tokens, "AND") : negation(tokens));
   const parts = [parse()];
@@ -94,7 +93,7 @@ function wordComparison(tokens: TokenStream, operand: Expression): Expression | 
   if (!tokens.takeKeyword("ESCAPE")) return { kind: "like", operand, pattern, escape: undefined };
   const { kind, text, at } = tokens.take();
   if (kind !== "string" || Array.from(text).length !== 1)
-    throw tokens.error(at, "ESCAPE is followed by one character in quotes, such as '!'");
+    throw tokens.error(at, "ESCAPE must be followed by one character in quotes, such as '!'");
   return { kind: "like", operand, pattern, escape: text };
 }
 
@@ -132,7 +131,7 @@ function members(tokens: TokenStream, start: Expression): Expression {
     tokens.requireCount(count, sqlLimits.depthMax, "steps in a path");
     if (tokens.takeSymbol(".")) {
       if (tokens.token.kind !== "name")
-        throw tokens.expected('the name of a property (or ["…"] for one with other characters)');
+        throw tokens.expected('the name of a property (or ["…"] if it has other characters)');
       of = { kind: "member", of, key: { kind: "literal", value: tokens.take().text } };
     } else if (tokens.takeSymbol("[")) {
       of = { kind: "member", of, key: parseExpression(tokens) };
@@ -183,7 +182,7 @@ function objectLiteral(tokens: TokenStream): Expression {
   const properties = tokens.list(property, sqlLimits.listItemsMax, "properties in an object");
   tokens.expectSymbol("}");
   const twice = properties.find(({ name }, i) => properties.findIndex((other) => other.name === name) < i);
-  if (twice !== undefined) throw tokens.error(twice.at, `the property "${twice.name}" is given twice`);
+  if (twice !== undefined) throw tokens.error(twice.at, `the property "${twice.name}" is specified twice`);
   return { kind: "object", properties };
 }
 
@@ -240,6 +239,15 @@ function call(tokens: TokenStream): Expression {
   if (argument === undefined || given.length > 1)
     throw tokens.error(at, `${name} takes one argument, such as ${name}(${name === "COUNT" ? "1" : "c.price"})`);
   if (anyInside(argument, ({ kind }) => kind === "aggregate"))
-    throw tokens.error(at, `${name} of another aggregate; nothing is left to aggregate`);
+    throw tokens.error(at, `${name} of another aggregate; aggregates cannot be nested`);
   return { kind: "aggregate", name: name as AggregateName, argument };
 }
+
+/** Functions of Cosmos DB that this subset does not have, so that an error can say so instead of calling them unknown. */
+const foreignFunctions: ReadonlySet<string> = new Set(
+  [
+    "RAND NUMBERBIN INTADD INTBITAND INTBITLEFTSHIFT INTBITNOT INTBITOR INTBITRIGHTSHIFT INTBITXOR INTDIV INTMOD INTMUL INTSUB",
+    "CONTAINS_ANY_CI CONTAINS_ANY_CS CONTAINS_ALL_CI CONTAINS_ALL_CS TYPE DOCUMENTID HASH DATETIMEFORMAT",
+    "FIRST LAST LASTSUBSTRING ALL FULLTEXTCONTAINS FULLTEXTCONTAINSALL FULLTEXTCONTAINSANY FULLTEXTSCORE RRF VECTORDISTANCE",
+  ].flatMap((line) => line.split(" ")),
+);

@@ -56,29 +56,29 @@ describe("a query", () => {
     ["SELECT * FROM c WHERE c.a = ", "query: syntax error at line 1, column 29: expected a value, the query ended."],
     [
       "SELECT *\nFROM c\nWHERE x = 1",
-      'query: syntax error at line 3, column 7: "x" is not an alias of this query (known: "c"); properties are written with theirs: c.x.',
+      'query: syntax error at line 3, column 7: "x" is not an alias of this query (known: "c"); qualify properties with one: c.x.',
     ],
-    ["SELECT * FROM c WHERE c.a = 'x", "query: syntax error at line 1, column 29: the text is not closed; add '."],
+    ["SELECT * FROM c WHERE c.a = 'x", "query: syntax error at line 1, column 29: the string is not closed; add '."],
     [
       "SELECT * FROM c WHERE c.a = 'a\\q'",
       'query: syntax error at line 1, column 31: "\\q" is not an escape; write "\\\\" for a backslash.',
     ],
     [
       "SELECT * FROM c LIMIT 5",
-      "query: syntax error at line 1, column 17: LIMIT comes with OFFSET: OFFSET 0 LIMIT 10 (or SELECT TOP 10).",
+      "query: syntax error at line 1, column 17: LIMIT requires OFFSET: OFFSET 0 LIMIT 10 (or SELECT TOP 10).",
     ],
     [
       "SELECT c.a, c.a FROM c",
-      'query: syntax error at line 1, column 17: two values of SELECT are called "a"; rename one with AS.',
+      'query: syntax error at line 1, column 17: two values of SELECT are named "a"; rename one with AS.',
     ],
     [
       "SELECT * FROM c JOIN t IN c.x",
-      "query: syntax error at line 1, column 8: SELECT * means one document and cannot stand with JOIN; name what you want, such as SELECT VALUE c.",
+      "query: syntax error at line 1, column 8: SELECT * selects one document and is not allowed with JOIN; select values explicitly, such as SELECT VALUE c.",
     ],
     ["SELECT VALUE LOWER() FROM c", "query: syntax error at line 1, column 14: LOWER takes 1 argument, got 0."],
     [
       "SELECT * FROM c WHERE COUNT(1) > 2",
-      "query: syntax error at line 1, column 17: WHERE is decided for each document and cannot hold an aggregate.",
+      "query: syntax error at line 1, column 17: WHERE applies to single documents and cannot contain an aggregate.",
     ],
     [
       "SELECT c.a, COUNT(1) FROM c GROUP BY c.b",
@@ -88,20 +88,23 @@ describe("a query", () => {
       "SELECT DISTINCT c.a FROM c ORDER BY c.b",
       "query: syntax error at line 1, column 28: with DISTINCT, every value of ORDER BY must also be selected.",
     ],
-    ["SELECT * FROM c; DROP TABLE c", 'query: syntax error at line 1, column 16: ";" means nothing here.'],
+    ["SELECT * FROM c; DROP TABLE c", 'query: syntax error at line 1, column 16: ";" is unexpected here.'],
     [
       "SELECT * FROM c WHERE c.a = 1 2",
       'query: syntax error at line 1, column 31: expected the end of the query, got "2".',
     ],
     [
       "SELECT * FROM c WHERE c.a = 1e999",
-      "query: syntax error at line 1, column 29: 1e999 is greater than a JSON number can be.",
+      "query: syntax error at line 1, column 29: 1e999 is too large for a JSON number.",
     ],
     [
       "SELECT * FROM c ORDER BY 1",
       "query: syntax error at line 1, column 26: ORDER BY needs a property, such as c.created_at.",
     ],
-    ["SELECT VALUE {a: 1, a: 2} FROM c", 'query: syntax error at line 1, column 21: the property "a" is given twice.'],
+    [
+      "SELECT VALUE {a: 1, a: 2} FROM c",
+      'query: syntax error at line 1, column 21: the property "a" is specified twice.',
+    ],
     [
       "SELECT * FROM c JOIN c IN c.x",
       'query: syntax error at line 1, column 22: the alias "c" is already taken; choose another.',
@@ -119,8 +122,8 @@ describe("a query", () => {
     ["SELECT * FROM (SELECT c.a FROM c) AS t", "a subquery without VALUE"],
     ["SELECT VALUE t FROM c JOIN (SELECT VALUE d FROM d) AS t", "a subquery over anything but an array"],
     ["SELECT * FROM c.items", "a path in FROM; use FROM c and JOIN t IN c.items"],
-    ["SELECT * FROM c WHERE c.a & 1 = 1", "the operator & (on bits)"],
-    ["SELECT * FROM c WHERE c.a << 1 = 1", "the operator << (on bits)"],
+    ["SELECT * FROM c WHERE c.a & 1 = 1", "the bitwise operator &"],
+    ["SELECT * FROM c WHERE c.a << 1 = 1", "the bitwise operator <<"],
     [
       "SELECT VALUE (SELECT VALUE 1) FROM c",
       "a subquery in parentheses; use EXISTS(SELECT VALUE …) or ARRAY(SELECT VALUE …)",
@@ -139,9 +142,9 @@ describe("a query", () => {
     ["SELECT VALUE c FROM c JOIN d ON c.id = d.id", "a JOIN of two containers; a query reads one"],
     ["SELECT VALUE c FROM c JOIN other d ON c.id = d.id", "JOIN t IN c.items"],
     ["SELECT * FROM c LEFT JOIN d ON c.id = d.id", "JOIN t IN c.items"],
-    ["INSERT INTO c VALUES (1)", "a statement that writes; a query begins with SELECT and only reads"],
-    ["UPDATE c SET c.a = 1", "use create, patch, delete or bulk"],
-    ["WITH x AS (SELECT * FROM c) SELECT * FROM x", "WITH (named subqueries); begin with SELECT"],
+    ["INSERT INTO c VALUES (1)", "a statement that modifies data; a query starts with SELECT and is read-only"],
+    ["UPDATE c SET c.a = 1", "use the container's create, patch, delete or bulk"],
+    ["WITH x AS (SELECT * FROM c) SELECT * FROM x", "WITH (named subqueries); start with SELECT"],
     ["SELECT * FROM c UNION SELECT * FROM c", "UNION, EXCEPT and INTERSECT"],
     ['SELECT c.a AS "key" FROM c', "a name in quotes after AS; write it without them"],
     ["SELECT TOP 1 * FROM c OFFSET 0 LIMIT 1", "TOP together with OFFSET and LIMIT; use one of them"],

@@ -1,4 +1,4 @@
-/** A query from its text: clauses and their rules. FROM is read before SELECT, because it names what SELECT speaks of. */
+/** Parses a query: clauses and their rules. FROM is parsed before SELECT, because it declares the aliases that SELECT uses. */
 import {
   anyInside,
   type Count,
@@ -15,8 +15,8 @@ import { parseExpression } from "./parse-expression.ts";
 import { hiddenAlias, TokenStream } from "./token-stream.ts";
 
 /**
- * Checks the whole text. What is wrong is an INVALID that says where: `query: syntax error at line 1, column 17: …`; what Cosmos DB
- * knows and this subset does not: `query: not supported at …`.
+ * Checks the whole text. A syntax error is INVALID with its position: `query: syntax error at line 1, column 17: …`; so is what Cosmos DB
+ * supports and this subset does not: `query: not supported at …`.
  */
 export function parseQuery(text: string): Query {
   const tokens = new TokenStream(text);
@@ -34,14 +34,14 @@ export function parseQuery(text: string): Query {
   const whereAt = tokens.token.at;
   const where = tokens.takeKeyword("WHERE") ? parseExpression(tokens) : undefined;
   if (where !== undefined && anyInside(where, isAggregate))
-    throw tokens.error(whereAt, "WHERE is decided for each document and cannot hold an aggregate");
+    throw tokens.error(whereAt, "WHERE applies to single documents and cannot contain an aggregate");
   const groupAt = tokens.token.at;
   const groupBy = parseGroupBy(tokens);
   const orderAt = tokens.token.at;
   const ordered = parseOrderBy(tokens);
   const offset = tokens.takeKeyword("OFFSET") ? parseCount(tokens, "OFFSET") : undefined;
   if (offset === undefined && tokens.isKeyword("LIMIT"))
-    throw tokens.error(tokens.token.at, "LIMIT comes with OFFSET: OFFSET 0 LIMIT 10 (or SELECT TOP 10)");
+    throw tokens.error(tokens.token.at, "LIMIT requires OFFSET: OFFSET 0 LIMIT 10 (or SELECT TOP 10)");
   if (offset !== undefined) tokens.expectKeyword("LIMIT");
   const limit = offset === undefined ? undefined : parseCount(tokens, "LIMIT");
   if (tokens.token.kind !== "end") throw tokens.expected("the end of the query");
@@ -50,7 +50,7 @@ export function parseQuery(text: string): Query {
     throw tokens.unsupported(orderAt, "TOP together with OFFSET and LIMIT", "use one of them");
   if (groupBy.length > 0 && ordered.length > 0)
     throw tokens.unsupported(orderAt, "ORDER BY together with GROUP BY (nor has Cosmos DB)");
-  // One row has no order. Cosmos DB takes it, too.
+  // A single row has no order. Cosmos DB accepts it as well.
   const orderBy = aggregates ? [] : ordered;
   const query = { text, select, distinct, top, root, joins, where, groupBy, orderBy, offset, limit, aggregates };
   if (aggregates || groupBy.length > 0) requireGrouped(query, (detail) => tokens.error(groupAt, detail));
@@ -67,7 +67,7 @@ function selected(select: Select): readonly Expression[] {
   return select.kind === "value" ? [select.expression] : select.items.map(({ expression }) => expression);
 }
 
-/** To the FROM of this SELECT, past any in parentheses. */
+/** Skips to the FROM of this SELECT, past any in parentheses. */
 function skipToFrom(tokens: TokenStream): void {
   if (tokens.isSymbol("*") && !tokens.isKeyword("FROM", tokens.peek())) {
     tokens.take();
@@ -84,7 +84,7 @@ function skipToFrom(tokens: TokenStream): void {
 interface From {
   readonly root: string;
   readonly joins: readonly Join[];
-  /** What SELECT * means where FROM is a subquery. */
+  /** The meaning of SELECT * if FROM is a subquery. */
   readonly star?: Expression;
 }
 
@@ -94,7 +94,7 @@ function parseFrom(tokens: TokenStream): From {
   const at = tokens.token.at;
   const name = tokens.expectName("the name or alias of the container");
   if (tokens.takeKeyword("IN")) {
-    // FROM t IN c.items: the document has its alias all the same.
+    // FROM t IN c.items: the document still has its alias.
     const rootAt = tokens.token.at;
     const root = tokens.expectName("the alias of the container");
     tokens.declare(root, rootAt);
@@ -110,7 +110,7 @@ function parseFrom(tokens: TokenStream): From {
   return { root, joins: parseJoins(tokens, []) };
 }
 
-/** FROM (SELECT VALUE … FROM c …) t: for each document, t is each value that the subquery makes of it. */
+/** FROM (SELECT VALUE … FROM c …) t: for each document, t is each value that the subquery returns for it. */
 function parseFromSubquery(tokens: TokenStream): From {
   tokens.declare(hiddenAlias, tokens.token.at);
   const first = subqueryJoin(tokens, true);
@@ -143,12 +143,12 @@ function parseJoins(tokens: TokenStream, before: readonly Join[]): readonly Join
       throw tokens.unsupported(
         at,
         "a JOIN of two containers",
-        "a query reads one; JOIN t IN c.items goes through an array of the document",
+        "a query reads one; JOIN t IN c.items iterates over an array of the document",
       );
     tokens.expectKeyword("IN");
     const from = tokens.token.at;
     if (tokens.isSymbol("(")) throw tokens.unsupported(from, "a subquery in JOIN", "use JOIN t IN c.items and WHERE");
-    const source = pathFrom(tokens, tokens.expectName("the alias of what holds the array"), from);
+    const source = pathFrom(tokens, tokens.expectName("the alias that contains the array"), from);
     joins.push({ alias, slot: tokens.declare(alias, at), source });
   }
   return joins;
@@ -164,7 +164,7 @@ function pathFrom(tokens: TokenStream, alias: string, at: number): Expression {
     } else if (tokens.takeSymbol("[")) {
       const { kind, text } = tokens.token;
       if (kind !== "string" && kind !== "number")
-        throw tokens.expected("the name of a property in quotes, or a place in an array");
+        throw tokens.expected("the name of a property in quotes, or an array index");
       tokens.take();
       of = { kind: "member", of, key: { kind: "literal", value: kind === "number" ? Number(text) : text } };
       tokens.expectSymbol("]");
@@ -179,7 +179,7 @@ function parseSelect(tokens: TokenStream, joins: number, star: Expression | unde
     if (joins > 0)
       throw tokens.error(
         at,
-        "SELECT * means one document and cannot stand with JOIN; name what you want, such as SELECT VALUE c",
+        "SELECT * selects one document and is not allowed with JOIN; select values explicitly, such as SELECT VALUE c",
       );
     return { kind: "star" };
   }
@@ -196,11 +196,11 @@ function parseSelect(tokens: TokenStream, joins: number, star: Expression | unde
   const items = tokens.list(item, sqlLimits.selectItemsMax, "values in SELECT");
   const twice = items.find(({ name }, i) => items.findIndex((other) => other.name === name) < i);
   if (twice !== undefined)
-    throw tokens.error(twice.at, `two values of SELECT are called "${twice.name}"; rename one with AS`);
+    throw tokens.error(twice.at, `two values of SELECT are named "${twice.name}"; rename one with AS`);
   return { kind: "list", items };
 }
 
-/** `c.price` is called "price" and `c` is called "c"; what has no name of its own is $1, $2, … */
+/** `c.price` is named "price" and `c` is named "c"; values without a name are $1, $2, … */
 function ownName(expression: Expression): string | undefined {
   if (expression.kind === "reference") return expression.alias;
   if (expression.kind !== "member" || expression.key.kind !== "literal" || typeof expression.key.value !== "string")
@@ -243,8 +243,8 @@ function parseCount(tokens: TokenStream, clause: string): Count {
 }
 
 /**
- * SELECT VALUE … [FROM t IN c.items [JOIN …]] [WHERE …]: what EXISTS, ARRAY, JOIN and FROM take. Where it stands in FROM, its own FROM
- * names the document.
+ * SELECT VALUE … [FROM t IN c.items [JOIN …]] [WHERE …]: the subquery of EXISTS, ARRAY, JOIN and FROM. In FROM, its own FROM names the
+ * document.
  */
 export function parseSubquery(tokens: TokenStream, ofDocument = false): Subquery {
   return tokens.scoped(() => {
@@ -296,6 +296,6 @@ function parseInnerFrom(tokens: TokenStream, ofDocument: boolean): readonly Join
   }
   const from = tokens.token.at;
   if (ofDocument && tokens.isName()) tokens.declareDocument(tokens.token.text);
-  const source = pathFrom(tokens, tokens.expectName("the alias of what holds the array"), from);
+  const source = pathFrom(tokens, tokens.expectName("the alias that contains the array"), from);
   return parseJoins(tokens, [{ alias, slot: tokens.declare(alias, at), source }]);
 }

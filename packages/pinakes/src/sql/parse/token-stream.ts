@@ -1,4 +1,4 @@
-/** The tokens of one query, read once from left to right, and the aliases that are in force where it stands. */
+/** The tokens of a query, read once from left to right, and the aliases in scope at the current position. */
 import type { PinakesError } from "../../domain/errors.ts";
 import { foreignAt, isForeignWord } from "./foreign-words.ts";
 import { sqlLimits } from "../limits.ts";
@@ -11,14 +11,14 @@ const keywords = new Set(
   ),
 );
 
-/** Of the document where FROM is a subquery: nobody can write it. */
+/** Alias of the document if FROM is a subquery; a query cannot contain it. */
 export const hiddenAlias = "";
 
 export class TokenStream {
   readonly text: string;
   readonly #tokens: readonly Token[];
   readonly #aliases: string[] = [];
-  /** Slots are never given twice, not even after a subquery has ended. */
+  /** Slots are never reused, not even after a subquery has ended. */
   readonly #slots: number[] = [];
   #nextSlot = 0;
   #scopeStart = 0;
@@ -72,7 +72,7 @@ export class TokenStream {
     if (!this.takeSymbol(symbol)) throw this.expected(`"${symbol}"`);
   }
 
-  /** A name that is not a word of the language. */
+  /** A name that is not a keyword. */
   isName(token = this.token): boolean {
     return token.kind === "name" && !keywords.has(token.text.toUpperCase());
   }
@@ -82,7 +82,7 @@ export class TokenStream {
     return this.take().text;
   }
 
-  /** A name that stands where one may be left out: no word that another dialect would have there. */
+  /** An optional name: not a keyword that another dialect would have here. */
   isAlias(): boolean {
     return this.isName() && !isForeignWord(this.token);
   }
@@ -106,11 +106,11 @@ export class TokenStream {
     return unsupported(this.text, at, what, instead);
   }
 
-  /** Bounds what is later evaluated by recursion. */
+  /** Bounds the depth of what is later evaluated by recursion. */
   nested<T>(parse: () => T): T {
     this.#depth += 1;
     if (this.#depth > sqlLimits.depthMax)
-      throw this.error(this.token.at, `nested deeper than ${sqlLimits.depthMax} levels; write it flatter`);
+      throw this.error(this.token.at, `nested deeper than ${sqlLimits.depthMax} levels; reduce the nesting`);
     const result = parse();
     this.#depth -= 1;
     return result;
@@ -118,10 +118,10 @@ export class TokenStream {
 
   requireCount(count: number, max: number, what: string): void {
     if (count > max)
-      throw this.error(this.token.at, `more than ${max} ${what}; write fewer, or pass a list as a parameter`);
+      throw this.error(this.token.at, `more than ${max} ${what}; use fewer, or pass a list as a parameter`);
   }
 
-  /** Items between commas. */
+  /** Comma-separated items. */
   list<T>(parse: () => T, max: number, what: string): T[] {
     const items: T[] = [];
     do {
@@ -132,7 +132,7 @@ export class TokenStream {
   }
 
   declare(alias: string, at: number): number {
-    // A subquery may call its own what the query around it calls something else.
+    // A subquery may reuse an alias of the enclosing query.
     if (this.#aliases.indexOf(alias, this.#scopeStart) >= 0)
       throw this.error(at, `the alias "${alias}" is already taken; choose another`);
     this.#aliases.push(alias);
@@ -151,17 +151,17 @@ export class TokenStream {
       .join(", ");
     throw this.error(
       at,
-      `"${alias}" is not an alias of this query (known: ${known}); properties are written with theirs: ${first ?? "c"}.${alias}`,
+      `"${alias}" is not an alias of this query (known: ${known}); qualify properties with one: ${first ?? "c"}.${alias}`,
     );
   }
 
-  /** Another name for the document, inside of a subquery that stands in FROM. */
+  /** Another alias for the document, inside a subquery in FROM. */
   declareDocument(alias: string): void {
     this.#aliases.push(alias);
     this.#slots.push(0);
   }
 
-  /** Aliases that a subquery declares end with it. */
+  /** Aliases declared by a subquery end with it. */
   scoped<T>(parse: () => T): T {
     const [count, outer] = [this.#aliases.length, this.#scopeStart];
     this.#scopeStart = count;
@@ -172,7 +172,7 @@ export class TokenStream {
     return result;
   }
 
-  /** SELECT comes before FROM, which names what it speaks of: FROM is read first, then this goes back. */
+  /** SELECT comes before FROM, which declares its aliases: FROM is parsed first, then the position is reset. */
   mark(): number {
     return this.#at;
   }

@@ -1,4 +1,4 @@
-/** From text to tokens. Each keeps its place, so that an error can point at it. */
+/** Splits text into tokens. Each has its position, so that an error can point at it. */
 import { invalid, type PinakesError } from "../../domain/errors.ts";
 import { sqlLimits } from "../limits.ts";
 
@@ -6,7 +6,7 @@ export type TokenKind = "name" | "parameter" | "number" | "string" | "symbol" | 
 
 export interface Token {
   readonly kind: TokenKind;
-  /** As written; of a string its value, of a parameter its name without "@". */
+  /** As written; for a string its value, for a parameter its name without "@". */
   readonly text: string;
   readonly at: number;
 }
@@ -44,7 +44,7 @@ const blank = /(?:\s|--[^\n]*)+/y;
 
 export function tokenize(text: string): readonly Token[] {
   if (typeof text !== "string")
-    throw invalid("query: must be a text such as SELECT * FROM c WHERE c.status = @status.");
+    throw invalid("query: must be a string such as SELECT * FROM c WHERE c.status = @status.");
   if (text.length > sqlLimits.textCharsMax)
     throw invalid(
       `query: ${text.length} characters; at most ${sqlLimits.textCharsMax} are allowed. Pass long lists as parameters.`,
@@ -75,12 +75,12 @@ function next(text: string, at: number): readonly [Token, number] {
   const symbol = symbols.find((candidate) => text.startsWith(candidate, at));
   const foreign = foreignSymbols.find((candidate) => text.startsWith(candidate, at));
   if (foreign !== undefined && (symbol === undefined || foreign.length >= symbol.length))
-    throw unsupported(text, at, `the operator ${foreign} (on bits)`);
+    throw unsupported(text, at, `the bitwise operator ${foreign}`);
   if (symbol === undefined)
     throw syntaxError(
       text,
       at,
-      `${JSON.stringify(String.fromCodePoint(text.codePointAt(at) as number))} means nothing here`,
+      `${JSON.stringify(String.fromCodePoint(text.codePointAt(at) as number))} is unexpected here`,
     );
   return [{ kind: "symbol", text: symbol, at }, at + symbol.length];
 }
@@ -88,9 +88,9 @@ function next(text: string, at: number): readonly [Token, number] {
 function numeric(text: string, at: number, digits: string): readonly [Token, number] {
   const end = at + digits.length;
   if (match(word, text, end) !== undefined)
-    throw syntaxError(text, at, "a number runs into a name; put a space between them");
+    throw syntaxError(text, at, "a number is followed directly by a name; put a space between them");
   if (!Number.isFinite(Number(digits)))
-    throw syntaxError(text, at, `${digits.slice(0, 40)} is greater than a JSON number can be`);
+    throw syntaxError(text, at, `${digits.slice(0, 40)} is too large for a JSON number`);
   return [{ kind: "number", text: digits, at }, end];
 }
 
@@ -130,7 +130,7 @@ function quoted(text: string, at: number): readonly [Token, number] {
       throw syntaxError(text, i - 1, `"\\${code}" is not an escape; write "\\\\" for a backslash`);
     value += plain;
   }
-  throw syntaxError(text, at, `the text is not closed; add ${quote}`);
+  throw syntaxError(text, at, `the string is not closed; add ${quote}`);
 }
 
 function match(pattern: RegExp, text: string, at: number): string | undefined {
@@ -142,7 +142,7 @@ export function syntaxError(text: string, at: number, detail: string): PinakesEr
   return invalid(`query: syntax error at ${place(text, at)}: ${detail}.`);
 }
 
-/** For what Cosmos DB knows and this subset does not: never ignored, never guessed. */
+/** For syntax that Cosmos DB supports and this subset does not: never ignored, never guessed. */
 export function unsupported(text: string, at: number, what: string, instead?: string): PinakesError {
   return invalid(`query: not supported at ${place(text, at)}: ${what}${instead === undefined ? "" : `; ${instead}`}.`);
 }

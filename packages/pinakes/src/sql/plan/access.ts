@@ -1,4 +1,7 @@
-/** One way to read: the partition itself or an index, with what of WHERE it looks up and whether it comes in the order of ORDER BY. */
+/**
+ * One access path: the partition itself or an index, with the part of WHERE that it looks up and whether it returns rows in the order of
+ * ORDER BY.
+ */
 import { isNoValue } from "../../domain/partition-value.ts";
 import { withinUtf8Bytes, type JsonScalar } from "../../domain/json.ts";
 import type { IndexDefinition, Range } from "../../ports/item-store.ts";
@@ -14,7 +17,7 @@ export interface Source {
   readonly sort: readonly { readonly path: string; readonly descending: boolean }[];
 }
 
-/** One contiguous range of a source. */
+/** One contiguous range of an access path. */
 export interface Leg {
   readonly equals: Readonly<Record<string, JsonScalar>>;
   readonly range?: Range;
@@ -25,7 +28,7 @@ export interface Access {
   readonly legs: readonly Leg[];
   /** Names of the paths that are looked up. */
   readonly lookedUp: readonly string[];
-  /** Conditions of WHERE that the legs decide. */
+  /** Conditions of WHERE that the legs fully decide. */
   readonly decided: ReadonlySet<number>;
   readonly order: "none" | "served" | "exactly served";
   readonly reverse: boolean;
@@ -49,7 +52,7 @@ export function sourcesOf(
   ];
 }
 
-/** Undefined when WHERE does not give the source's partition. */
+/** Undefined if WHERE does not determine the source's partition. */
 export function accessBy(source: Source, facts: Facts, orderBy: readonly OrderKey[]): Access | undefined {
   const lookedUp: string[] = [];
   const decided = new Set<number>();
@@ -83,7 +86,7 @@ export function accessBy(source: Source, facts: Facts, orderBy: readonly OrderKe
   return { source, legs, lookedUp, decided, ...orderOf(source, used, fixed, orderBy, legs.length) };
 }
 
-/** A partition that the caller gives may hold null or no value (`optionalKey`); WHERE alone never leads to such a one. */
+/** A partition specified by the caller may contain null or no value (`optionalKey`); WHERE alone never selects one. */
 function amongOf(facts: Facts, name: string, partition: boolean): Extract<Fact, { kind: "among" }> | undefined {
   const found = facts.of.get(keyOfName(name))?.filter((fact) => fact.kind === "among") ?? [];
   const best = found.toSorted((a, b) => a.values.length - b.values.length)[0];
@@ -92,7 +95,7 @@ function amongOf(facts: Facts, name: string, partition: boolean): Extract<Fact, 
   return best.values.some(isNoValue) ? undefined : best;
 }
 
-/** Longer ids are kept under a hash; bounds this short are told from them by their beginning. */
+/** Longer ids are stored under a hash; bounds this short can be told apart from them by their prefix. */
 const idBoundBytesMax = 180;
 
 function rangeOf(
@@ -103,7 +106,7 @@ function rangeOf(
   const known = facts.of.get(keyOfName(name)) ?? [];
   const ranges = known.filter((fact) => fact.kind === "range");
   if (ofIds) {
-    // An id is looked up as the range from itself to itself.
+    // An id is looked up as a range from itself to itself.
     const one = known.find((fact) => fact.kind === "among" && fact.values.length === 1);
     const [id] = one?.kind === "among" ? one.values : [];
     if (one !== undefined && typeof id === "string" && withinUtf8Bytes(id, idBoundBytesMax))
@@ -114,7 +117,7 @@ function rangeOf(
   return combine(ranges);
 }
 
-/** The first lower and the first upper bound, or the first prefix. The others are judged on the documents. */
+/** Uses the first lower and the first upper bound, or the first prefix. The others are evaluated on the documents. */
 function combine(
   facts: readonly Extract<Fact, { kind: "range" }>[],
 ): { readonly range: Range; readonly decided: readonly number[] } | undefined {
@@ -137,7 +140,7 @@ function combine(
   return { range: { ...first.range, ...other.range }, decided: decided([first, other]) };
 }
 
-/** Keys of ORDER BY that a leg holds fixed make no difference in it; the rest must be the sort paths that follow. */
+/** ORDER BY keys that a leg fixes do not affect the order; the others must be the sort paths that follow. */
 function orderOf(
   source: Source,
   used: number,

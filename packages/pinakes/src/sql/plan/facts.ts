@@ -1,6 +1,6 @@
 /**
- * What WHERE says about single properties, as far as an index can look it up. The conditions joined by AND are taken one by one; what
- * is not understood here is simply not a fact, and is judged on the documents.
+ * The constraints of WHERE on single properties that an index can look up. The conditions joined by AND are considered one by one; a
+ * condition that is not understood here yields no fact and is evaluated on the documents.
  *
  * Invariant: a document for which WHERE is true has every fact. `exact` conditions are also true for every document with their fact.
  */
@@ -12,7 +12,7 @@ import { likePrefix } from "../expressions/like.ts";
 import { pathKey, type PathKey } from "./paths.ts";
 import type { Value } from "../expressions/values.ts";
 
-/** A condition of WHERE by its number, with what it says. */
+/** A condition of WHERE by its number, with the constraint. */
 export type Fact = { readonly condition: number; readonly path: readonly string[]; readonly exact: boolean } & (
   | { readonly kind: "among"; readonly values: readonly JsonScalar[] }
   | { readonly kind: "range"; readonly range: Range }
@@ -26,7 +26,7 @@ export interface Facts {
   readonly never: boolean;
 }
 
-/** Values beyond this are not looked up: no index holds a key as long. */
+/** Longer values are not looked up: no index contains a key of this length. */
 const keyBytesMax = 1_024;
 
 export function factsOf(where: Expression | undefined, context: EvaluationContext): Facts {
@@ -52,7 +52,7 @@ export function conditionsOf(where: Expression): readonly Expression[] {
   return where.kind === "logical" && where.operator === "AND" ? where.parts.flatMap(conditionsOf) : [where];
 }
 
-/** The value of an expression that speaks of no document. */
+/** The value of an expression that does not depend on the document. */
 export function constantOf(expression: Expression, context: EvaluationContext): { readonly value: Value } | undefined {
   const depends = anyInside(
     expression,
@@ -102,7 +102,7 @@ const bounds: Readonly<Partial<Record<BinaryOperator, keyof Range>>> = {
   ">=": "gte",
 };
 
-/** `c.a < 5` as its path, its operator and its constant, whichever side they stand on. */
+/** `c.a < 5` as its path, operator and constant, whichever side they are on. */
 export function comparisonOf(
   { operator, left, right }: Extract<Expression, { kind: "binary" }>,
   context: EvaluationContext,
@@ -203,7 +203,7 @@ function isBound(value: Value): value is string | number {
   return typeof value === "number" || (typeof value === "string" && isKey(value));
 }
 
-/** Whether an index can hold the value as a key. What it cannot hold is left to the evaluator. */
+/** Whether an index can contain the value as a key. Other values are left to the evaluator. */
 function isKey(value: Value): value is JsonScalar {
   if (typeof value === "string")
     return value.isWellFormed() && !value.includes("\0") && withinUtf8Bytes(value, keyBytesMax);

@@ -1,4 +1,4 @@
-/** Paths of a query and paths of a definition, made comparable; and how they are written in messages. */
+/** Makes the paths of queries and of container definitions comparable, and formats them for messages. */
 import { parsePath } from "../../domain/path.ts";
 
 export type PathKey = string;
@@ -11,13 +11,13 @@ export function keyOfName(name: string): PathKey {
   return pathKey(parsePath(name));
 }
 
-/** As the item store takes it: `metadata.user_id`, or a pointer where a name holds a dot or a slash. */
+/** In the notation of the item store: `metadata.user_id`, or a pointer if a name contains a dot or a slash. */
 export function pathName(path: readonly string[]): string {
   if (path.every((segment) => segment !== "" && !/[./]/.test(segment))) return path.join(".");
   return `/${path.map((segment) => segment.replaceAll("~", "~0").replaceAll("/", "~1")).join("/")}`;
 }
 
-/** As an indexing policy of Cosmos DB has it. */
+/** In the notation of a Cosmos DB indexing policy. */
 export function cosmosPath(path: readonly string[]): string {
   return `/${path.map((segment) => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(segment) ? segment : JSON.stringify(segment))).join("/")}`;
 }

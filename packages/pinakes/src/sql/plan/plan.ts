@@ -1,29 +1,31 @@
-/** Chooses how a query is read. What nothing serves is refused with the name of the index that would; so is, in strict mode, what Cosmos DB refuses. */
+/**
+ * Chooses how a query is executed. A query that no index serves is refused with the index it needs; in strict mode, so is one that Cosmos
+ * DB refuses.
+ */
 import { invalid } from "../../domain/errors.ts";
+import { parsePath } from "../../domain/path.ts";
 import type { Prefilter } from "../../domain/prefilter.ts";
 import { isSystemProperty } from "../../domain/system-properties.ts";
 import type { Partition } from "../../ports/item-store.ts";
-import { accessBy, sourcesOf, type Access, type Source } from "./access.ts";
-import { indexAdvice } from "./advice.ts";
-import type { Expression, Query } from "../ast.ts";
+import { documentPath, type Expression, type Query } from "../ast.ts";
 import type { EvaluationContext } from "../expressions/evaluate.ts";
-import { factsOf, type Fact, type Facts } from "./facts.ts";
-import { keyOfName, type PathKey } from "./paths.ts";
-import { parsePath } from "../../domain/path.ts";
 import type { QueryDefinition, QueryExplanation, QueryStats } from "../types.ts";
+import { type Access, accessBy, type Source, sourcesOf } from "./access.ts";
+import { type Fact, type Facts, factsOf } from "./facts.ts";
+import { cosmosPath, keyOfName, type PathKey, pathKey, pathName } from "./paths.ts";
 import { prefilterOfConditions } from "./where-prefilter.ts";
 
 export interface Plan {
   readonly mode: QueryExplanation["mode"];
   readonly access: Access;
-  /** Whether WHERE must still be judged on the documents. */
+  /** Whether WHERE must still be evaluated on the documents. */
   readonly residual: boolean;
   readonly prefilter: Prefilter | undefined;
   readonly partition: QueryStats["partition"];
   readonly advice: string | undefined;
-  /** What to do when the budget of rows is spent. */
+  /** Advice for when the row budget is exhausted. */
   readonly remedy: string;
-  /** Equal for plans that read the same things in the same order: what a cursor goes on with. */
+  /** Equal for plans that read the same data in the same order; a cursor continues only with such a plan. */
   readonly signature: string;
 }
 
@@ -35,11 +37,11 @@ export interface PlanInput {
   readonly partition: Partition | undefined;
   readonly strict: boolean;
   readonly eventual: boolean;
-  /** Indexes that cannot be read now. */
+  /** Indexes that are currently not readable. */
   readonly without: ReadonlySet<string>;
 }
 
-/** The plans that are possible, best first. */
+/** The possible plans, best first. */
 export function plansFor(input: PlanInput): readonly Plan[] {
   const { query, definition, context } = input;
   const facts = withPartition(storedFacts(factsOf(query.where, context), definition), input);
@@ -59,13 +61,13 @@ export function plansFor(input: PlanInput): readonly Plan[] {
     .map((access) => planOf(access, input, facts));
 }
 
-/** An index holds the stored document, which has no _etag and no _ts. */
+/** An index contains the stored document, which has no _etag and no _ts. */
 function storedFacts(facts: Facts, { systemProperties }: QueryDefinition): Facts {
   if (systemProperties !== true) return facts;
   return { ...facts, of: new Map([...facts.of].filter(([, [first]]) => !isSystemProperty(first?.path[0] as string))) };
 }
 
-/** The caller's partition is a condition like any other, but not one of WHERE: it has no number there. */
+/** The caller's partition is a condition like any other, but not part of WHERE: it has no number there. */
 function withPartition(facts: Facts, { partition, definition }: PlanInput): Facts {
   if (partition === undefined) return facts;
   const given = definition.partitionKey.map((name, i): [PathKey, readonly Fact[]] => [
@@ -79,7 +81,7 @@ function requireScanIndex({ name, scanIndex, indexes }: QueryDefinition): void {
   if (scanIndex === undefined || (Object.hasOwn(indexes, scanIndex) && indexes[scanIndex]?.partition.length === 0))
     return;
   throw invalid(
-    `Container "${name}": the scan index "${scanIndex}" must be an index with partition: [], which holds every item.`,
+    `Container "${name}": the scan index "${scanIndex}" must be an index with partition: [], which contains every item.`,
   );
 }
 
@@ -90,14 +92,14 @@ function isOrdered({ order }: Access, { orderBy }: Query): boolean {
 function strictly(usable: readonly Access[], input: PlanInput, facts: Facts): readonly Access[] {
   const { query } = input;
   const looked = query.where === undefined ? usable : usable.filter(({ lookedUp }) => lookedUp.length > 0);
-  if (looked.length === 0) throw refusal(input, facts, "strict mode refuses a filter on nothing indexed");
+  if (looked.length === 0) throw refusal(input, facts, "strict mode refuses a filter on properties without an index");
   if (query.orderBy.length < 2) return looked;
   const exactly = looked.filter(({ order }) => order === "exactly served");
   if (exactly.length === 0)
     throw refusal(
       input,
       facts,
-      "strict mode needs an index with exactly the properties of ORDER BY, in their directions or all turned around",
+      "strict mode needs an index with exactly the properties of ORDER BY, in the same directions or all reversed",
     );
   return exactly;
 }
@@ -108,11 +110,11 @@ function refusal({ query, container }: PlanInput, facts: Facts, why: string) {
 
 function remedyOf(query: Query, facts: Facts): string {
   const index = indexAdvice(query, facts);
-  if (index !== undefined) return `Add the index ${index}, or give the partition key by equality.`;
-  return 'Give the partition key or an indexed property by equality; an index { partition: [], sort: ["id"] } would let every item be looked at.';
+  if (index !== undefined) return `Add the index ${index}, or compare the partition key by equality.`;
+  return 'Compare the partition key or an indexed property by equality; an index { partition: [], sort: ["id"] } would allow a full scan.';
 }
 
-/** Smaller is better, the first difference decides. */
+/** Compared element by element; smaller is better. */
 function rankOf(
   access: Access,
   usable: readonly Access[],
@@ -120,12 +122,12 @@ function rankOf(
 ): readonly number[] {
   const { source, lookedUp, legs } = access;
   const some = usable.some((other) => other.lookedUp.length > 0);
-  // In the right order but from the beginning of everything is worse than looked up and sorted.
+  // A full read in the right order is worse than a lookup that must be sorted.
   const ordered = isOrdered(access, query) && (lookedUp.length > 0 || !some) ? 0 : 1;
   const partition = source.index === undefined;
   return [
     query.orderBy.length > 0 ? ordered : 0,
-    // Where indexes are late, the partition itself is worth more than a shorter range.
+    // If indexes are eventually consistent, the partition itself is preferred over a shorter range.
     eventual && partition && legs.length === 1 ? 0 : 1,
     -lookedUp.length,
     partition ? 0 : 1,
@@ -148,11 +150,11 @@ function planOf(access: Access, input: PlanInput, facts: Facts): Plan {
   const mode = modeOf(query, access, residual);
   const scanned = lookedUp.length === 0 && query.where !== undefined;
   const unserved = query.orderBy.length > 0 && order === "none";
-  const why = unserved ? "ORDER BY is sorted in memory" : "Every item is looked at";
+  const why = unserved ? "ORDER BY is sorted in memory" : "Every item is read";
   const cosmos = query.orderBy.length > 1 && order === "none" ? " Cosmos DB would refuse this query without it." : "";
   const todo =
     index === undefined
-      ? "compare a property by equality to let an index serve it."
+      ? "compare a property by equality so that an index can serve the query."
       : `add the index ${index} to serve this query.${cosmos}`;
   return {
     mode,
@@ -179,7 +181,7 @@ function modeOf(query: Query, { legs, order }: Access, residual: boolean): Plan[
   return legs.length === 1 ? "stream" : "merge";
 }
 
-/** COUNT(1) and nothing else: no document need be read. */
+/** Only COUNT(1): no document needs to be read. */
 function isPlainCount({ select, groupBy, joins, distinct }: Query): boolean {
   if (select.kind === "star" || groupBy.length > 0 || joins.length > 0 || distinct) return false;
   const counts = ({ kind, ...rest }: Expression) => {
@@ -204,4 +206,48 @@ function emptyPlan(source: Source, query: Query): Plan {
     remedy: "",
     signature: "empty",
   };
+}
+
+/** The index that would serve a query, in our notation and as a Cosmos DB composite index. */
+interface SuggestedPath {
+  readonly path: readonly string[];
+  readonly descending: boolean;
+}
+
+/** Undefined if the query neither compares nor orders by anything an index could hold. */
+function indexAdvice(query: Query, facts: Facts): string | undefined {
+  const { partition, sort } = suggestion(query, facts);
+  if (partition.length + sort.length === 0) return undefined;
+  const ours = `{ partition: [${partition.map(({ path }) => JSON.stringify(pathName(path))).join(", ")}], sort: [${sort.map(ourSort).join(", ")}] }`;
+  const composite = [...partition, ...sort].map(
+    ({ path, descending }) =>
+      `{ "path": ${JSON.stringify(cosmosPath(path))}, "order": "${descending ? "descending" : "ascending"}" }`,
+  );
+  return composite.length > 1 ? `${ours} (in Cosmos DB the composite index [${composite.join(", ")}])` : ours;
+}
+
+function ourSort({ path, descending }: SuggestedPath): string {
+  const name = JSON.stringify(pathName(path));
+  return descending ? `{ path: ${name}, order: "desc" }` : name;
+}
+
+/** Equality first, then the sort order, or one range if there is none. */
+function suggestion(
+  query: Query,
+  facts: Facts,
+): { readonly partition: readonly SuggestedPath[]; readonly sort: readonly SuggestedPath[] } {
+  const known = [...facts.of.values()].flat();
+  const distinct = (paths: readonly (readonly string[])[]) =>
+    paths.filter((path, i) => paths.findIndex((other) => pathKey(other) === pathKey(path)) === i);
+  const partition = distinct(known.filter(({ kind }) => kind === "among").map(({ path }) => path));
+  const isFixed = (path: readonly string[]) => partition.some((other) => pathKey(other) === pathKey(path));
+  const ordered = query.orderBy.flatMap(({ expression, descending }) => {
+    const path = documentPath(expression);
+    return path === undefined || isFixed(path) ? [] : [{ path, descending }];
+  });
+  const ranges = distinct(known.filter(({ kind }) => kind === "range").map(({ path }) => path)).filter(
+    (path) => !isFixed(path),
+  );
+  const rest = ordered.length > 0 ? ordered : ranges.slice(0, 1).map((path) => ({ path, descending: false }));
+  return { partition: partition.map((path) => ({ path, descending: false })), sort: rest };
 }

@@ -1,8 +1,8 @@
 /**
- * What a condition of WHERE lets an engine judge early (domain/prefilter.ts).
+ * Derives a prefilter that an engine can evaluate early (domain/prefilter.ts) from a condition of WHERE.
  *
- * Invariant: where the condition is true, so is the prefilter. Nothing is said of properties that the stored document has not (_etag,
- * _ts), nor of anything that is not plainly a property compared with a constant.
+ * Invariant: where the condition is true, so is the prefilter. It ignores properties that the stored document lacks (_etag, _ts), and
+ * everything but comparisons of a property with a constant.
  */
 import { isSystemProperty } from "../../domain/system-properties.ts";
 import { allOf, anyOf, type Prefilter } from "../../domain/prefilter.ts";
@@ -17,7 +17,7 @@ export function prefilterOfConditions(
   joins: readonly Join[],
   context: EvaluationContext,
 ): Prefilter | undefined {
-  // A JOIN over what is not there gives no row.
+  // A JOIN over an absent value returns no rows.
   const joined = joins.map(({ source }) => ofPath(source, (path) => ({ kind: "exists", path })));
   return allOf([...conditions.map((condition) => prefilterOf(condition, context)), ...joined]);
 }
@@ -89,7 +89,7 @@ function ofComparison(
   if (found === undefined || isSystemProperty(found.path[0] as string)) return undefined;
   const { path, operator, value } = found;
   if (operator === "=") return among(path, [value]);
-  // What is not there is not different from anything: it is undefined.
+  // An absent value does not satisfy "!=": the comparison is undefined.
   if (operator === "!=") return { kind: "exists", path };
   const sign = rangeOperators[operator];
   return sign === undefined ? undefined : range(path, sign, value);
@@ -105,7 +105,7 @@ function ofCall(name: string, given: readonly Expression[], context: EvaluationC
     const list = constantOf(first as Expression, context)?.value;
     if (Array.isArray(list)) return ofPath(second, (path) => among(path, list));
   }
-  // Every other function that can be true is so only of something that is there.
+  // Every other function that can be true is true only for present values.
   return ofPath(first, (path) => ({ kind: "exists", path }));
 }
 

@@ -28,6 +28,7 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
+import type { Scope } from "../../domain/scope.ts";
 import type { Partition, SessionTokens } from "../../ports/item-store.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import type { SystemContainer } from "../system-container.ts";
@@ -37,7 +38,7 @@ import { readChanges } from "./changes.ts";
 import { commitBatch, commitOne, type Commit } from "./commit.ts";
 import { ContainerCare } from "./container-maintenance.ts";
 import { isCompanion, noItem, placedIn, storedView } from "./documents.ts";
-import { OwnContainers } from "./user-containers.ts";
+import { OwnContainers, requireAdmin } from "./user-containers.ts";
 import { checkContainerName } from "./user-container-record.ts";
 import { clearPartition } from "./clear-partition.ts";
 import {
@@ -92,7 +93,8 @@ export class Containers {
   async list(caller: Caller): Promise<{ readonly items: readonly ContainerInfo[] }> {
     const scope = requireCaller(caller);
     const own = await this.#own.list(scope);
-    return { items: [...[...this.#system.values()].map(({ info }) => info), ...own.map(({ target }) => target.info)] };
+    const system = [...this.#system.values()].map((target) => this.#infoFor(scope, target));
+    return { items: [...system, ...own.map(({ target }) => target.info)] };
   }
 
   async put(
@@ -108,7 +110,7 @@ export class Containers {
   }
 
   async get(caller: Caller, name: string): Promise<ContainerInfo> {
-    return (await this.#find(caller, name, true)).info;
+    return this.#infoFor(requireCaller(caller), await this.#find(caller, name, true));
   }
 
   async delete(caller: Caller, name: string): Promise<void> {
@@ -260,10 +262,27 @@ export class Containers {
     return this.#reading(caller, name, (target) => readChanges(this.#deps.items, caller.scope, target, query));
   }
 
+  /** Of a system container, for the caller's workspace alone: it applies to documents that are there, and those with a `ttl` keep it. */
   async setDefaultTtl(caller: Caller, name: string, ttl: number | null): Promise<ContainerInfo> {
+    const scope = requireCaller(caller);
     const target = await this.#find(caller, name, true);
-    if ((target.definition.ttl ?? null) === ttl) return target.info;
-    throw new PinakesError("NOT_SUPPORTED", `The default time to live of container "${name}" cannot be changed here.`);
+    if (target.system === undefined)
+      throw invalid(`Container "${name}" is not a system container; declare it again with another default_ttl.`);
+    if (this.#deps.items.defaultTtl(scope, name).seconds !== ttl) {
+      requireAdmin(
+        caller,
+        `Only an admin of the workspace can change the default time to live of container "${name}".`,
+      );
+      await this.#deps.items.setDefaultTtl(scope, name, ttl);
+    }
+    return this.#infoFor(scope, target);
+  }
+
+  /** A workspace may have its own default time to live in a system container. */
+  #infoFor(scope: Scope, { system, definition, info }: Target): ContainerInfo {
+    if (system === undefined) return info;
+    const { seconds, changes } = this.#deps.items.defaultTtl(scope, definition.name);
+    return changes === 0 ? info : { ...info, default_ttl: seconds, etag: `${info.etag}-${changes}` };
   }
 
   async deletePartition(caller: Caller, name: string, pk: PartitionKey): Promise<{ readonly deleted: number }> {

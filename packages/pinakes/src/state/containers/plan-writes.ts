@@ -1,7 +1,7 @@
 /**
- * Converts a caller's operations to those of the item store. If a rule of the container, a condition or a read depends on the stored
- * item, the operations are simulated here, in order, and each is made conditional on the etag that it was simulated on:
- * if another writer was faster, the batch fails as a whole and is planned again.
+ * Converts a caller's operations to those of the item store. If a rule of the container, a condition or a read depends on the stored item,
+ * the operations are simulated here, in order, and each is made conditional on the etag that it was simulated on: if another writer changed
+ * it first, the batch fails as a whole and is planned again.
  */
 import { PinakesError, inBatch } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -13,7 +13,7 @@ import { idOfWrite, type Write } from "./writes.ts";
 export interface PlannedWrite {
   readonly operation: Operation;
   readonly id: string;
-  /** The condition is ours: if it fails, another writer was faster. */
+  /** The condition is ours: if it fails, another writer changed the item first. */
   readonly guarded: boolean;
   /** After this operation; undefined for a delete, and if only the store knows it. */
   readonly document: JsonObject | undefined;

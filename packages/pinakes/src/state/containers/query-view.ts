@@ -58,6 +58,8 @@ export function queryStore(items: ItemStore, target: Target): ItemStore {
       return { ...page, items: page.items.map(shown) };
     },
     count: (scope, container, query) => items.count(scope, container, filledQuery(target, scope, query)),
+    defaultTtl: (scope, container) => items.defaultTtl(scope, container),
+    setDefaultTtl: (scope, container, ttl) => items.setDefaultTtl(scope, container, ttl),
     indexes: async (container) =>
       (await items.indexes(container)).flatMap((state) => [state, { ...state, name: `${state.name}${filledMark}` }]),
     openContainer: (definition, options) => items.openContainer(definition, options),

@@ -75,7 +75,7 @@ export function partitionOf({ name, definition }: Target, pk: PartitionKey): Par
       (definition.optionalKey === true && (value === null || isNoValue(value)))
     )
       continue;
-    throw invalid(`pk: the value of ${wanted} must be a text, a number, true or false; got ${show(value)}.`);
+    throw invalid(`pk: the value of ${wanted} must be a string, a number, true or false; got ${show(value)}.`);
   }
   return values;
 }

@@ -18,6 +18,7 @@ import { ifMissing, tolerate } from "../../runtime/expected-errors.ts";
 import type { Containers } from "../containers/containers.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { settingsContainer } from "../settings.ts";
+import { everyItem } from "../../containers/every-item.ts";
 import {
   checkName,
   checkThroughput,
@@ -219,10 +220,16 @@ export class Databases {
     const scope = requireCaller(caller);
     checkSettings(settings);
     const { database, entry, info } = found;
-    if (info.kind === "system") await this.#containers.setDefaultTtl(caller, info.name, spec.default_ttl ?? null);
-    else await this.#containers.put(caller, info.name, spec);
+    await this.#containers.put(caller, info.name, spec);
     await this.#keepEntry(scope, found);
     await this.#set(scope, containersTopic(database.key), entry.name, { settings });
+    return this.container(caller, database.name, entry.name);
+  }
+
+  /** Of a system container, for this workspace. */
+  async setDefaultTtl(caller: Caller, { database, entry, info }: FoundContainer, ttl: number | null) {
+    await this.#containers.setDefaultTtl(caller, info.name, ttl);
+    this.#cache.clear();
     return this.container(caller, database.name, entry.name);
   }
 
@@ -295,13 +302,7 @@ export class Databases {
   }
 
   async #all(scope: Scope, topic: string): Promise<readonly Item[]> {
-    const found: Item[] = [];
-    for (let cursor: string | undefined; ;) {
-      const page = await this.#deps.items.query(scope, settingsContainer.name, { equals: { topic }, cursor });
-      found.push(...page.items);
-      cursor = page.cursor;
-      if (cursor === undefined) return found;
-    }
+    return Array.fromAsync(everyItem(this.#deps.items, scope, settingsContainer.name, { equals: { topic } }));
   }
 }
 

@@ -1,6 +1,7 @@
 /** The rows that take the place of a piece: as many, with the same sum, all with the mean, and nothing that leads to a person. */
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "../../domain/json.ts";
+import { expiresAt } from "../../domain/ttl.ts";
 import type { WalkedItem } from "../../ports/item-erasure.ts";
 
 export interface Piece {
@@ -14,8 +15,8 @@ export interface AnonymousOptions {
   /** Takes the place of the agent's id; absent: that stays. */
   readonly agent?: string | undefined;
   readonly now: number;
-  /** Of the container. */
-  readonly ttlSeconds: number;
+  /** The default time to live. */
+  readonly ttlSeconds: number | null;
 }
 
 export function anonymousRows(
@@ -45,11 +46,11 @@ export function anonymousRows(
 }
 
 /** Their time to live does not begin again: that of the row which lives longest goes on. */
-function lifeSeconds(rows: readonly WalkedItem[], now: number, ttlSeconds: number): number {
+function lifeSeconds(rows: readonly WalkedItem[], now: number, ttlSeconds: number | null): number {
   const left = rows.map(({ document, modifiedAt }) => {
     const own = document["ttl"];
-    if (own === -1) return -1;
-    return Math.max(1, Math.ceil((modifiedAt + (typeof own === "number" ? own : ttlSeconds) * 1000 - now) / 1000));
+    const at = expiresAt(ttlSeconds, typeof own === "number" ? own : null, modifiedAt);
+    return at === null ? -1 : Math.max(1, Math.ceil((at - now) / 1000));
   });
   return left.includes(-1) ? -1 : Math.max(...left);
 }

@@ -95,6 +95,6 @@ function checkKey(key: unknown): string | undefined {
   if (key === undefined) return undefined;
   if (typeof key === "string" && key.length >= 1 && key.length <= memoryLimits.idempotencyKeyCharsMax) return key;
   throw invalid(
-    `idempotencyKey: must be a text of 1–${memoryLimits.idempotencyKeyCharsMax} characters, got ${show(key)}.`,
+    `idempotencyKey: must be a string of 1–${memoryLimits.idempotencyKeyCharsMax} characters, got ${show(key)}.`,
   );
 }

@@ -78,7 +78,7 @@ export class MemorySearches {
   } {
     const { searchQueryCharsMax: charsMax, searchHitsMax: hitsMax } = memoryLimits;
     if (typeof query !== "string" || query.trim() === "" || query.length > charsMax)
-      throw invalid(`query: must be a text of 1–${charsMax} characters, got ${show(query)}.`);
+      throw invalid(`query: must be a string of 1–${charsMax} characters, got ${show(query)}.`);
     if (!Number.isInteger(limit) || limit < 1 || limit > hitsMax)
       throw invalid(`limit: must be a whole number from 1 to ${hitsMax}, got ${show(limit)}.`);
     const named = [

@@ -20,7 +20,7 @@ export class SignedCursors {
     const opened = this.#tokens.open(bindingOf(scope, list), cursor);
     if (opened !== undefined) return opened.payload as JsonValue;
     throw invalid(
-      "cursor: is not a cursor of this list: it was changed, truncated, or belongs to another list. Leave it out to start over.",
+      "cursor: is not a valid cursor of this list: it was modified, truncated, or belongs to another list. Omit it to start over.",
     );
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Types and dimensions of metrics that a workspace makes up itself, beside the fixed ones: `custom.<name>` as a type, and texts in
- * `dimensions` that are asked for as `dimensions.<name>`. Their number is bounded, since each name costs a column in every sealed hour
- * that has it. A property of `dimensions` that has another form (another kind of value, another kind of name) is no dimension; it is
- * kept like any property that is not known.
+ * Custom types and dimensions of metrics that a workspace defines beside the built-in ones: `custom.<name>` as a type, and string
+ * properties of `dimensions`, queried as `dimensions.<name>`. Their number is bounded, since each name adds a column to every sealed hour
+ * that has it. A property of `dimensions` in any other form (another type of value, an invalid name) is not a dimension; it is stored like
+ * any unknown property.
  */
 import { fixedMetricTypes, type MetricType } from "@pinakes/client";
 import { z } from "zod";
@@ -13,28 +13,28 @@ export const fixedDimensions = ["session_id", "workflow_id", "environment", "mod
 
 export const customLimits = Object.freeze({
   nameCharactersMax: 63,
-  /** Names in use in a workspace. */
+  /** Distinct names in a workspace. */
   typesMax: 200,
   dimensionsMax: 100,
   rowDimensionsMax: 16,
   valueCharactersMax: 256,
-  /** Names that a block has columns for: those that most of its rows have. The others are read from the rows. */
+  /** Dimensions that have columns in a block: those present in most of its rows. The others are read from the rows. */
   blockDimensionsMax: 64,
-  /** Different values of one custom dimension in the answer of an aggregate. */
+  /** Distinct values of one custom dimension in an aggregate's result. */
   answerValuesMax: 10_000,
-  /** In `group_by`, and in `filter`. */
+  /** Per query, in `group_by` and in `filter`. */
   queryDimensionsMax: 16,
 });
 
 const name = `[a-z][a-z0-9_]{0,${customLimits.nameCharactersMax - 1}}`;
 const nameForm = new RegExp(`^${name}$`);
 const typeForm = new RegExp(`^(?:${fixedMetricTypes.join("|")}|custom\\.${name})$`);
-/** Of a custom dimension as queries write it. */
+/** Pattern of a custom dimension in queries. */
 export const dimensionPattern = `dimensions\\.${name}`;
 const dimensionForm = new RegExp(`^${dimensionPattern}$`);
 const customPrefix = "custom.";
 const dimensionPrefix = "dimensions.";
-const nameWords = `a name is a lower-case letter, then up to ${customLimits.nameCharactersMax - 1} of a-z, 0-9 and _`;
+const nameWords = `a name is a lower-case letter followed by up to ${customLimits.nameCharactersMax - 1} of a-z, 0-9 and _`;
 
 export type CustomType = `custom.${string}`;
 export type CustomDimension = `dimensions.${string}`;
@@ -54,7 +54,7 @@ export function isCustomDimension(group: string): group is CustomDimension {
   return group.startsWith(dimensionPrefix);
 }
 
-/** Of a name in a query that is none of the fixed ones: what is wrong with it; undefined where nothing is. */
+/** Validates a name in a query that is not a built-in dimension: returns what is wrong, or undefined if nothing is. */
 export function dimensionTrouble(group: string, fixed: readonly string[]): string | undefined {
   if (!dimensionForm.test(group))
     return `must be one of ${fixed.map(show).join(", ")}, or dimensions.<name> (${nameWords}), got ${show(group)}`;
@@ -71,7 +71,7 @@ export function* customDimensionsOf({ dimensions }: JsonObject): Generator<reado
   }
 }
 
-/** For the schema of `dimensions`. */
+/** Refines the schema of `dimensions`. */
 export function checkDimensions(dimensions: object, context: z.RefinementCtx): void {
   const own = [...customDimensionsOf({ dimensions } as JsonObject)];
   const { rowDimensionsMax, valueCharactersMax } = customLimits;

@@ -38,7 +38,7 @@ export function chooseIndex(
 ): Choice {
   const given = Object.entries(wanted).filter((entry): entry is [string, JsonScalar] => entry[1] !== undefined);
   for (const [name, value] of given) {
-    if (typeof value !== "string") throw invalid(`${name}: must be a text, got ${show(value)}.`);
+    if (typeof value !== "string") throw invalid(`${name}: must be a string, got ${show(value)}.`);
   }
   const names = new Set(given.map(([name]) => name));
   const valuesOf = (fields: readonly string[]): Values =>

@@ -3,6 +3,8 @@
  * lists, blocks and aggregates are shared and depend only on this.
  */
 import type { z } from "zod";
+import type { Scope } from "../../domain/scope.ts";
+import type { ItemStore } from "../../ports/item-store.ts";
 import type { Fields } from "../misplaced.ts";
 import type { StateDependencies } from "../dependencies.ts";
 
@@ -26,10 +28,16 @@ export interface Series {
   readonly dimensions: Readonly<Record<string, readonly string[]>>;
   /** Whether other strings in `dimensions` are dimensions, too. */
   readonly customDimensions: boolean;
-  /** Of the container, in seconds. */
-  readonly ttlSeconds: number;
+  /** The default time to live, in seconds, null or -1: the container's, or the workspace's own (`seriesOf`). */
+  readonly ttlSeconds: number | null;
   /** Properties without effect at the top level of a new row. */
   readonly fields: Fields;
+}
+
+/** With the time to live of the workspace. */
+export function seriesOf(items: ItemStore, scope: Scope, series: Series): Series {
+  const { seconds: ttlSeconds } = items.defaultTtl(scope, series.container);
+  return ttlSeconds === series.ttlSeconds ? series : { ...series, ttlSeconds };
 }
 
 export const seriesLimits = Object.freeze({

@@ -45,6 +45,7 @@ export async function readStamps(
   if (stamp === undefined && changes === undefined) return undefined;
   const hours = (stamp?.document["hours"] ?? {}) as Readonly<Record<string, number>>;
   const added = (hour: number): number => hours[hourText(hour)] ?? 0;
+  const { seconds, changes: ttlChanges } = items.defaultTtl(scope, series.container);
   return {
     added,
     touched: changes?.document["touched"] === true,
@@ -52,7 +53,13 @@ export async function readStamps(
     of: (hour) =>
       hash(
         "sha256",
-        JSON.stringify([stamp?.document["life"] ?? null, added(hour), changes?.etag ?? null, series.ttlSeconds]),
+        JSON.stringify([
+          stamp?.document["life"] ?? null,
+          added(hour),
+          changes?.etag ?? null,
+          seconds,
+          ...(ttlChanges === 0 ? [] : [ttlChanges]),
+        ]),
         "base64url",
       ).slice(0, 32),
   };

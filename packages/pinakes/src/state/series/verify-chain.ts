@@ -3,8 +3,10 @@ import type { ChainCheck } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { Item, ItemStore } from "../../ports/item-store.ts";
+import { isExpired } from "../../domain/ttl.ts";
+import type { DefaultTtl, Item, ItemStore } from "../../ports/item-store.ts";
 import { companionField } from "../system-container.ts";
+import { everyItem } from "../../containers/every-item.ts";
 import { linkHash, readHead, type ChainHead, type Link } from "./ingest/chain.ts";
 import { toolSeries } from "./tool-document.ts";
 
@@ -49,7 +51,7 @@ export async function verifyChain(
       );
   }
   entries.sort((a, b) => a.sequence - b.sequence);
-  const broken = added ?? firstBreak(entries, head, now);
+  const broken = added ?? firstBreak(entries, head, now, items.defaultTtl(scope, toolSeries.container));
   return {
     tool_date: date,
     state: "chained",
@@ -66,8 +68,13 @@ async function hasEntry(items: ItemStore, scope: Scope, date: string): Promise<b
 }
 
 /** An id, or the position of a missing entry. */
-function firstBreak(entries: readonly Entry[], head: ChainHead, now: number): string | undefined {
-  const expired = (writtenAt: number): boolean => now + skewMs >= writtenAt + toolSeries.ttlSeconds * 1000;
+function firstBreak(
+  entries: readonly Entry[],
+  head: ChainHead,
+  now: number,
+  { seconds }: DefaultTtl,
+): string | undefined {
+  const expired = (writtenAt: number): boolean => isExpired(seconds, null, writtenAt, now + skewMs);
   const first = entries[0];
   if (first === undefined) return expired(head.writtenAt) ? undefined : missing(1);
   if (first.sequence > 1 && !expired(head.startedAt)) return missing(1);
@@ -107,14 +114,9 @@ async function* entriesOf(
   date: string,
   limit: number = limits.pageItemsMax,
 ): AsyncGenerator<Item> {
-  for (let cursor: string | undefined; ;) {
-    const page = await items.query(scope, toolSeries.container, {
-      equals: { [toolSeries.dateField]: date },
-      limit,
-      cursor,
-    });
-    for (const item of page.items) if (item.document[companionField] === undefined || isErased(item)) yield item;
-    if (page.cursor === undefined) return;
-    cursor = page.cursor;
-  }
+  for await (const item of everyItem(items, scope, toolSeries.container, {
+    equals: { [toolSeries.dateField]: date },
+    limit,
+  }))
+    if (item.document[companionField] === undefined || isErased(item)) yield item;
 }

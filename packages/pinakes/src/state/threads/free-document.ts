@@ -22,7 +22,7 @@ export function freeDocument(input: unknown, what: string, tenant: string): Json
 
 export function requireFreeId(id: unknown, where: string): string {
   if (typeof id !== "string" || id === "")
-    throw invalid(`${where}: must be a text that is not empty, got ${show(id)}.`);
+    throw invalid(`${where}: must be a string that is not empty, got ${show(id)}.`);
   if (id.startsWith(reservedIdPrefix))
     throw invalid(`${where}: ids that begin with "${reservedIdPrefix}" are reserved; choose another.`);
   return id;

@@ -140,7 +140,8 @@ export class Changes {
     const adopted =
       leaseItem === undefined || lease.ttl !== -1 || (decision.operations !== undefined && latestItem === undefined);
     if (sooner === null && !adopted) return null;
-    const due = nextDue(next, now, now);
+    const ttl = this.#deps.items.defaultTtl(scope, containerName);
+    const due = nextDue(next, { modifiedAt: now, now, ttl });
     if (due !== null) await this.#due.mark(scope.tenant, lease.workflow_id, due);
     return sooner;
   }

@@ -44,7 +44,7 @@ export class CheckpointWrites {
       const item = await this.#item(scope, checked, place, (latestOf(latestItem, lease)?.count ?? 0) + 1);
       return {
         operations: [{ op: "create", document: item }, latestOperation(latestItem, lease, item.id)],
-        touch: needsRenewal(workflow, now),
+        touch: needsRenewal(workflow, this.#deps.items.defaultTtl(scope, containerName), now),
       };
     });
     return { ...checked.checkpoint, ...checked.more };

@@ -78,7 +78,9 @@ export class Creation {
     const { workflow_id: workflowId } = document;
     const { items, clock } = this.#deps;
     const now = clock.now();
-    const due = large.length > 0 || leftover !== undefined ? now + createMsMax : nextDue(document, now, now);
+    const ttl = items.defaultTtl(scope, containerName);
+    const due =
+      large.length > 0 || leftover !== undefined ? now + createMsMax : nextDue(document, { modifiedAt: now, now, ttl });
     if (due !== null) await this.#due.mark(scope.tenant, workflowId, due);
     const checkpoints: Operation[] = [];
     let record: LatestRecord | undefined;
@@ -148,7 +150,7 @@ function largeCheckpoints({ checkpoints }: WorkflowDocument, now: number): reado
 function creationOf(caller: Caller, input: NewWorkflow, key: string): { key: string; body: string } {
   const { idempotencyKeyCharsMax } = workflowLimits;
   if (typeof key !== "string" || key === "" || key.length > idempotencyKeyCharsMax)
-    throw invalid(`idempotencyKey: must be a text of 1–${idempotencyKeyCharsMax} characters, got ${show(key)}.`);
+    throw invalid(`idempotencyKey: must be a string of 1–${idempotencyKeyCharsMax} characters, got ${show(key)}.`);
   return {
     key: hash("sha256", JSON.stringify([caller.userId, key]), "hex").slice(0, 32),
     body: hash("sha256", sorted(input as unknown as JsonValue), "hex"),

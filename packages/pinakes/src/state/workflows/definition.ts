@@ -3,7 +3,7 @@ import type { ContainerDefinition } from "../../ports/item-store.ts";
 
 export const containerName = "workflow-states";
 /** 30 days. */
-export const defaultTtlSeconds = 2_592_000;
+const defaultTtlSeconds = 2_592_000;
 
 const workspace = ["workspace_id"] as const;
 

@@ -1,9 +1,8 @@
 /** When a workflow must be processed next, in the work registry: for its timeout, its expiry, and leftovers of crashes. */
 import { expiresAt } from "../../domain/ttl.ts";
-import type { Item } from "../../ports/item-store.ts";
+import type { DefaultTtl, Item } from "../../ports/item-store.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { deadlineOf, type WorkflowDocument } from "./transitions.ts";
-import { defaultTtlSeconds } from "./definition.ts";
 
 /** Clock skew: nothing counts as expired before it has for every process. */
 const expiryMarginMs = 60_000;
@@ -36,8 +35,11 @@ export class DueWork {
 }
 
 /** Null: nothing to wait for. */
-export function nextDue(document: WorkflowDocument, modifiedAt: number, now: number): number | null {
-  const expires = expiresAt(defaultTtlSeconds, document.ttl ?? null, modifiedAt);
+export function nextDue(
+  document: WorkflowDocument,
+  { modifiedAt, now, ttl }: { readonly modifiedAt: number; readonly now: number; readonly ttl: DefaultTtl },
+): number | null {
+  const expires = expiresAt(ttl.seconds, document.ttl ?? null, modifiedAt);
   const times = [deadlineOf(document, modifiedAt), expires === null ? null : expires + expiryMarginMs].filter(
     (time) => time !== null,
   );
@@ -47,7 +49,7 @@ export function nextDue(document: WorkflowDocument, modifiedAt: number, now: num
 }
 
 /** Whether an append must touch the workflow too, so that it does not expire while its worker runs: after half its time. */
-export function needsRenewal({ document, modifiedAt }: Item, now: number): boolean {
-  const expires = expiresAt(defaultTtlSeconds, (document["ttl"] as number | undefined) ?? null, modifiedAt);
+export function needsRenewal({ document, modifiedAt }: Item, ttl: DefaultTtl, now: number): boolean {
+  const expires = expiresAt(ttl.seconds, (document["ttl"] as number | undefined) ?? null, modifiedAt);
   return expires !== null && now - modifiedAt > (expires - modifiedAt) / 2;
 }

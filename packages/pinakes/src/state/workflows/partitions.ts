@@ -122,7 +122,7 @@ export function checkWorkflowId(workflowId: unknown): string {
   if (typeof workflowId === "string" && workflowId !== "" && workflowId.length <= workflowLimits.workflowIdCharsMax)
     return workflowId;
   throw invalid(
-    `workflow_id: must be a text of 1–${workflowLimits.workflowIdCharsMax} characters, got ${show(workflowId)}.`,
+    `workflow_id: must be a string of 1–${workflowLimits.workflowIdCharsMax} characters, got ${show(workflowId)}.`,
   );
 }
 

@@ -59,7 +59,9 @@ async function renew(deps: StateDependencies, partitions: Partitions, entry: Ent
   const next = async (): Promise<number | null> => {
     const now = deps.clock.now();
     const item = await partitions.workflow(scope, workflowId);
-    return item === undefined ? now : nextDue(item.document as unknown as WorkflowDocument, item.modifiedAt, now);
+    if (item === undefined) return now;
+    const ttl = deps.items.defaultTtl(scope, containerName);
+    return nextDue(item.document as unknown as WorkflowDocument, { modifiedAt: item.modifiedAt, now, ttl });
   };
   const first = await next();
   if (first === null) return deps.work.remove(entry);

@@ -1,6 +1,7 @@
 /** Time to live: exact, at once, and bounded in its purge. */
 import { expect } from "vitest";
 import type { JsonObject } from "../../domain/json.ts";
+import type { Scope } from "../../domain/scope.ts";
 import { failure, type Suite } from "./fixture.ts";
 
 export const expiry: Suite = (fixture) => {
@@ -159,4 +160,65 @@ export const expiry: Suite = (fixture) => {
     expect(await c.ids()).toEqual(["never"]);
     expect(await c.store.purgeExpired(fixture.system, c.name)).toEqual({ purged: 2, backlog: 0 });
   });
+
+  fixture.test(
+    "R-AGT-51 a tenant's own default applies to its existing items alone, and their own ttl stays",
+    async () => {
+      const c = await fixture.container({
+        ttl: 1_000,
+        uniqueKeys: { name: ["name"] },
+        indexes: { all: { partition: [], sort: ["n"] } },
+      });
+      const other = c.as(fixture.otherScope);
+      const all = { index: "all", equals: {} };
+      const mine = [
+        { id: "default", n: 1, name: "x" },
+        { id: "own", n: 2, ttl: 500 },
+        { id: "never", n: 3, ttl: -1 },
+      ];
+      await c.put(...mine);
+      await other.put({ id: "default", n: 1 });
+      clock.advance(100_000);
+      await c.store.setDefaultTtl(fixture.scope, c.name, 50);
+      const ttlOf = (scope: Scope) => c.store.defaultTtl(scope, c.name);
+      expect(ttlOf(fixture.scope)).toEqual({ seconds: 50, changes: 1 });
+      expect(ttlOf(other.scope)).toEqual({ seconds: 1_000, changes: 0 });
+      expect(await c.ids()).toEqual(["never", "own"]);
+      expect(await c.ids(all)).toEqual(["own", "never"]);
+      expect(await c.read("default")).toBeUndefined();
+      expect([await c.count(), await c.count(all)]).toEqual([2, 2]);
+      expect(await other.ids(all)).toEqual(["default"]);
+      // Off: nothing of this tenant expires, whatever its own ttl says; then on again.
+      await c.store.setDefaultTtl(fixture.scope, c.name, null);
+      expect(await c.ids()).toEqual(["default", "never", "own"]);
+      clock.advance(700_000);
+      expect(await c.store.purgeExpired(fixture.system, c.name)).toEqual({ purged: 0, backlog: 0 });
+      expect(await c.ids()).toEqual(["default", "never", "own"]);
+      // Longer than the container's: the sweep of the container leaves it alone. Another process that declares it changes nothing.
+      await c.store.setDefaultTtl(fixture.scope, c.name, 10_000);
+      await c.store.openContainer(c.definition);
+      clock.advance(300_000);
+      expect(await other.ids(all)).toEqual([]);
+      expect(await c.ids()).toEqual(["default", "never"]);
+      expect(await c.store.purgeExpired(fixture.system, c.name)).toEqual({ purged: 2, backlog: 0 });
+      expect(await c.ids()).toEqual(["default", "never"]);
+      // Shorter: gone from unique keys and creates at once, and purged.
+      await c.store.setDefaultTtl(fixture.scope, c.name, 60);
+      await c.write({ op: "create", document: { id: "second", p: "a", n: 4, name: "x" } });
+      clock.advance(60_000);
+      await c.write({ op: "create", document: { id: "second", p: "a", n: 5, name: "x" } });
+      expect(await c.ids(all)).toEqual(["never", "second"]);
+      clock.advance(60_000);
+      expect((await c.store.purgeExpired(fixture.system, c.name, { limit: 1 })).purged).toBe(1);
+      expect(await c.store.purgeExpired(fixture.system, c.name)).toEqual({ purged: 0, backlog: 0 });
+      // The same again is no change.
+      await c.store.setDefaultTtl(fixture.scope, c.name, 60);
+      await c.store.openContainer({ ...c.definition, ttl: 5 });
+      expect([ttlOf(fixture.scope), ttlOf(other.scope).seconds]).toEqual([{ seconds: 60, changes: 4 }, 5]);
+      for (const bad of [0, -2, 1.5, 2_147_483_648])
+        await failure(c.store.setDefaultTtl(fixture.scope, c.name, bad), "INVALID");
+      const off = await fixture.container({ ttl: null });
+      await failure(off.store.setDefaultTtl(fixture.scope, off.name, 5), "NOT_SUPPORTED");
+    },
+  );
 };

@@ -28,6 +28,8 @@ function everyCall(
     count: () => store.count(scope, c.name, { equals: { p: "a" } }),
     deletePartition: () => store.deletePartition(scope, c.name, ["a"]),
     changes: () => store.changes(scope, c.name),
+    defaultTtl: async () => store.defaultTtl(scope, c.name),
+    setDefaultTtl: () => store.setDefaultTtl(scope, c.name, 1),
     purgeExpired: () => store.purgeExpired(scope as never, c.name),
   };
 }

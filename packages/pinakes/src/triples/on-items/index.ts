@@ -6,14 +6,14 @@ import { ItemTripleEngine } from "./engine.ts";
 import { tripleContainer } from "./quad-items.ts";
 
 export interface ItemTriplesOptions {
-  /** Stays open when the triples are closed. */
+  /** Not closed together with the triples. */
   readonly items: ItemStore;
-  /** The store is called with a tenant's scope and acts for that tenant alone; internally it uses this one. */
+  /** Callers pass a tenant's scope, and the store acts for that tenant only; internally it uses this scope. */
   readonly scope: SystemScope;
 }
 
 /**
- * Triples in any item store, in one container of it: for engines that have no tables of their own for them.
+ * Triples in one container of any item store: for engines without their own triple tables.
  *
  * @example
  * await using triples = await openItemTriples({ items, scope: systemScope("triples", log) });

@@ -1,6 +1,6 @@
 /**
- * Pages of quads. A pattern becomes a list of ranges: of partitions if the ids have its order, else of indexes. A position is the number of
- * a range and the item store's own cursor in it.
+ * Pages of quads. A pattern becomes a list of ranges: of partitions if the ids have its order, otherwise of indexes. A position is the
+ * number of a range and the item store's own cursor in it.
  */
 import { hasCode } from "../../domain/errors.ts";
 import { defaultGraph, type Quad } from "../../domain/rdf.ts";
@@ -13,12 +13,12 @@ import type { MatchRequest, MatchResult } from "../triple-engine.ts";
 import { keyOf, quadOf, shardOf, shardsPerSpace, tripleContainer } from "./quad-items.ts";
 
 const { name: container } = tripleContainer;
-/** The most the item store returns at once. */
+/** The maximum page of the item store. */
 const itemsPerPageMax = 1_000;
 
 type Range = Pick<Query, "index" | "equals" | "range">;
 
-/** Quads of the default graph come before those of named graphs, except when a space is read whole: then shard by shard. */
+/** Quads of the default graph come before those of named graphs, except in a full scan of the space, which goes shard by shard. */
 export function rangesOf(space: string, pattern: QuadPattern): Range[] {
   const { places, bound } = matchOrder(pattern);
   const keys = places.slice(0, bound).map((place) => keyOf(pattern[place] as string));
@@ -46,7 +46,7 @@ function named(places: readonly string[], keys: readonly string[]): Record<strin
   return Object.fromEntries(keys.map((key, i) => [`k${places[i]}`, key]));
 }
 
-/** Where a range continues; at its beginning without a cursor. */
+/** Where a range continues; without a cursor, at its start. */
 interface RangeCursor {
   readonly range: number;
   readonly cursor?: string | undefined;
@@ -58,7 +58,7 @@ function parsePlace(text: string, count: number): RangeCursor {
   return { range: Number(range), cursor };
 }
 
-/** Looks for one quad more than the page may hold, to know whether there are more. */
+/** Looks for one quad more than the page may contain, to detect whether there are more. */
 export async function matchQuads(
   items: ItemStore,
   scope: Scope,
@@ -119,7 +119,7 @@ export async function countQuads(
   let count = 0;
   for (const range of rangesOf(space, pattern)) {
     const left = max - count;
-    // A few are counted by reading them: a count would run to the end of the range.
+    // A small number is counted by reading; a count would scan to the end of the range.
     if (left < itemsPerPageMax) count += (await items.query(scope, container, { ...range, limit: left })).items.length;
     else count += await items.count(scope, container, range);
     if (count >= max) return max;

@@ -1,5 +1,5 @@
 /**
- * The layout: one container for all spaces, each space in eight partitions, chosen by the subject. So no collection is one hot
+ * The layout: one container for all spaces, each space in eight partitions, chosen by the subject. So no collection becomes one hot
  * partition, and everything about a quad is in the partition of the quad.
  *
  * Ids begin with a letter for their kind; terms and sources are hashed, since keys are short and terms are not.
@@ -17,10 +17,10 @@ import { defaultGraph, type Quad, type TermText } from "../../domain/rdf.ts";
 import type { ContainerDefinition } from "../../ports/item-store.ts";
 import type { Support } from "../../ports/triple-store.ts";
 
-/** Part of the format: with another number a space's quads would not be found. */
+/** Part of the format: with another number, the quads of existing spaces would not be found. */
 export const shardsPerSpace = 8;
 
-/** The index orders that ids do not give. Quads of the default graph are only in the first two. */
+/** The index orders that the ids do not provide. Quads of the default graph are only in the first two. */
 export const tripleContainer: ContainerDefinition = {
   name: "triples",
   partitionKey: ["space", "shard"],

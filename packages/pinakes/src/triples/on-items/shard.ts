@@ -1,5 +1,5 @@
 /**
- * One partition of a space, and how it changes.
+ * One partition of a space, and its changes.
  *
  * Every change is a batch that also changes the shard's state, on condition of the etag that the state had before the first of the change's
  * reads. So a plan based on stale reads is rejected and repeated: each batch behaves as if there were no concurrent writers. The status is
@@ -17,7 +17,7 @@ import { requireWritable, type SpaceStatus } from "../space-errors.ts";
 import { graphId, stateId, tripleContainer, type Home } from "./quad-items.ts";
 import { readSpace, tellShard, type ShardState } from "./spaces.ts";
 
-/** Besides the state's own: what a feature's batch may hold on every engine. */
+/** Maximum operations besides the state's own that a batch may contain on every engine. */
 export const operationsMax = 24;
 const attemptsMax = 60;
 const backoffMsMax = 200;
@@ -33,7 +33,7 @@ export class Shard {
   readonly #items: ItemStore;
   readonly #scope: Scope;
   readonly #partition: readonly [string, number];
-  /** Also after a batch of ours, so the next one need not read it. A shard lives only as long as a call, so it is never old. */
+  /** Also set after our own batch, so that the next one need not read it. A shard object lives only for one call, so it is never stale. */
   #known: Known | undefined;
 
   constructor(items: ItemStore, scope: Scope, space: string, shard: number) {
@@ -78,7 +78,7 @@ export class Shard {
     }
   }
 
-  /** False if it lost the race. */
+  /** False if another writer changed the shard first. */
   async #commit({ etag, state }: Known, batch: ShardBatch): Promise<boolean> {
     const graphs = await this.#graphOperations(batch);
     const next = { ...state, quads: state.quads + batch.quads, supports: state.supports + batch.supports };
@@ -134,7 +134,7 @@ function stateOf({ status, version, quads, supports }: JsonObject): ShardState {
   return { status, version, quads, supports } as unknown as ShardState;
 }
 
-/** The operations of one batch, and what they add to the shard's counters. */
+/** The operations of one batch, and their changes to the shard's counters. */
 export class ShardBatch {
   readonly home: Home;
   readonly operations: Operation[] = [];
@@ -147,7 +147,7 @@ export class ShardBatch {
     this.home = home;
   }
 
-  /** Including the state's own. */
+  /** Including that of the state. */
   get size(): number {
     return 1 + this.operations.length + this.graphs.size;
   }
@@ -164,7 +164,7 @@ export class ShardBatch {
     this.operations.push({ op: "delete", id });
   }
 
-  /** One quad more or less in a graph; nothing for the default graph. */
+  /** Adds or removes one quad in a graph's count; nothing for the default graph. */
   graph(key: string | undefined, g: string | undefined, change: number): void {
     if (key === undefined || g === undefined) return;
     const known = this.graphs.get(key);

@@ -17,7 +17,7 @@ import { shardsPerSpace, stateId, tripleContainer } from "./quad-items.ts";
 
 const format = 1;
 const attemptsMax = 20;
-/** Not a valid name of a space. */
+/** Cannot be the name of a space. */
 const registry = ["~spaces", 0] as const;
 const { name: container } = tripleContainer;
 

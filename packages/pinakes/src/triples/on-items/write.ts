@@ -1,4 +1,4 @@
-/** Inserting and removing quads of one shard, in batches that every engine accepts. */
+/** Inserts and removes quads of one shard, in batches that every engine accepts. */
 import type { Quad } from "../../domain/rdf.ts";
 import type { Support } from "../../ports/triple-store.ts";
 import {
@@ -12,7 +12,7 @@ import {
 } from "./quad-items.ts";
 import { operationsMax, type Shard, type ShardBatch } from "./shard.ts";
 
-/** One quad with the hashes of its terms. */
+/** A quad with the hashes of its terms. */
 export interface KeyedQuad {
   readonly id: string;
   readonly quad: Quad;
@@ -26,7 +26,7 @@ export function keyedQuad(quad: Quad, keys: QuadKeys): KeyedQuad {
 /** A batch has at most 2 MiB; a term's JSON is at most six times its bytes. */
 const bytesMax = 1_500_000;
 
-/** Quads that fit into a batch together, where each costs `cost` operations, and each graph's name one more. */
+/** Quads that fit into a batch together if each costs `cost` operations, plus one for each graph name. */
 function* chunks(quads: readonly KeyedQuad[], cost: number): Generator<KeyedQuad[]> {
   let chunk: KeyedQuad[] = [];
   let graphs = new Set<string>();
@@ -49,7 +49,7 @@ function* chunks(quads: readonly KeyedQuad[], cost: number): Generator<KeyedQuad
   if (chunk.length > 0) yield chunk;
 }
 
-/** How many were new. */
+/** Number of new quads. */
 export async function insertQuads(
   shard: Shard,
   quads: readonly KeyedQuad[],
@@ -91,7 +91,7 @@ async function planInserts(
   return inserted;
 }
 
-/** How many existed. */
+/** Number of existing quads. */
 export async function removeQuads(shard: Shard, quads: readonly KeyedQuad[]): Promise<number> {
   let removed = 0;
   for (const chunk of chunks(quads, 1)) {
@@ -128,7 +128,7 @@ export function removeQuad(batch: ShardBatch, { id, kg, g }: StoredQuad): void {
   batch.quads -= 1;
 }
 
-/** With the quad and its graph's name. */
+/** Including the quad and its graph's name. */
 const supportsPerBatch = Math.floor((operationsMax - 2) / 2);
 
 /** A quad has any number of supports; it is removed with the last of them. */
@@ -151,7 +151,7 @@ async function removeSupported(shard: Shard, id: string): Promise<number> {
   }
 }
 
-/** Both of its items. */
+/** Both items of a support. */
 export function removeSupport(batch: ShardBatch, { quad, source, part }: StoredSupport): void {
   const { byQuad, bySource } = supportIds(quad, { source, part });
   batch.delete(byQuad);

@@ -212,9 +212,9 @@ function readBody(body: JsonValue, normal: string | undefined): Announced {
     throw invalid(`delta_key: must be a key under delta/, got ${show(deltaKey)}; ${form}.`);
   if (collection === undefined)
     throw invalid(`collection: is missing, and this drop-box has no collection of its own; ${form}.`);
-  if (typeof collection !== "string") throw invalid(`collection: must be a text, got ${show(collection)}.`);
+  if (typeof collection !== "string") throw invalid(`collection: must be a string, got ${show(collection)}.`);
   if (chromaCollection !== undefined && typeof chromaCollection !== "string")
-    throw invalid(`chroma_collection: must be a text, got ${show(chromaCollection)}.`);
+    throw invalid(`chroma_collection: must be a string, got ${show(chromaCollection)}.`);
   return { deltaKey, collection, chromaCollection };
 }
 

@@ -42,7 +42,7 @@ describe("ndjson", () => {
     ['{"id":"b","vector":[1,2],"embedding":[1,2]}', /line 2: has both vector and embedding/],
     ['{"id":"b","vector":[1,2,3]}', /line 2: vector: has 3 numbers; this collection's vectors have 2/],
     ['{"id":"b"}', /line 2: vector: must be a list of 2 numbers/],
-    ['{"id":"","vector":[1,2]}', /line 2: id: must be a text/],
+    ['{"id":"","vector":[1,2]}', /line 2: id: must be a string/],
     ['{"id":"b","vector":[1,null]}', /line 2: vector\[1\]: must be a number/],
     ['{"id":"b","op":"upsert","vector":[1,2]}', /line 2: op must be put, patch or delete/],
     ['{"id":"b","op":"delete","vector":[1,2]}', /line 2: a delete has only an id/],

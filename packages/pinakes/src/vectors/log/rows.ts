@@ -115,7 +115,7 @@ function checkId(id: unknown, where: string): string {
     !id.isWellFormed() ||
     Buffer.byteLength(id, "utf8") > vectorLimits.rowIdBytesMax
   )
-    throw invalid(`${where}: must be a text of 1–${vectorLimits.rowIdBytesMax} bytes without NUL, got ${show(id)}.`);
+    throw invalid(`${where}: must be a string of 1–${vectorLimits.rowIdBytesMax} bytes without NUL, got ${show(id)}.`);
   return id;
 }
 
@@ -156,7 +156,7 @@ function numberText(value: unknown): string {
 }
 
 function checkText(text: unknown, where: string): string {
-  if (typeof text !== "string" || !text.isWellFormed()) throw invalid(`${where}: must be a text of valid Unicode.`);
+  if (typeof text !== "string" || !text.isWellFormed()) throw invalid(`${where}: must be a string of valid Unicode.`);
   if (Buffer.byteLength(text, "utf8") > vectorLimits.rowTextBytesMax)
     throw new PinakesError(
       "LIMIT_EXCEEDED",

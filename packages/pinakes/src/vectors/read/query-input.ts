@@ -100,6 +100,6 @@ function checkCounts(counts: TermCounts): TermCounts {
 
 export function checkText(text: unknown): string {
   if (typeof text !== "string" || text.length > vectorLimits.queryTextCharsMax)
-    throw invalid(`text: must be a text of at most ${vectorLimits.queryTextCharsMax} characters.`);
+    throw invalid(`text: must be a string of at most ${vectorLimits.queryTextCharsMax} characters.`);
   return text;
 }

@@ -26,6 +26,9 @@ export interface Target {
   /** Of an erasure and a legal hold. */
   readonly xid: string;
   readonly hid: string;
+  /** Of a subject export, and a part of it. */
+  readonly export: string;
+  readonly part: string;
   readonly q: string;
   readonly dead: string;
   readonly token: string;
@@ -295,6 +298,7 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   getErasureReceipt: [{ ...thing, adminsOnly: true }],
   verifyErasure: [withBody(() => ({ subject: { type: "user", id: "ada" } }), { adminsOnly: true, changes: false })],
   listErasureReceipts: [{ kind: "admin" }],
+  getErasureReceiptKey: [{ kind: "admin" }],
   createSubjectExport: [
     { kind: "admin", body: () => ({ subject: { type: "user", id: "nobody-at-all" } }) },
     { kind: "admin", body: () => ({ subject: { type: "workspace", id: "w1" } }) },

@@ -137,6 +137,11 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
     subject: { type: "documents", repository_id: rid, collection_id: cid, document_ids: [did] },
     dry_run: true,
   })) as { erasure_id: string };
+  const { export_id } = (await make("", "/v1/subjects:export", {
+    subject: { type: "documents", repository_id: rid, collection_id: cid, document_ids: [did] },
+  })) as { export_id: string };
+  const exported = `/v1/subject-exports/${export_id}`;
+  await until(async () => (await server.call("GET", exported, { key: admin })).json["state"] === "ready");
   return {
     rid,
     cid,
@@ -151,6 +156,8 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
     qid,
     xid,
     hid,
+    export: export_id,
+    part: "1",
     token,
     q: "documents",
     dead: `${did}.1`,

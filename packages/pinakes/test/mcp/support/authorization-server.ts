@@ -1,4 +1,5 @@
 /** A real OAuth 2.1 authorization server, and a person who signs in and consents by following its pages. */
+import { hash, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Provider, type Configuration } from "oidc-provider";
@@ -11,6 +12,8 @@ export interface AuthorizationServer extends AsyncDisposable {
   readonly issuer: string;
   /** Signs in and consents; the query of the redirect back to the client. */
   consent(authorizationUrl: URL): Promise<URLSearchParams>;
+  /** An access token of the registered client for a resource, by the code flow. */
+  tokenFor(resource: string, scope: string): Promise<string>;
 }
 
 export interface AuthorizationServerOptions {
@@ -64,11 +67,30 @@ export async function openAuthorizationServer({
   return {
     issuer,
     consent: (url) => browse(url, user, issuer),
+    tokenFor: (wanted, scope) => tokenOf(issuer, user, wanted, scope),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+async function tokenOf(issuer: string, user: string, resource: string, scope: string): Promise<string> {
+  const code_verifier = randomBytes(32).toString("base64url");
+  const client = { client_id: registeredClient, redirect_uri: redirectUrl, resource };
+  const asked = new URL(`${issuer}/auth`);
+  asked.search = new URLSearchParams({
+    ...client,
+    response_type: "code",
+    scope: `openid ${scope}`,
+    code_challenge: hash("sha256", code_verifier, "base64url"),
+    code_challenge_method: "S256",
+  }).toString();
+  const code = (await browse(asked, user, issuer)).get("code") ?? "";
+  const body = new URLSearchParams({ ...client, grant_type: "authorization_code", code, code_verifier });
+  const answer = (await (await fetch(`${issuer}/token`, { method: "POST", body })).json()) as { access_token?: string };
+  if (answer.access_token === undefined) throw new Error(`No token: ${JSON.stringify(answer)}`);
+  return answer.access_token;
 }
 
 const pagesMax = 20;

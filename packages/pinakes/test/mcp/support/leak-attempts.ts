@@ -14,6 +14,8 @@ export interface Target {
   readonly sid: string;
   readonly tool: string;
   readonly container: string;
+  /** An erasure with a receipt. */
+  readonly xid: string;
   readonly citation: Json;
 }
 /** The arguments of attempts; each is made with a target, and with ids that never were. */
@@ -108,6 +110,12 @@ export const onState: Readonly<Record<string, Attempts>> = {
     { container: "agent-memories", query: "SELECT VALUE COUNT(1) FROM c" },
     { container: "agent-memories", query: `SELECT * FROM c WHERE c.agent_id = "${aid}"` },
   ],
+  erasure_request: ({ rid, cid, did, aid, sid }) => [
+    { subject: { type: "agent", id: aid } },
+    { subject: { type: "session", id: sid } },
+    { subject: { type: "documents", repository_id: rid, collection_id: cid, document_ids: [did] } },
+  ],
+  erasure_status: ({ xid }) => [{ erasure_id: xid }, { erasure_id: xid, timeout_seconds: 1 }],
 };
 
 /** The same names are free in another workspace: what is made with them is the maker's own. */
@@ -126,7 +134,10 @@ export const onResources: Readonly<Record<string, (target: Target) => readonly s
   workflow: ({ wid }) => [`state://workflows/${wid}`],
   checkpoint: ({ wid }) => [`state://workflows/${wid}/checkpoints/1`, `state://workflows/${wid}/checkpoints/latest`],
   session: ({ aid, sid }) => [`state://agents/${aid}/sessions/${sid}`],
+  receipt: ({ xid }) => [`state://receipts/${xid}`],
 };
+/** Of admins, not of every user of the workspace. */
+export const adminResources: ReadonlySet<string> = new Set(["receipt"]);
 export const stateResources: ReadonlySet<string> = new Set(["workflow", "checkpoint", "session"]);
 
 /** What was filled in before, as a client would have it. */

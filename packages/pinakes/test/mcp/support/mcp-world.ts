@@ -40,16 +40,27 @@ export interface Connection {
 }
 
 export class McpWorld implements AsyncDisposable {
-  readonly pinakes: Pinakes;
   readonly url: string;
+  readonly #pinakes: Pinakes | undefined;
   readonly #undo: AsyncDisposableStack;
   readonly #moveClock: (ms: number) => void;
 
-  constructor(pinakes: Pinakes, url: string, undo: AsyncDisposableStack, moveClock: (ms: number) => void) {
-    this.pinakes = pinakes;
+  /** `pinakes`: undefined where the servers are processes of their own. */
+  constructor(
+    pinakes: Pinakes | undefined,
+    url: string,
+    undo: AsyncDisposableStack,
+    moveClock: (ms: number) => void = () => {},
+  ) {
+    this.#pinakes = pinakes;
     this.url = url;
     this.#undo = undo;
     this.#moveClock = moveClock;
+  }
+
+  get pinakes(): Pinakes {
+    if (this.#pinakes === undefined) throw new Error("The servers are processes of their own.");
+    return this.#pinakes;
   }
 
   static async open(options: OpenOptions = {}): Promise<McpWorld> {

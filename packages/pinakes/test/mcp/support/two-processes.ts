@@ -1,4 +1,4 @@
-/** Two servers on the same stores, and a proxy in front of them that sends each request to the other one than the request before. */
+/** Two server processes on the same stores, and a proxy in front of them that sends each request to the other one than the request before. */
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { buffer } from "node:stream/consumers";
 import { join } from "node:path";
 import { startPostgres } from "../../../src/drivers/postgres/test-server.ts";
-import { open } from "../../../src/open.ts";
 import { rootToken } from "../../http/support/server.ts";
-import { listen, McpWorld } from "./mcp-world.ts";
+import { spawnServer } from "../../support/spawned-server.ts";
+import { McpWorld } from "./mcp-world.ts";
 
 export interface Passed {
   readonly method: string;
@@ -42,11 +42,15 @@ export class TwoProcesses implements AsyncDisposable {
     undo.defer(() => postgres.stop());
     const dir = await mkdtemp(join(tmpdir(), "pinakes-mcp-two-"));
     undo.defer(() => rm(dir, { recursive: true, force: true }));
-    const start = async (name: string) => {
-      const stores = { items: postgres.url, objects: `file:${join(dir, "objects")}` };
-      const pinakes = undo.use(await open({ dir: join(dir, name), rootToken, ...stores }));
-      return { pinakes, url: await listen(pinakes, undo) };
-    };
+    const start = async (name: string) =>
+      undo.use(
+        await spawnServer({
+          PINAKES_DATA: join(dir, name),
+          PINAKES_ITEMS: postgres.url,
+          PINAKES_OBJECTS: `file:${join(dir, "objects")}`,
+          PINAKES_ROOT_TOKEN: rootToken,
+        }),
+      );
     const [one, two] = [await start("one"), await start("two")];
     const proxy = createServer();
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
@@ -57,11 +61,7 @@ export class TwoProcesses implements AsyncDisposable {
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const worldUndo = new AsyncDisposableStack();
     undo.defer(() => worldUndo.disposeAsync());
-    const made = new TwoProcesses(
-      [one.url, two.url],
-      undo.move(),
-      () => new McpWorld(one.pinakes, url, worldUndo, () => {}),
-    );
+    const made = new TwoProcesses([one.url, two.url], undo.move(), () => new McpWorld(undefined, url, worldUndo));
     proxy.on("request", (incoming, outgoing) => {
       void (async () => {
         const body = await buffer(incoming);

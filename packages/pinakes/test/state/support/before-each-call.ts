@@ -9,6 +9,8 @@ export function beforeEachCall(
     get: (target, property) => {
       const value: unknown = Reflect.get(target, property, target);
       if (typeof value !== "function") return value;
+      // Answered from memory.
+      if (property === "defaultTtl") return value.bind(target) as unknown;
       return async (...args: unknown[]): Promise<unknown> => {
         await before(String(property), args);
         return Reflect.apply(value, target, args) as Promise<unknown>;

@@ -1,4 +1,4 @@
-/** A thread with a model of its own. Texts that arrive while it loads wait in its message queue. */
+/** A thread with its own model. Texts that arrive while it loads wait in its message queue. */
 import { sendError } from "../../../runtime/sent-error.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import { insideGuard } from "./exit-guard.ts";
@@ -13,7 +13,7 @@ function answer(message: Answer, transfer: readonly ArrayBuffer[] = []): void {
 }
 
 async function load(): Promise<OnnxModel> {
-  // Imported inside the guard: loading the library is native code as well.
+  // Imported inside the try block: loading the library runs native code as well.
   const { OnnxModel: Model } = await import("./onnx-model.ts");
   return Model.load(folder, tokensMax);
 }
@@ -35,7 +35,7 @@ async function follow(model: OnnxModel, order: Order): Promise<void> {
 
 try {
   const model = await insideGuard(guard, load);
-  // One after the other: a model is not closed while it computes.
+  // Requests run one after another, so a model is never closed while it computes.
   let last = Promise.resolve();
   port?.on("message", (order: Order) => {
     last = last.then(() => follow(model, order));

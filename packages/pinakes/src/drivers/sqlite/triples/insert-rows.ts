@@ -1,11 +1,11 @@
-/** Many rows by few statements: crossing from JavaScript to SQLite costs as much as the row. */
+/** Inserts many rows with few statements: a call from JavaScript to SQLite costs as much as the row. */
 import type { StatementSync } from "node:sqlite";
 import type { Statements } from "./statements.ts";
 
-/** Measured: more of them make a longer program, which costs more than it saves. */
+/** Measured: more rows per statement make a longer program, which costs more than it saves. */
 const rowsPerStatement = 8;
 
-/** `rows` holds `width` numbers for each row, the columns after the space. Returns how many were new. */
+/** `rows` holds `width` numbers per row, for the columns after the space. Returns how many rows were new. */
 export function insertRows(
   statements: Statements,
   table: string,
@@ -24,7 +24,7 @@ export function insertRows(
 }
 
 function insertBy(statement: StatementSync, step: number, space: number, rows: Float64Array): number {
-  // A plain list: spreading a typed one costs more than the insert.
+  // A plain array: spreading a typed array costs more than the insert.
   const values: number[] = Array.from({ length: step + 1 }, () => space);
   let inserted = 0;
   for (let at = 0; at < rows.length; at += step) {

@@ -1,4 +1,4 @@
-/** Messages to the threads of the triples' file. Answers are those of the items' threads (../messages.ts). */
+/** Messages to the threads of the triples file. Responses are those of the item threads (../messages.ts). */
 import type { QuadPattern } from "../../../ports/triple-store.ts";
 import type { PreparedChange, SpaceKey } from "../../../triples/triple-engine.ts";
 

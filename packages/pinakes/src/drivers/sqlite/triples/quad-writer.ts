@@ -1,4 +1,4 @@
-/** Quads of a space in all their orders, and the rows of their support, inside a transaction of the caller. */
+/** Writes the quads of a space in all their orders, and their support rows, inside the caller's transaction. */
 import { invariant } from "../../../domain/invariant.ts";
 import type { Support } from "../../../ports/triple-store.ts";
 import { insertRows } from "./insert-rows.ts";
@@ -21,9 +21,9 @@ export class QuadWriter {
     this.#statements = statements;
   }
 
-  /** `rows` are four indexes into the batch for each quad, `ids` the numbers of its terms. Returns how many were new. */
+  /** `rows` has four indexes into the batch per quad, `ids` the numbers of its terms. Returns how many quads were new. */
   insert(space: SpaceRow, ids: Float64Array, rows: Uint32Array, support: Support | undefined): number {
-    // Before inserting: an existing quad without support was asserted, and stays so beside its first source.
+    // Before inserting: an existing quad without support was asserted, and remains asserted beside its first source.
     if (support !== undefined) this.#support(space, ids, rows, support);
     else if (space.supports > 0) this.#markAsserted(space, ids, rows);
     const ranks = new Ranks(ids);
@@ -40,7 +40,7 @@ export class QuadWriter {
     return newTriples + newQuads;
   }
 
-  /** How many of them existed. Their terms and sources are added to `terms` and `sources`, to be checked for removal. */
+  /** Deletes quads and returns how many existed. Their terms and sources are added to `terms` and `sources`, to be checked for removal. */
   remove(space: SpaceRow, quads: Iterable<QuadIds>, terms: Set<number>, sources: Set<number>): number {
     let removed = 0;
     for (const quad of quads) {
@@ -60,7 +60,7 @@ export class QuadWriter {
     return removed;
   }
 
-  /** Removes up to `limit` supports of a source; returns the quads that are left without any, to be removed. */
+  /** Removes up to `limit` supports of a source; returns the quads that have none left, to be removed. */
   dropSource(space: SpaceRow, source: string, limit: number): { orphans: QuadIds[]; done: boolean } {
     const id = this.#statements.first<[number]>(
       "SELECT id FROM sources WHERE space = ? AND name = ?",
@@ -84,7 +84,7 @@ export class QuadWriter {
         ...quad,
       );
       if (left.length === 0) orphans.push(quad);
-      // Asserted and without other supports: that needs no row.
+      // Asserted without other supports: no row is needed.
       else if (left.length === 1 && left[0]?.[0] === assertedSource) this.#dropSupport(space, quad, assertedSource, 0);
     }
     const done = rows.length < limit;
@@ -92,7 +92,7 @@ export class QuadWriter {
     return { orphans, done };
   }
 
-  /** Removes the names of sources that support nothing any more. */
+  /** Removes the names of sources that no longer support anything. */
   dropSources(space: SpaceRow, sources: Iterable<number>): void {
     for (const id of sources) {
       if (
@@ -106,7 +106,7 @@ export class QuadWriter {
     }
   }
 
-  /** Of a purge: up to `limit` supports, of any source, and whether that was all. */
+  /** For a purge: removes up to `limit` supports of any source; returns whether that was all. */
   dropSupports(space: SpaceRow, limit: number): { dropped: number; done: boolean } {
     const before = space.supports;
     const rows = this.#statements.all<[number, number, number, number, number, number]>(
@@ -120,7 +120,7 @@ export class QuadWriter {
     return { dropped: before - space.supports, done };
   }
 
-  /** Of a purge: up to `limit` quads. */
+  /** For a purge: removes up to `limit` quads. */
   dropQuads(space: SpaceRow, limit: number): number {
     const triples = this.#statements.all<[number, number, number]>(
       "SELECT s, p, o FROM spo WHERE space = ? ORDER BY s, p, o LIMIT ? + 0",
@@ -249,7 +249,7 @@ export class QuadWriter {
     if (source !== assertedSource) space.supports -= 1;
   }
 
-  /** From every order. Returns whether it existed. */
+  /** Deletes the quad from every order. Returns whether it existed. */
   #delete(space: SpaceRow, quad: QuadIds): boolean {
     const named = quad[3] !== 0;
     const deleted = (named ? quadOrders : tripleOrders).map((order) => {

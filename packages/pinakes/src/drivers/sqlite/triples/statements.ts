@@ -1,8 +1,8 @@
 /**
- * Statements of one connection by their SQL, each prepared once; rows come as lists.
+ * Prepared statements of one connection, cached by their SQL; rows are returned as arrays.
  *
- * A limit is written `LIMIT ? + 0`: SQLite plans for the value of a bare parameter there, and so compiles the statement again each time it
- * is bound, which costs ten times the read.
+ * A limit is written `LIMIT ? + 0`: SQLite plans for the value of a bare parameter there and recompiles the statement at each bind, which
+ * costs ten times the read.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
@@ -32,7 +32,7 @@ export class Statements {
     return this.get(sql).all(...values) as unknown as Row[];
   }
 
-  /** How many rows it changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...values: (string | number)[]): number {
     return Number(this.get(sql).run(...values).changes);
   }

@@ -1,4 +1,4 @@
-/** What supports a quad, whether it needs that, and what a source supports, inside a transaction of the caller. */
+/** Reads the supports of a quad, whether it is asserted, and what a source supports, inside the caller's transaction. */
 import { defaultGraph } from "../../../domain/rdf.ts";
 import type { Support } from "../../../ports/triple-store.ts";
 import { badCursor } from "../../../triples/space-errors.ts";
@@ -22,7 +22,7 @@ export function supportsOf(statements: Statements, space: number, quad: QuadIds,
   return rows.map(([source, part]) => ({ source, part }));
 }
 
-/** The row that says so would be the first of its supports; a quad without any needs none. */
+/** The row that marks it asserted would be the first of its supports; a quad without supports needs no such row. */
 export function isAsserted(statements: Statements, space: number, quad: QuadIds): boolean {
   const [s, p, o, g] = quad;
   const there =
@@ -40,7 +40,9 @@ export function isAsserted(statements: Statements, space: number, quad: QuadIds)
 
 const columns = "s, p, o, g, part";
 
-/** Also for tests, which look at its plan. The parameters are the space, the source, the position to continue from, and the limit. */
+/**
+ * Exported for tests, which check its query plan. The parameters are the space, the source, the position to continue from, and the limit.
+ */
 export function ofSourceSql(want: "first" | "after"): string {
   const after = want === "after" ? ` AND (${columns}) > (?, ?, ?, ?, ?)` : "";
   return `SELECT ${columns} FROM supports_by_source WHERE space = ? AND source = ?${after} ORDER BY ${columns} LIMIT ? + 0`;

@@ -1,14 +1,14 @@
-/** Terms of spaces by number and vice versa, inside a transaction of the caller. */
+/** Maps terms of spaces to numbers and back, inside the caller's transaction. */
 import { invariant } from "../../../domain/invariant.ts";
 import type { TermText } from "../../../domain/rdf.ts";
 import { Generations } from "./generations.ts";
 import { hashOf } from "./schema.ts";
 import type { Statements } from "./statements.ts";
 
-/** Of cached texts, and what an entry costs besides. */
+/** Bytes of cached texts, and the overhead per entry. */
 const cachedCharsMax = 33_554_432;
 const entryChars = 64;
-/** Numbers of terms are below this in every space, so that one number identifies a term of any space. */
+/** Term numbers are below this in every space, so that one number identifies a term of any space. */
 const termsMax = 2 ** 32;
 /** A space number and a term number fit into one safe integer. */
 export const spacesMax = 2 ** 20;

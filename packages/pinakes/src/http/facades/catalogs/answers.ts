@@ -1,4 +1,4 @@
-/** The envelope as an HTTP answer: its error code decides the status. */
+/** The envelope as an HTTP response: its error code determines the status. */
 import type { CatalogEnvelope, CatalogErrorCode } from "../../../catalogs/index.ts";
 import { CatalogEnvelopeSchema } from "../../../catalogs/index.ts";
 import type { Answer } from "../../framework/index.ts";
@@ -41,7 +41,7 @@ export function answerOf(envelope: CatalogEnvelope, success: number = 200): Answ
   };
 }
 
-/** What every route may answer instead; the framework's own errors have this form as well. */
+/** Other responses that every route may return; the framework's own errors have this form as well. */
 export const errors = Object.fromEntries(
   [...new Set([...Object.values(statuses), 406, 410, 412, 501])].map((status) => {
     const codes = Object.entries(statuses).filter(([, own]) => own === status);

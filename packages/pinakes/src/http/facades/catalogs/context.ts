@@ -1,4 +1,4 @@
-/** A request as the tools see it. */
+/** The context of a tool call, built from a request. */
 import { catalogTools, type CatalogContext, type CatalogEnvelope } from "../../../catalogs/index.ts";
 import { embeddedKnowledge } from "../../../embedded-knowledge.ts";
 import { invalid, show } from "../../../domain/errors.ts";
@@ -24,20 +24,20 @@ export function contextOf(pinakes: Pinakes, request: CallerRequest, sessionId?: 
   };
 }
 
-/** Checked by the tool, whose clients know mistakes in the form of its answers only. */
+/** Validated by the tool, whose clients only know errors in the form of its results. */
 export async function runTool(name: string, context: CatalogContext, args: unknown): Promise<CatalogEnvelope> {
   const tool = catalogTools.find((one) => one.name === name);
   invariant(tool !== undefined, "INTERNAL", `there is no tool ${name}`);
   return tool.run(context, args as never);
 }
 
-/** The body's fields, and those of the path; a field of both must have one value. */
+/** Merges the fields of the body and the path; a field in both must have the same value. */
 export function argumentsOf(body: unknown, path: Readonly<Record<string, string>>): unknown {
   if (!isJsonObject(body)) return body === undefined ? path : body;
   for (const [name, value] of Object.entries(path))
     if (body[name] !== undefined && body[name] !== value)
       throw invalid(
-        `${name}: is ${show(body[name])} in the body and ${show(value)} in the path; leave it out of the body.`,
+        `${name}: is ${show(body[name])} in the body and ${show(value)} in the path; omit it from the body.`,
       );
   return { ...body, ...path };
 }

@@ -1,4 +1,4 @@
-/** What the routes of the facade have in common: their parameters, the words of the tools, and one form of errors. */
+/** Common parts of the routes of the facade: parameters, descriptions of the tools, and the error format. */
 import { z } from "zod";
 import { catalogErrorOf, catalogTools, errorEnvelope } from "../../../catalogs/index.ts";
 import type { PinakesError } from "../../../domain/errors.ts";
@@ -8,7 +8,7 @@ export const cid = z.string().describe("The id of a catalog.");
 export const did = z.string().describe("The id of a document.");
 export const sid = z.string().describe("A name of the client's choice for its session, 1–256 characters.");
 
-/** What every route of the facade has. */
+/** Properties of every route of the facade. */
 export const common = {
   tag: "catalogs",
   auth: "caller",
@@ -16,13 +16,13 @@ export const common = {
   errorBody: (error: PinakesError) => errorEnvelope(catalogErrorOf(error)),
 } as const;
 
-/** The tool's own words. */
+/** The description of the tool. */
 export function described(name: string, summary?: string): { readonly summary: string; readonly description?: string } {
   const tool = catalogTools.find((one) => one.name === name);
   return { summary: summary ?? tool?.title ?? name, ...(tool === undefined ? {} : { description: tool.description }) };
 }
 
-/** For readers of the interface; the tool checks it. */
+/** For documentation; the tool validates it. */
 export function bodyOf(name: string, ...inPath: readonly string[]): z.ZodType {
   const { input } = catalogTools.find((one) => one.name === name) ?? { input: z.object({}) };
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input" });

@@ -1,6 +1,6 @@
 /**
- * The facade for clients of the knowledge-base agent: its ten tools as resources. Every answer is the envelope of the tool, errors
- * included.
+ * The facade for clients of the knowledge-base agent: its ten tools as resources. Every response is the envelope of the tool, including
+ * errors.
  */
 import { z } from "zod";
 import { selectedCatalog } from "../../../catalogs/index.ts";
@@ -45,7 +45,7 @@ function catalogsThemselves(pinakes: Pinakes): readonly Route[] {
       method: "GET",
       path: "/catalogs",
       operationId: "listCatalogs",
-      answers: { 200: { description: "All of them.", schema: Envelope } },
+      answers: { 200: { description: "All catalogs.", schema: Envelope } },
       handler: async (request) => answerOf(await runTool("list_catalogs", contextOf(pinakes, request), {})),
     }),
     defineRoute({
@@ -59,7 +59,7 @@ function catalogsThemselves(pinakes: Pinakes): readonly Route[] {
       answers: { 200: { description: "What was deleted.", schema: Envelope } },
       handler: async (request) => {
         const { confirm } = request.query;
-        // Another word than these two is refused by the tool.
+        // The tool rejects any other word.
         const confirmed = confirm === undefined || confirm === "false" ? false : confirm === "true" || confirm;
         const args = { catalog_id: request.params.cid, confirm: confirmed };
         return answerOf(await runTool("delete_catalog", contextOf(pinakes, request), args));
@@ -77,7 +77,7 @@ function documents(pinakes: Pinakes): readonly Route[] {
       path: `${one}/documents`,
       operationId: "listCatalogDocuments",
       params: z.object({ cid }),
-      answers: { 200: { description: "All of them, newest first.", schema: Envelope } },
+      answers: { 200: { description: "All documents, newest first.", schema: Envelope } },
       handler: async (request) => {
         const args = { catalog_id: request.params.cid };
         return answerOf(await runTool("list_catalog_documents", contextOf(pinakes, request), args));
@@ -123,7 +123,7 @@ function questions(pinakes: Pinakes): readonly Route[] {
       readOnlyOk: true,
       params: z.object({ cid }),
       body: bodyOf("query_catalog", "catalog_id"),
-      answers: { 200: { description: "The sources, none where nothing is relevant.", schema: Envelope } },
+      answers: { 200: { description: "The sources; empty if nothing is relevant.", schema: Envelope } },
       handler: async (request) => {
         const args = argumentsOf(request.body, { catalog_id: request.params.cid });
         return answerOf(await runTool("query_catalog", contextOf(pinakes, request), args));
@@ -131,21 +131,21 @@ function questions(pinakes: Pinakes): readonly Route[] {
     }),
     defineRoute({
       ...common,
-      ...described("query_catalog", "Ask the catalog that a session has selected"),
+      ...described("query_catalog", "Query the selected catalog of a session"),
       method: "POST",
       path: "/sessions/{sid}/query",
       operationId: "querySelectedCatalog",
       readOnlyOk: true,
       params: z.object({ sid }),
       body: bodyOf("query_catalog"),
-      answers: { 200: { description: "The sources, none where nothing is relevant.", schema: Envelope } },
+      answers: { 200: { description: "The sources; empty if nothing is relevant.", schema: Envelope } },
       handler: async (request) =>
         answerOf(await runTool("query_catalog", contextOf(pinakes, request, request.params.sid), request.body ?? {})),
     }),
   ];
 }
 
-/** A session is the client's own: nothing has to be opened, and a selection expires a day after its last use. */
+/** The client chooses the session id: no session has to be opened, and a selection expires a day after its last use. */
 function selections(pinakes: Pinakes): readonly Route[] {
   const path = "/sessions/{sid}/catalog";
   const params = z.object({ sid });
@@ -165,12 +165,14 @@ function selections(pinakes: Pinakes): readonly Route[] {
     }),
     defineRoute({
       ...common,
-      summary: "The catalog that a session has selected",
+      summary: "Get the selected catalog of a session",
       method: "GET",
       path,
       operationId: "getSelectedCatalog",
       params,
-      answers: { 200: { description: "Its id and when it was selected; both null where none is.", schema: Envelope } },
+      answers: {
+        200: { description: "Its id and when it was selected; both null if none is selected.", schema: Envelope },
+      },
       handler: async (request) => answerOf(await selectedCatalog(contextOf(pinakes, request, request.params.sid))),
     }),
     defineRoute({
@@ -181,7 +183,7 @@ function selections(pinakes: Pinakes): readonly Route[] {
       operationId: "deselectCatalog",
       readOnlyOk: true,
       params,
-      answers: { 200: { description: "None is selected.", schema: Envelope } },
+      answers: { 200: { description: "No catalog is selected.", schema: Envelope } },
       handler: async (request) => {
         const context = contextOf(pinakes, request, request.params.sid);
         return answerOf(await runTool("select_catalog", context, { catalog_id: "none" }));

@@ -1,4 +1,4 @@
-/** How far the indexing of a catalog is: once, or each time it changes as server-sent events. */
+/** The indexing progress of a catalog: once, or after each change as server-sent events. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { CatalogContext, CatalogEnvelope } from "../../../catalogs/index.ts";
@@ -23,7 +23,7 @@ export function statusRoute(pinakes: Pinakes): Route {
     answers: {
       200: {
         description:
-          "The status; with Accept: text/event-stream an event `status` now and after each change, without end.",
+          "The status; with Accept: text/event-stream an event `status` at once and after each change, indefinitely.",
         schema: Envelope,
         alsoTypes: [eventStream],
       },
@@ -38,7 +38,7 @@ export function statusRoute(pinakes: Pinakes): Route {
       if (type.value === "json" || first.status === "error") return answerOf(first);
       return sse(request, async function* (_after, signal) {
         for await (const event of changesOf(context, request.params.cid, signal)) {
-          // A stream may outlive the key or session that opened it: what happens after its end is not sent.
+          // A stream may outlive the key or session that opened it: nothing is sent after the credential ends.
           await pinakes.identity.authenticate(credentialsOf(request));
           yield event;
         }
@@ -51,7 +51,7 @@ function statusOf(context: CatalogContext, catalog_id: string): Promise<CatalogE
   return runTool("get_indexing_status", context, { catalog_id });
 }
 
-/** Ends after the event that says that there is no such catalog any more. */
+/** Ends after the event that reports that the catalog no longer exists. */
 async function* changesOf(
   context: CatalogContext,
   catalogId: string,
@@ -63,7 +63,7 @@ async function* changesOf(
     if (text !== last) yield { event: "status", data: envelope };
     if (envelope.status === "error") return;
     last = text;
-    // It ends the wait early, and then the loop.
+    // Ends the wait early, and then the loop.
     await sleep(lookMs, undefined, { signal }).catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-/** Files into a catalog: several in a form, read as they come, or one as base64 in JSON. */
+/** Uploads files to a catalog: several in a form, processed as they arrive, or one as base64 in JSON. */
 import { z } from "zod";
 import { uploadFiles, type FileToStore } from "../../../catalogs/index.ts";
 import { invalid } from "../../../domain/errors.ts";
@@ -22,7 +22,7 @@ export function uploadRoute(pinakes: Pinakes): Route {
       json: bodyOf("upload_to_catalog", "catalog_id"),
       fields: {
         file: { description: "A file; there may be several, each up to 50 MB.", file: true, required: true },
-        replace: { description: "true: the files after it replace documents of the same names." },
+        replace: { description: "true: the files after it replace documents with the same names." },
       },
     },
     answers: { 202: { description: "The documents, and which files were refused.", schema: Envelope } },
@@ -48,7 +48,7 @@ async function* filesOf(parts: AsyncIterable<Part>): AsyncGenerator<FileToStore>
       yield { filename: part.filename, body: part.stream, replace };
       continue;
     }
-    if (part.name !== "replace") throw invalid(`${part.name}: is not a field of this form; there is replace.`);
+    if (part.name !== "replace") throw invalid(`${part.name}: is not a field of this form; the only field is replace.`);
     if (part.value !== "true" && part.value !== "false") throw invalid('replace: must be "true" or "false".');
     replace = part.value === "true";
   }

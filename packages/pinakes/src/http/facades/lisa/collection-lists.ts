@@ -21,7 +21,7 @@ const sorting = {
   sortBy: text.describe("name, createdAt (default) or updatedAt."),
   sortOrder: text.describe("asc or desc (default)."),
   filter: text.describe("Part of the name or the description, ignoring case."),
-  filterText: text.describe("The SDK's name of filter."),
+  filterText: text.describe("Alias of filter used by the SDK."),
 };
 const Pagination = z.object({
   totalCount: z.number().nullable(),
@@ -39,15 +39,15 @@ function ofRepository(knowledge: Knowledge, segment: string, mark: string): Rout
     method: "GET",
     path: `/repository/{rid}/${segment}`,
     operationId: `lisaListCollections${mark}`,
-    summary: "The collections of a repository",
+    summary: "List the collections of a repository",
     params: z.object({ rid }),
     query: z.object({
-      page: text.describe("Without a token: the number of the page, from 1."),
+      page: text.describe("Used without a token: the page number, from 1."),
       pageSize: pageSize(20),
       ...sorting,
       status: text.describe("ACTIVE, ARCHIVED or DELETED; the first two when absent."),
-      statusFilter: text.describe("The SDK's name of status."),
-      lastEvaluatedKey: text.describe("The token of the page before, as JSON; or its fields, each by itself:"),
+      statusFilter: text.describe("Alias of status used by the SDK."),
+      lastEvaluatedKey: text.describe("The token of the previous page, as JSON; or its fields as separate parameters:"),
       lastEvaluatedKeyCollectionId: text,
       lastEvaluatedKeyStatus: text,
       lastEvaluatedKeyCreatedAt: text,
@@ -73,7 +73,7 @@ function ofRepository(knowledge: Knowledge, segment: string, mark: string): Rout
       const cursor = query.lastEvaluatedKeyCollectionId ?? jsonCursor(query.lastEvaluatedKey);
       const number = cursor === undefined ? pageOf(query.page) : null;
       const { items, next } = await pageAt(knowledge, caller, wanted, number ?? 1, cursor);
-      // What begins and ends here is all there is.
+      // This list fits on one page.
       const total = number === 1 && next === null ? items.length : await knowledge.collections.count(caller, wanted);
       const last = items.at(-1);
       return ok({
@@ -151,11 +151,11 @@ function ofAll(knowledge: Knowledge): Route {
     method: "GET",
     path: "/repository/collections",
     operationId: "lisaListAllCollections",
-    summary: "The collections of all repositories that the caller may use",
+    summary: "List the collections of all repositories that the caller may use",
     query: z.object({
       pageSize: pageSize(20),
       ...sorting,
-      lastEvaluatedKey: text.describe("The token of the page before, as it came: a text of JSON."),
+      lastEvaluatedKey: text.describe("The unchanged token of the previous page: a JSON string."),
     }),
     answers: {
       200: {
@@ -191,7 +191,7 @@ function ofAll(knowledge: Knowledge): Route {
   });
 }
 
-/** Users' own repositories are not LISA's. */
+/** Personal repositories are not part of LISA. */
 async function sharedPage(
   { collections }: Pick<Knowledge, "collections">,
   caller: Caller,
@@ -217,6 +217,6 @@ function tokenOf(
   const { cursor } = tokenFields(token, ["cursor"]);
   const { offset } = token;
   if (typeof offset !== "number" || JSON.stringify(token["filters"]) !== JSON.stringify(filters))
-    throw invalid("lastEvaluatedKey: belongs to a list with another filter or order; leave it out to start over.");
+    throw invalid("lastEvaluatedKey: belongs to a list with another filter or order; omit it to start over.");
   return { cursor, offset };
 }

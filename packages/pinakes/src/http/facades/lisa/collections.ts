@@ -22,7 +22,7 @@ const fields = {
   description: z.string().nullish(),
   chunkingStrategy: ChunkingInput.nullish(),
   allowChunkingOverride: z.boolean().nullish(),
-  allowedGroups: z.array(z.string()).nullish().describe("[] and null: those of the repository."),
+  allowedGroups: z.array(z.string()).nullish().describe("[] or null: those of the repository."),
   metadata: MetadataInput.nullish(),
   embeddingModel: z.string().nullish().describe("The repository's when absent; cannot be changed."),
   private: z.boolean().nullish(),
@@ -39,7 +39,7 @@ export const rid = z.string().describe("The id of a repository.");
 export const cid = z.string().describe("The id or the name of a collection, or the model of the default one.");
 const one = z.object({ rid, cid });
 
-/** The original's path, and that of its SDK and its design. */
+/** The path of LISA, and that of its SDK and design document. */
 export const spellings = [
   ["collection", ""],
   ["collections", "Alias"],
@@ -68,7 +68,7 @@ function ofOne(knowledge: Knowledge, resolver: Resolver, segment: string, mark: 
       method: "GET",
       path,
       operationId: `lisaGetCollection${mark}`,
-      summary: "A collection by its id or name",
+      summary: "Get a collection by its id or name",
       params: one,
       answers: { 200: { description: "The collection.", schema: CollectionView } },
       handler: async ({ caller, params }) =>
@@ -82,7 +82,7 @@ function ofOne(knowledge: Knowledge, resolver: Resolver, segment: string, mark: 
       method: "PUT",
       path,
       operationId: `lisaUpdateCollection${mark}`,
-      summary: "Change what is named; null keeps",
+      summary: "Change the fields that are present; null keeps a field",
       params: one,
       body: ChangeInput,
       answers: { 200: { description: "The collection.", schema: CollectionView } },
@@ -97,10 +97,10 @@ function ofOne(knowledge: Knowledge, resolver: Resolver, segment: string, mark: 
       method: "DELETE",
       path,
       operationId: `lisaDeleteCollection${mark}`,
-      summary: "Delete a collection to the trash; of the default one, its documents",
+      summary: "Move a collection to the trash; for the default collection, delete its documents",
       params: one,
       query: z.object({ embeddingName: z.string().optional().describe("The model of the default collection.") }),
-      answers: { 200: { description: "What is deleted.", schema: Deletion } },
+      answers: { 200: { description: "The deletion.", schema: Deletion } },
       handler: async ({ caller, params, query }) => {
         const run = (id: string) => deleteCollection(knowledge, caller, params.rid, id);
         const deleted = resolver.within(caller, params.rid, params.cid, run);
@@ -133,7 +133,7 @@ async function createCollection(
   return collectionView(created);
 }
 
-/** Null is as absent. */
+/** Removes null fields. */
 function settingsOf(input: Omit<Change, "status" | "pipelines">): CollectionPatch {
   const { name, description, chunkingStrategy, allowChunkingOverride, allowedGroups, metadata } = input;
   const wanted = {
@@ -164,9 +164,9 @@ async function changeCollection(
   const modelled = embeddingModel !== null && embeddingModel !== undefined;
   const piped = pipelines !== null && pipelines !== undefined;
   if (!changes && !piped && !modelled && status === undefined)
-    throw invalid(`Nothing to change: name at least one of ${Object.keys(ChangeInput.shape).join(", ")}.`);
+    throw invalid(`Nothing to change: specify at least one of ${Object.keys(ChangeInput.shape).join(", ")}.`);
   const at = [caller, repositoryId, collectionId] as const;
-  // Repeating it changes nothing; another one is refused.
+  // Repeating the current value is allowed; another value is refused.
   if (modelled) await requireModel(knowledge, at, embeddingModel);
   let shown = status === "ACTIVE" ? await activate(knowledge, ...at) : undefined;
   if (changes) shown = await knowledge.collections.update(...at, patch);

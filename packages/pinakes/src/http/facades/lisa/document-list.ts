@@ -1,4 +1,4 @@
-/** The documents of a collection, or of a whole repository, collection after collection. Only what searches find is there. */
+/** Lists the documents of a collection, or of a whole repository, collection by collection. Only searchable documents are listed. */
 import type { Caller } from "../../../domain/caller.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { DocumentView, Knowledge } from "../../../knowledge/index.ts";
@@ -17,7 +17,7 @@ export interface DocumentPage {
   readonly total: number;
 }
 
-/** In a token: from the beginning of its collection. */
+/** In a token: the start of the collection. */
 const start = "-";
 
 interface Asked {
@@ -27,7 +27,7 @@ interface Asked {
   readonly token: DocumentToken | undefined;
 }
 
-/** The original has a record of a document when its ingestion is done. */
+/** LISA has a record of a document only once its ingestion is done. */
 const ingested = { status: "indexed", order: "desc" } as const;
 
 export async function documentsOfCollection(
@@ -37,7 +37,7 @@ export async function documentsOfCollection(
   { caller, repositoryId, limit, token }: Asked,
 ): Promise<DocumentPage> {
   return resolver.within(caller, repositoryId, collectionId, async (id) => {
-    // A token has the id; what was asked may be a name, which is looked up where there is no collection of that id.
+    // A token contains the id; the request may contain a name, which is looked up if there is no collection with that id.
     if (token !== undefined && token.pk !== keyOf(repositoryId, id))
       await knowledge.collections.get(caller, repositoryId, id);
     const cursor = token === undefined ? undefined : cursorOf(token, repositoryId, id);
@@ -92,5 +92,5 @@ function cursorOf({ pk, document_id, repository_id }: DocumentToken, repositoryI
 }
 
 function notOurs() {
-  return invalid("lastEvaluatedKey: is not one that this list returned; leave it out to start over.");
+  return invalid("lastEvaluatedKey: is not a token of this list; omit it to start over.");
 }

@@ -28,7 +28,7 @@ function listRoute(knowledge: Knowledge, resolver: Resolver): Route {
     method: "GET",
     path: "/repository/{rid}/document",
     operationId: "lisaListDocuments",
-    summary: "The documents of a collection, newest first, or of all collections of a repository",
+    summary: "List the documents of a collection, newest first, or of all collections of a repository",
     params: z.object({ rid }),
     query: z.object({
       collectionId,
@@ -84,11 +84,14 @@ function deleteRoute(knowledge: Knowledge, resolver: Resolver): Route {
     method: "DELETE",
     path: "/repository/{rid}/document",
     operationId: "lisaDeleteDocuments",
-    summary: "Delete documents: by their ids, or by their name in a collection",
+    summary: "Delete documents by id, or by name in a collection",
     params: z.object({ rid }),
-    query: z.object({ collectionId, documentName: z.string().optional().describe("Without ids: all of this name.") }),
+    query: z.object({
+      collectionId,
+      documentName: z.string().optional().describe("Used without ids: deletes all documents with this name."),
+    }),
     body: z.object({ documentIds: z.array(z.string()).min(1).max(deletedAtOnceMax).nullish() }).nullish(),
-    answers: { 200: { description: "They are gone.", schema: z.object({ jobs: z.array(BegunJob) }) } },
+    answers: { 200: { description: "The documents were deleted.", schema: z.object({ jobs: z.array(BegunJob) }) } },
     handler: async ({ caller, params, query, body }) => {
       const ids = body?.documentIds ?? undefined;
       const documents =
@@ -130,22 +133,22 @@ async function ofName(
   repositoryId: string,
   { collectionId: collection, documentName }: { collectionId?: string | undefined; documentName?: string | undefined },
 ): Promise<readonly DocumentView[]> {
-  if (documentName === undefined) throw invalid("documentIds: is missing; name at least one document.");
-  if (collection === undefined) throw invalid("collectionId: is needed to delete documents by their name.");
+  if (documentName === undefined) throw invalid("documentIds: is missing; specify at least one document.");
+  if (collection === undefined) throw invalid("collectionId: is required to delete documents by name.");
   return resolver.within(caller, repositoryId, collection, async (id) => {
     const found: DocumentView[] = [];
     for (let cursor: string | undefined; ;) {
       const page = await knowledge.documents.list(caller, repositoryId, id, { q: documentName, limit: 100, cursor });
       found.push(...page.items.filter(({ name }) => name === documentName));
       if (found.length > deletedAtOnceMax)
-        throw invalid(`documentName: more than ${deletedAtOnceMax} documents have it; delete them by their ids.`);
+        throw invalid(`documentName: more than ${deletedAtOnceMax} documents have it; delete them by id.`);
       if (page.next_cursor === null) return found;
       cursor = page.next_cursor;
     }
   });
 }
 
-/** All or nothing: one that the caller may not delete keeps the others, too. */
+/** All or nothing: if the caller may not delete one of them, none is deleted. */
 async function requireDeletable(
   { collections }: Pick<Knowledge, "collections">,
   caller: Caller,
@@ -180,9 +183,9 @@ function ofOne(knowledge: Knowledge, resolver: Resolver): readonly Route[] {
       method: "GET",
       path: "/repository/{rid}/{did}/download",
       operationId: "lisaDownloadDocument",
-      summary: `A link to the bytes of a document, good for ${linkSeconds} s`,
+      summary: `Get a link to the bytes of a document, valid for ${linkSeconds} s`,
       params,
-      answers: { 200: { description: "The link, as a JSON text.", schema: z.string() } },
+      answers: { 200: { description: "The link, as a JSON string.", schema: z.string() } },
       handler: async (request) => {
         const { caller, params: p } = request;
         const { collection_id } = await resolver.document(caller, p.rid, p.did);

@@ -1,4 +1,4 @@
-/** Jobs of a repository: ingestions and deletions. Admins see everybody's, others their own. */
+/** Jobs of a repository: ingestions and deletions. Admins see all jobs, other users their own. */
 import type { Job } from "@pinakes/client";
 import { z } from "zod";
 import { jsonObject } from "../../../contract/index.ts";
@@ -53,12 +53,15 @@ export function jobRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/repository/{rid}/jobs",
       operationId: "lisaListJobs",
-      summary: "Ingestions and deletions, newest first: one's own, and everybody's for admins",
+      summary: "List ingestions and deletions, newest first: the caller's own, or all for admins",
       params: z.object({ rid }),
       query: z.object({
-        timeLimit: z.string().optional().describe(`Hours back; ${hoursDefault} when absent, at most ${hoursMax}.`),
+        timeLimit: z
+          .string()
+          .optional()
+          .describe(`Time range in hours before now; default ${hoursDefault}, maximum ${hoursMax}.`),
         pageSize: pageSize(10),
-        lastEvaluatedKey: z.string().optional().describe("The token of the page before, as JSON."),
+        lastEvaluatedKey: z.string().optional().describe("The token of the previous page, as JSON."),
       }),
       answers: {
         200: {
@@ -86,7 +89,7 @@ export function jobRoutes(knowledge: Knowledge): readonly Route[] {
         const collections = await collectionsOf(knowledge, caller, repository_id, page.items);
         return ok({
           jobs: page.items.map((job) => listed(job, collections.get(job.collection_id))),
-          // Where the list ends in time is part of it, so that the next page belongs to the same list.
+          // The token contains the start of the time range, so that the next page continues the same list.
           lastEvaluatedKey:
             page.next_cursor === null ? null : { id: page.next_cursor, repository_id, created_date: since },
           hasNextPage: page.next_cursor !== null,
@@ -107,7 +110,7 @@ function tokenOf(text: string | undefined, repositoryId: string): z.output<typeo
   if (token === undefined) return undefined;
   const fields = tokenFields(token, ["id", "repository_id", "created_date"]);
   if (fields.repository_id !== repositoryId || Number.isNaN(Date.parse(fields.created_date)))
-    throw invalid("lastEvaluatedKey: is not one that this list returned; leave it out to start over.");
+    throw invalid("lastEvaluatedKey: is not a token of this list; omit it to start over.");
   return fields;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Routes of the LISA facade: at the server's root, lenient as an API gateway is, with errors as objects of which its clients read `message`.
- * What is not there for the caller is 404, for which the SDK has a class; the original answers 403, 400 or 500.
+ * Routes of the LISA facade: at the server's root, lenient as an API gateway is, with errors as objects of which its clients read
+ * `message`. A resource that does not exist for the caller is 404, for which the SDK has a class; LISA responds with 403, 400 or 500.
  */
 import { z } from "zod";
 import { invalid, PinakesError, type ErrorCode } from "../../../domain/errors.ts";
@@ -14,13 +14,13 @@ import {
   type RouteDeclaration,
 } from "../../framework/index.ts";
 
-/** First segments of its paths. */
+/** First path segments of the facade. */
 export const lisaPrefixes = ["/repository", "/bedrock-kb", "/models", "/configuration", "/session"];
 
 interface ErrorBody {
   readonly error: string;
   readonly message: string;
-  /** As the gateway spells it, which answers what has no valid key. */
+  /** Spelled like the API gateway, which rejects requests without a valid key. */
   readonly Message?: string;
 }
 
@@ -52,7 +52,7 @@ export function lisaErrorBody({ code, detail }: PinakesError): ErrorBody {
   };
 }
 
-/** The gateway answers 401 where no key was sent, and 403 where it is not good. */
+/** The gateway responds with 401 if no key was sent, and 403 if the key is invalid. */
 function errorStatus({ code, status }: PinakesError, headers: Headers): number {
   if (code === "UNAUTHENTICATED" && (headers.has("authorization") || headers.has("api-key"))) return 403;
   return status;
@@ -66,14 +66,14 @@ const statusOf: Partial<Readonly<Record<ErrorCode, number>>> = {
 
 const refused = (description: string) => ({ description, schema: ErrorSchema });
 const lisaErrors = {
-  400: refused("The request is wrong: UnknownError."),
-  401: refused("There is no key: UnknownError."),
-  403: refused("The key is not valid, or the caller may not do this: UnknownError."),
-  404: refused("It does not exist, or not for the caller: NotFoundError."),
-  409: refused("It conflicts with the present state: UnknownError."),
+  400: refused("The request is invalid: UnknownError."),
+  401: refused("The key is missing: UnknownError."),
+  403: refused("The key is not valid, or the caller lacks permission: UnknownError."),
+  404: refused("The resource does not exist, or is not visible to the caller: NotFoundError."),
+  409: refused("The request conflicts with the current state: UnknownError."),
   413: refused("The body is too large: UnknownError."),
   429: refused("Too many requests: RateLimitExceededError."),
-  500: refused("An error of the server: ModelEndpointError."),
+  500: refused("Internal error: ModelEndpointError."),
 } as const;
 
 type Declaration<
@@ -87,7 +87,7 @@ type Declaration<
   "tag" | "auth" | "errors" | "errorBody"
 > & {
   readonly auth?: A;
-  /** Where too much is the body itself: 413. */
+  /** If the body itself is too large: 413. */
   readonly limitStatus?: 413;
 };
 
@@ -135,7 +135,7 @@ async function inLisaForm(
   }
 }
 
-/** The original's tables and queues take no NUL in any text, and it says so before anything else. */
+/** LISA's tables and queues accept no NUL in any string, and it reports that first. */
 function refuseNull(value: unknown): void {
   if (typeof value === "string") {
     if (value.includes("\0")) throw invalid("The request contains a NUL byte; remove it.");

@@ -51,7 +51,7 @@ export function collectionView(collection: Collection): z.output<typeof Collecti
     status: collection.status,
     private: collection.private,
     default: collection.is_default,
-    // A collection of a data source has its id; the repository's settings reach the collection with its metadata.
+    // A collection of a data source has its id; the repository's settings reach the collection through its metadata.
     dataSourceId: dataSourcesOf(ownSettings(effective_metadata)).includes(collection_id) ? collection_id : null,
     pipelines: pipelines.length === 0 ? null : pipelines,
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
@@ -67,7 +67,7 @@ function dataSourcesOf(own: object): readonly string[] {
   return data === undefined ? [] : data.bedrockKnowledgeBaseConfig.dataSources.map(({ id }) => id);
 }
 
-/** Of the objects that its staging area and its exports name. */
+/** The bucket name of objects that its staging area and exports refer to. */
 export const bucket = defaultNames.bucket;
 
 export const DocumentObject = z
@@ -107,7 +107,7 @@ export function keyOf(repositoryId: string, collectionId: string): string {
   return `${repositoryId}#${collectionId}`;
 }
 
-/** Every source is an object of a bucket there. One that came another way has the address at which an export writes it. */
+/** In LISA, every source is an S3 object. A source of another kind gets the address to which an export writes it. */
 export function s3Path(
   uri: string | null | undefined,
   of: Pick<Document, "repository_id" | "collection_id" | "document_id" | "name">,
@@ -128,7 +128,7 @@ export function jobStatus(kind: "INGESTION" | "DELETE", status: JobStatus): stri
   return `${kind}_${stages[status]}`;
 }
 
-/** What begins work answers with, for each document. */
+/** The response that starts work, per document. */
 export const BegunJob = z
   .object({ jobId: z.string(), documentId: z.string().nullable(), status: z.string(), s3Path: z.string() })
   .meta({ id: "LisaBegunJob" });

@@ -1,10 +1,13 @@
-/** Pipelines as an attribute: a list that replaces the one before. */
+/** Pipelines as an attribute of the repository: a list that replaces the previous one. */
 import type { Pipeline } from "@pinakes/client";
 import type { Caller } from "../../../domain/caller.ts";
 import type { Knowledge, NewPipeline } from "../../../knowledge/index.ts";
 import { requireSame, toPipeline, type PipelineInput } from "./settings.ts";
 
-/** Adds what is new and removes what is not in the list; one that is there must be the same. Pipelines on folders are not LISA's, and stay. */
+/**
+ * Adds new pipelines and removes those missing from the list; an existing one must be unchanged. Pipelines on folders are not part of LISA
+ * and are kept.
+ */
 export async function syncPipelines(
   knowledge: Pick<Knowledge, "collections" | "pipelines">,
   caller: Caller,
@@ -30,7 +33,7 @@ export async function syncPipelines(
       kept.push(known);
     }
   }
-  // Before anything is removed.
+  // Checked before anything is removed.
   await knowledge.pipelines.check(caller, added);
   for (const gone of own) if (!kept.includes(gone)) await knowledge.pipelines.delete(...at, gone.pipeline_id);
   const made: Pipeline[] = [];

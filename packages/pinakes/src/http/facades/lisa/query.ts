@@ -1,11 +1,11 @@
-/** Query parameters and pages as LISA has them: page sizes are clamped, and the token of a page is an object of the original's fields. */
+/** Query parameters and pages in LISA's format: page sizes are clamped, and a page token is an object with LISA's fields. */
 import { z } from "zod";
 import { invalid, show } from "../../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../domain/json.ts";
 
 const sizeMax = 100;
 
-/** 1–100: what is outside is clamped, as in the original. What is no number is refused. */
+/** 1–100: values outside are clamped, as in LISA; anything but a number is refused. */
 export function pageSize(usual: number) {
   return z
     .string()
@@ -36,11 +36,11 @@ export function jsonToken(text: string | undefined, where = "lastEvaluatedKey"):
   }
   // Some clients encode it twice.
   if (typeof value === "string") return jsonToken(value, where);
-  if (!isJsonObject(value)) throw invalid(`${where}: is not the token of a page.`);
+  if (!isJsonObject(value)) throw invalid(`${where}: is not a page token.`);
   return value;
 }
 
-/** The fields of a token, all of them texts. */
+/** The fields of a token, all of them strings. */
 export function tokenFields<Name extends string>(
   token: JsonObject,
   names: readonly Name[],
@@ -49,10 +49,10 @@ export function tokenFields<Name extends string>(
   return Object.fromEntries(
     names.map((name) => {
       const value = token[name];
-      if (typeof value !== "string") throw invalid(`${where}: is not the token of a page; ${name} is missing.`);
+      if (typeof value !== "string") throw invalid(`${where}: is not a page token; ${name} is missing.`);
       return [name, value];
     }),
   ) as Record<Name, string>;
 }
 
-export const repositoryType = z.string().optional().describe("Taken and ignored.");
+export const repositoryType = z.string().optional().describe("Accepted and ignored.");

@@ -1,4 +1,4 @@
-/** Repositories: list, status, create, read, change, delete. */
+/** Repositories: list, status, create, read, update and delete. */
 import { z } from "zod";
 import { PinakesError } from "../../../domain/errors.ts";
 import { isJsonObject } from "../../../domain/json.ts";
@@ -23,7 +23,10 @@ import { ownSettings, pipelineView, type PipelineView } from "./settings.ts";
 const Begun = z.object({
   status: z.literal("success"),
   executionArn: z.string(),
-  warnings: z.array(z.string()).optional().describe("What of the request is kept and shown, but not done."),
+  warnings: z
+    .array(z.string())
+    .optional()
+    .describe("Parts of the request that are stored and shown, but have no effect."),
 });
 const params = z.object({ rid });
 
@@ -37,7 +40,7 @@ function ofAll(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/repository",
       operationId: "lisaListRepositories",
-      summary: "All repositories that the caller may use, newest first",
+      summary: "List all repositories that the caller may use, newest first",
       answers: { 200: { description: "The repositories.", schema: z.array(RepositoryObject) } },
       handler: async ({ caller }) => {
         const repositories = await sharedRepositories(knowledge, caller);
@@ -48,10 +51,11 @@ function ofAll(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/repository/status",
       operationId: "lisaRepositoryStatus",
-      summary: "The status of each repository, for admins",
+      summary: "Get the status of each repository; admins only",
       answers: { 200: { description: "By repository.", schema: z.record(z.string(), z.string()) } },
       handler: async ({ caller }) => {
-        if (caller.role !== "admin") throw new PinakesError("FORBIDDEN", "The status of repositories is for admins.");
+        if (caller.role !== "admin")
+          throw new PinakesError("FORBIDDEN", "Only admins can see the status of repositories.");
         const repositories = await sharedRepositories(knowledge, caller);
         return ok(Object.fromEntries(repositories.map((one) => [one.repository_id, statusOf(one)])));
       },
@@ -60,13 +64,13 @@ function ofAll(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: "/repository",
       operationId: "lisaCreateRepository",
-      summary: "Create a repository, for admins",
-      // Older interfaces wrap it.
+      summary: "Create a repository; admins only",
+      // Older versions of the user interface wrap it.
       body: z.preprocess(
         (body) => (isJsonObject(body) && isJsonObject(body["ragConfig"]) ? body["ragConfig"] : body),
         RepositoryInput,
       ),
-      answers: { 200: { description: "It is there.", schema: Begun } },
+      answers: { 200: { description: "The repository was created.", schema: Begun } },
       handler: async ({ caller, body }) => {
         const warnings = await createRepository(knowledge, caller, body);
         return ok({
@@ -96,7 +100,7 @@ function ofOne(knowledge: Knowledge): readonly Route[] {
       method: "PUT",
       path,
       operationId: "lisaUpdateRepository",
-      summary: "Change what is named; null keeps. For admins",
+      summary: "Change the fields that are present; null keeps a field. Admins only",
       params,
       body: RepositoryChange,
       answers: { 200: { description: "The repository.", schema: RepositoryObject } },
@@ -113,7 +117,7 @@ function ofOne(knowledge: Knowledge): readonly Route[] {
       method: "DELETE",
       path,
       operationId: "lisaDeleteRepository",
-      summary: "Delete a repository with all its collections, for good. For admins",
+      summary: "Permanently delete a repository with all its collections; admins only",
       params,
       answers: { 200: { description: "It is being deleted.", schema: Begun } },
       handler: async ({ caller, params: { rid: id } }) => {
@@ -124,7 +128,7 @@ function ofOne(knowledge: Knowledge): readonly Route[] {
   ];
 }
 
-/** Users' own repositories are not LISA's. */
+/** Personal repositories are not part of LISA. */
 export async function sharedRepositories(
   knowledge: Pick<Knowledge, "repositories">,
   caller: Caller,
@@ -138,7 +142,7 @@ export async function sharedRepositories(
   }
 }
 
-/** With its pipelines, as far as they are still there. */
+/** Including its pipelines that still exist. */
 async function shown(knowledge: Pick<Knowledge, "collections">, caller: Caller, repository: RepositoryView) {
   const { repository_id } = repository;
   const own = ownPipelines(ownSettings(repository.metadata));
@@ -152,7 +156,7 @@ async function shown(knowledge: Pick<Knowledge, "collections">, caller: Caller, 
   return repositoryObject(repository, views);
 }
 
-/** The original runs a state machine and names its execution; here it names what to look for. */
+/** LISA runs a state machine and returns its execution id; Pinakes returns an id to search for. */
 function executionArn(action: string, id: string): string {
   return `arn:pinakes:execution:${action}:${id}`;
 }

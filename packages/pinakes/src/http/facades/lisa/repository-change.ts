@@ -11,7 +11,7 @@ import { metadataView, ownSettings, requireSame, toMetadata, toPipeline, type Pi
 interface Changed {
   readonly repository: RepositoryView;
   readonly warnings: readonly string[];
-  /** Pipelines or data sources changed, for which the original runs a deployment. */
+  /** Changes of pipelines or data sources, for which LISA runs a deployment. */
   readonly deployed: boolean;
 }
 
@@ -27,7 +27,7 @@ export async function changeRepository(
     throw invalid(
       `embeddingModelId: the repository's is ${known.embedding_model} and cannot be changed; create another repository, or re-index its collections.`,
     );
-  if (Object.keys(present(input)).length === 0) throw invalid("Nothing to change: name at least one field.");
+  if (Object.keys(present(input)).length === 0) throw invalid("Nothing to change: specify at least one field.");
   const before = knowledgeBaseOf(known);
   if (base !== null && base !== undefined && before === undefined)
     throw invalid("bedrockKnowledgeBaseConfig: the repository is of another type, which cannot be changed.");
@@ -62,7 +62,7 @@ function metadataInput({ metadata }: RepositoryView) {
   return { tags: [...tags], customFields };
 }
 
-/** Undefined where nothing changed. */
+/** Undefined if nothing changed. */
 async function sync(
   knowledge: Knowledge,
   caller: Caller,

@@ -6,7 +6,7 @@ import { defaultCollectionId, type Knowledge, type RepositoryView } from "../../
 import { notDone, type DataSource, type OwnPipelines, type RepositoryInput } from "./repository-object.ts";
 import { ownSettings, sourceOf, toMetadata, toPipeline, type PipelineInput } from "./settings.ts";
 
-/** Returns what of the input is not done. */
+/** Returns the parts of the input that are not supported. */
 export async function createRepository(
   knowledge: Knowledge,
   caller: Caller,
@@ -44,7 +44,7 @@ export async function createRepository(
   }
 }
 
-/** Each is a collection of its id. Its bucket is read where the operator of the server allows it. */
+/** Each data source becomes a collection with its id. Its bucket is read if the operator of the server allows it. */
 export async function addDataSources(
   knowledge: Pick<Knowledge, "collections" | "pipelines">,
   caller: Caller,
@@ -63,11 +63,11 @@ export async function addDataSources(
     }
     if (reason !== undefined)
       warnings.push(
-        `bedrockKnowledgeBaseConfig.dataSources: ${show(s3Uri)} of ${show(id)} is not read (${reason}); its collection takes uploads.`,
+        `bedrockKnowledgeBaseConfig.dataSources: ${show(s3Uri)} of ${show(id)} is not read (${reason}); its collection accepts uploads.`,
       );
     await knowledge.collections.create(caller, repository_id, {
       collection_id: id,
-      // A name there may have characters that names here have not.
+      // LISA allows characters in names that Pinakes does not.
       name: /^[A-Za-z0-9 _-]{1,100}$/.test(name) ? name : id,
       pipelines: reason === undefined ? [pipeline] : [],
     });
@@ -75,7 +75,7 @@ export async function addDataSources(
   return warnings;
 }
 
-/** On the collections that they name, else on the default one; the repository notes which are its own. */
+/** Creates pipelines on the collections they name, or else on the default one; the repository records which are its own. */
 export async function addPipelines(
   knowledge: Pick<Knowledge, "pipelines" | "repositories">,
   caller: Caller,
@@ -102,12 +102,12 @@ export async function addPipelines(
   );
 }
 
-/** Where a pipeline of a repository reads, and into which collection. */
+/** The source and the target collection of a repository's pipeline. */
 export function placeOf(input: PipelineInput, repository: RepositoryView): string {
   return `${input.collectionId ?? defaultCollectionId(repository.embedding_model)} ${sourceOf(input)}`;
 }
 
-/** Null is as absent. */
+/** Omits null and undefined fields. */
 export function present<Fields extends Readonly<Record<string, unknown>>>(fields: Fields): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),

@@ -1,6 +1,6 @@
 /**
- * Repositories as LISA's clients have them. What decides nothing here (the type of the vector store and its settings) is kept in the
- * repository's custom field `lisa`, and shown as it came.
+ * Repositories in the form of LISA's clients. Settings without effect here (the type of the vector store and its configuration) are stored
+ * in the repository's custom field `lisa` and returned unchanged.
  */
 import { z } from "zod";
 import { jsonObject } from "../../../contract/index.ts";
@@ -44,7 +44,7 @@ export type DataSource = z.output<typeof DataSource>;
 export const KnowledgeBase = z
   .object({
     knowledgeBaseId: z.string().min(1).nullish(),
-    bedrockKnowledgeBaseId: z.string().min(1).nullish().describe("The old name of knowledgeBaseId."),
+    bedrockKnowledgeBaseId: z.string().min(1).nullish().describe("Former name of knowledgeBaseId."),
     dataSources: z.array(DataSource).min(1).max(100),
   })
   .transform(({ knowledgeBaseId, bedrockKnowledgeBaseId, dataSources }) => ({
@@ -56,8 +56,8 @@ export const KnowledgeBase = z
 const fields = {
   repositoryName: z.string().nullish(),
   description: z.string().nullish(),
-  embeddingModelId: z.string().nullish().describe("The server's default model when absent; cannot be changed."),
-  allowedGroups: z.array(z.string()).nullish().describe("[]: everybody of the workspace."),
+  embeddingModelId: z.string().nullish().describe("Defaults to the server's default model; immutable."),
+  allowedGroups: z.array(z.string()).nullish().describe("[]: every user of the workspace."),
   allowUserCollections: z.boolean().nullish(),
   chunkingStrategy: ChunkingInput.nullish(),
   metadata: MetadataInput.nullish(),
@@ -75,7 +75,7 @@ export type RepositoryInput = z.output<typeof RepositoryInput>;
 export const RepositoryChange = z.object(fields);
 export type RepositoryChange = z.output<typeof RepositoryChange>;
 
-/** A pipeline of the repository is one of its collections'. */
+/** A pipeline of the repository belongs to one of its collections. */
 export const OwnPipelines = z.array(z.object({ collectionId: z.string(), pipelineId: z.string() }));
 export type OwnPipelines = z.output<typeof OwnPipelines>;
 
@@ -129,7 +129,7 @@ export function repositoryObject(
     repositoryName: repository.name,
     description: repository.description,
     embeddingModelId: repository.embedding_model,
-    // Its clients know no other type than these; vectors lie beside the records, as with pgvector.
+    // LISA's clients know no other types; as with pgvector, vectors are stored beside the records.
     type: types.find((type) => type === own["type"]) ?? "pgvector",
     allowedGroups: [...(repository.allowed_groups ?? [])],
     allowUserCollections: repository.allow_user_collections,
@@ -159,16 +159,16 @@ export function statusOf({ status, created_at, updated_at }: RepositoryView): st
   return created_at === updated_at ? "CREATE_COMPLETE" : "UPDATE_COMPLETE";
 }
 
-/** What a repository says and this server does not do. */
+/** Parts of a repository that this server does not support. */
 export function notDone(input: Pick<RepositoryInput, "type" | "opensearchConfig" | "rdsConfig">): readonly string[] {
   const store = (["opensearchConfig", "rdsConfig"] as const)
     .filter((name) => input[name] !== null && input[name] !== undefined)
     .map(
-      (name) => `${name}: is kept and shown, but not used: this server stores vectors itself and creates no cluster.`,
+      (name) => `${name}: is stored and shown, but not used: this server stores vectors itself and creates no cluster.`,
     );
   if (input.type !== "bedrock_knowledge_base") return store;
   return [
     ...store,
-    "bedrockKnowledgeBaseConfig: is kept and shown. The knowledge base itself is not asked: each data source is a collection here, which holds what is ingested into it.",
+    "bedrockKnowledgeBaseConfig: is stored and shown. The knowledge base itself is not queried: each data source is a collection here, which contains what is ingested into it.",
   ];
 }

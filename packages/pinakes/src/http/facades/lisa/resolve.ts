@@ -1,6 +1,6 @@
 /**
- * Which collection and which document a client means. A collection is named by its id, by its name, or by the embedding model of its
- * repository, which stands for the default collection. A document is named by its id alone.
+ * Resolves the collection and the document that a client names. A collection is named by its id, by its name, or by the embedding model of
+ * its repository, which selects the default collection. A document is named by its id only.
  */
 import type { Caller } from "../../../domain/caller.ts";
 import { hasCode, PinakesError } from "../../../domain/errors.ts";
@@ -19,14 +19,14 @@ const rememberedMax = 10_000;
 
 export class Resolver {
   readonly #knowledge: Pick<Knowledge, "collections" | "documents" | "repositories">;
-  /** Where documents were seen. Only a hint: what it says is read again, as the caller. */
+  /** Where documents were last seen. Only a hint: the document is read again with the caller's rights. */
   readonly #seen = new Map<string, string>();
 
   constructor(knowledge: Pick<Knowledge, "collections" | "documents" | "repositories">) {
     this.#knowledge = knowledge;
   }
 
-  /** Runs with the id; only where there is no such collection it looks for what else could be meant. */
+  /** Runs with the id; other meanings are tried only if there is no such collection. */
   async within<Result>(
     caller: Caller,
     repositoryId: string,
@@ -36,7 +36,7 @@ export class Resolver {
     try {
       return await run(asked);
     } catch (error) {
-      // A model's id may have characters that no collection's id has.
+      // A model id may contain characters that a collection id may not.
       if (!hasCode(error, "NOT_FOUND") && !(hasCode(error, "INVALID") && /[/\\?#]/.test(asked))) throw error;
       const meant = await this.#meant(caller, repositoryId, asked);
       if (meant === undefined || meant === asked) throw error;
@@ -53,7 +53,7 @@ export class Resolver {
     return undefined;
   }
 
-  /** An imported one has the id that its model had before. */
+  /** An imported collection has its model's former id. */
   async #default(caller: Caller, repositoryId: string, model: string): Promise<string | undefined> {
     const usual = defaultCollectionId(model);
     if (usual !== model) return usual;
@@ -85,7 +85,7 @@ export class Resolver {
     }
   }
 
-  /** Remembers where documents are. */
+  /** Remembers the collection of documents. */
   noted<Item extends Pick<DocumentView, "repository_id" | "collection_id" | "document_id">>(
     caller: Caller,
     documents: readonly Item[],
@@ -99,7 +99,7 @@ export class Resolver {
     return documents;
   }
 
-  /** Of a repository, newest first, deleted ones left out; `q` is part of the name or the description. */
+  /** Collections of a repository, newest first, without deleted ones; `q` is a substring of the name or the description. */
   async *#collections(caller: Caller, repositoryId: string, q?: string): AsyncGenerator<CollectionView> {
     for (let cursor: string | undefined; ;) {
       const page = await this.#page(caller, repositoryId, cursor, q);

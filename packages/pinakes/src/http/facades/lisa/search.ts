@@ -30,14 +30,17 @@ export function searchRoutes(knowledge: Knowledge, resolver: Resolver): readonly
       method: "GET",
       path: "/repository/{rid}/similaritySearch",
       operationId: "lisaSimilaritySearch",
-      summary: "The chunks of a collection that are most like a query",
+      summary: "Find the chunks of a collection most similar to a query",
       params: z.object({ rid }),
       query: z.object({
         query: z.string(),
         collectionId: z.string().optional(),
-        modelName: z.string().optional().describe("Without a collection: the default one of this embedding model."),
+        modelName: z
+          .string()
+          .optional()
+          .describe("Used without a collection: selects the default collection of this embedding model."),
         topK: z.string().optional().describe(`1–${knowledgeLimits.searchHitsMax}; ${topDefault} when absent.`),
-        score: z.string().optional().describe("true: each hit has its score."),
+        score: z.string().optional().describe("true: each hit includes its score."),
         searchMode: z
           .string()
           .optional()
@@ -111,7 +114,7 @@ function modeOf(text: string | undefined): (typeof modes)[number] | undefined {
 function metadataOf(hit: SearchHit, scored: boolean): z.output<typeof HitMetadata> {
   const { repository_id, collection_id, document_id, chunk_id, citation, metadata, source } = hit;
   const { tags } = metadata;
-  // Of a row that a caller embedded itself there is no document.
+  // A row with a vector supplied by the caller has no document.
   const part = document_id === "" ? 1 : Number(chunk_id.split(".").at(-1)) + 1;
   const name = citation.filename === "" ? chunk_id : citation.filename;
   return {

@@ -1,4 +1,4 @@
-/** Chunking, metadata and pipelines: LISA's names for settings of collections and repositories, both ways. */
+/** Chunking, metadata and pipelines: converts LISA's names of settings to ours and back. */
 import type { ChunkingStrategy, Metadata, Pipeline } from "@pinakes/client";
 import { z } from "zod";
 import { jsonObject } from "../../../contract/index.ts";
@@ -6,12 +6,12 @@ import { invalid } from "../../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../domain/json.ts";
 import { knowledgeLimits, type NewPipeline } from "../../../knowledge/index.ts";
 
-/** Checked where it is stored; every shape that LISA ever had is taken. */
+/** Validated where it is stored; every format that LISA ever had is accepted. */
 export const ChunkingInput = jsonObject().describe(
   '`{ "type": "fixed", "size": 512, "overlap": 51 }`, `{ "type": "none" }`, or another type of this server.',
 );
 
-/** `fixed` and `none` are the original's own; other types have the names of its first version beside them. */
+/** `fixed` and `none` are LISA's own types; for other types, the names of its first version are added. */
 export function chunkingView(strategy: ChunkingStrategy | null): JsonObject | null {
   if (strategy === null) return null;
   const { type, unit, chunk_size: size, chunk_overlap: overlap, separators, threshold } = strategy;
@@ -31,10 +31,10 @@ export const MetadataInput = z.object({
   customFields: jsonObject().nullish(),
 });
 
-/** The field of a repository's custom fields that holds what no other field has: its type and that type's settings. */
+/** The custom field of a repository for settings without a field of their own: its type and the settings of that type. */
 export const ownField = "lisa";
 
-/** `own`: what is kept beside the caller's fields. */
+/** `own`: settings stored beside the caller's fields. */
 export function toMetadata(input: z.output<typeof MetadataInput>, own?: JsonObject): Partial<Metadata> {
   const fields = input.customFields ?? {};
   if (Object.hasOwn(fields, ownField))
@@ -60,11 +60,8 @@ export function ownSettings({ custom_fields }: Metadata): JsonObject {
 export const PipelineInput = z.object({
   s3Bucket: z.string(),
   s3Prefix: z.string().nullish(),
-  trigger: z
-    .enum(["event", "schedule", "daily"])
-    .nullish()
-    .describe("event when absent; schedule and daily are the same."),
-  autoRemove: z.boolean().nullish().describe("true when absent."),
+  trigger: z.enum(["event", "schedule", "daily"]).nullish().describe("Default event; schedule and daily are synonyms."),
+  autoRemove: z.boolean().nullish().describe("Default true."),
   collectionId: z.string().nullish(),
   metadata: MetadataInput.nullish(),
   chunkingStrategy: ChunkingInput.nullish(),
@@ -78,7 +75,7 @@ export function toPipeline(input: PipelineInput, where: string): NewPipeline {
   const { trigger, autoRemove, metadata, chunkingStrategy, chunkSize, chunkOverlap } = input;
   if ((metadata?.tags ?? []).length > 0)
     throw invalid(
-      `${where}.metadata.tags: a pipeline adds no tags to documents here; give the tags to the collection or the repository.`,
+      `${where}.metadata.tags: pipelines cannot add tags to documents here; add the tags to the collection or the repository.`,
     );
   const sized = typeof chunkSize === "number" || typeof chunkOverlap === "number";
   const chunking = chunkingStrategy ?? (sized ? { type: "fixed", size: chunkSize, overlap: chunkOverlap } : undefined);
@@ -112,7 +109,7 @@ export const PipelineView = z
   })
   .meta({ id: "LisaPipeline" });
 
-/** Undefined for a pipeline on a folder, for which LISA has no words. */
+/** Undefined for a pipeline on a folder, which LISA does not support. */
 export function pipelineView(pipeline: Pipeline, collectionId: string): z.output<typeof PipelineView> | undefined {
   const [, s3Bucket, s3Prefix = ""] = /^s3:\/\/([^/]+)\/?(.*)$/s.exec(pipeline.source) ?? [];
   if (s3Bucket === undefined) return undefined;
@@ -130,7 +127,7 @@ export function pipelineView(pipeline: Pipeline, collectionId: string): z.output
   };
 }
 
-/** What cannot be changed of a pipeline: where it reads, and when. */
+/** The immutable settings of a pipeline: its source and its trigger. */
 export function requireSame(existing: Pipeline, wanted: NewPipeline, where: string): void {
   const same = existing.trigger === wanted.trigger && existing.auto_remove === wanted.auto_remove;
   if (!same)

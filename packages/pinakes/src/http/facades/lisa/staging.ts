@@ -1,4 +1,4 @@
-/** The staging area: a link to send a file to, the file itself as a form, and the ingestion of what was sent. */
+/** The staging area: an upload link, the upload itself as a multipart form, and the ingestion of uploaded files. */
 import { z } from "zod";
 import { jsonObject } from "../../../contract/index.ts";
 import type { Caller } from "../../../domain/caller.ts";
@@ -22,7 +22,7 @@ import { ChunkingInput } from "./settings.ts";
 
 const uploadPath = "/repository/presigned-url/upload";
 const keyBytesMax = 1_048_576;
-/** Of the form around the file. */
+/** Size of the form around the file. */
 const formBytesMax = 65_536;
 const tokenField = "x-amz-signature";
 const userField = "x-amz-meta-user";
@@ -37,18 +37,18 @@ function linkRoute({ staging }: Knowledge): Route {
     path: "/repository/presigned-url",
     operationId: "lisaPresignedUrl",
     limitStatus: 413,
-    summary: "A link to send one file to, under the key that is the body",
+    summary: "Create a link to upload one file; the body is its key",
     body: { raw: ["*/*"] },
     limits: { bodyBytesMax: keyBytesMax },
     answers: {
       200: {
-        description: "Where to send it, with which fields before the file; good for an hour.",
+        description: "The upload address and the form fields to send before the file; valid for an hour.",
         schema: z.object({ response: z.object({ url: z.string(), fields: z.record(z.string(), z.string()) }) }),
       },
     },
     handler: async (request) => {
       const { caller, body } = request;
-      if (body.kind !== "raw") throw invalid("The body must be the key.");
+      if (body.kind !== "raw") throw invalid("The body must be the key of the file.");
       const { token, key, expires_at } = await staging.grant(caller, await textOf(body.stream));
       const policy = {
         expiration: expires_at,
@@ -89,19 +89,19 @@ function uploadRoute({ staging }: Knowledge): Route {
     method: "POST",
     path: uploadPath,
     operationId: "lisaUpload",
-    summary: "Send a file to the staging area; the fields that came with the link are the credential",
+    summary: "Upload a file to the staging area; the fields returned with the link are the credential",
     body: {
       multipart: true,
       fields: {
-        key: { description: "As it came with the link.", required: true },
-        [userField]: { description: "As it came with the link." },
-        [tokenField]: { description: "As it came with the link.", required: true },
+        key: { description: "As returned with the link.", required: true },
+        [userField]: { description: "As returned with the link." },
+        [tokenField]: { description: "As returned with the link.", required: true },
         file: { description: "The file, last, up to 50 MiB.", file: true, required: true },
       },
       partLimits: { filesMax: 1, fieldsMax: 20, fieldBytesMax: 8_192 },
     },
     limits: { bodyBytesMax: fileLimits.stagedBytesMax + formBytesMax },
-    answers: { 204: { description: "It is there." } },
+    answers: { 204: { description: "The file is stored." } },
     handler: async ({ body }) => {
       if (body.kind !== "multipart") throw invalid("The body must be multipart/form-data.");
       await receive(staging, body.parts());
@@ -119,7 +119,7 @@ async function receive(staging: Knowledge["staging"], parts: AsyncIterable<Part>
     }
     const token = fields.get(tokenField);
     if (token === undefined || !fields.has("key"))
-      throw invalid(`key, ${tokenField}: must come before the file; send every field that came with the link.`);
+      throw invalid(`key, ${tokenField}: must come before the file; send every field returned with the link.`);
     await staging.receive(token, { key: fields.get("key"), user: fields.get(userField) }, part.stream);
     return;
   }
@@ -132,7 +132,7 @@ const BulkInput = z.object({
   embeddingModel: z
     .object({ modelName: z.string() })
     .nullish()
-    .describe("Without a collection: the default one of it."),
+    .describe("Selects the default collection of this model if there is no collectionId."),
   chunkingStrategy: ChunkingInput.nullish(),
   metadata: jsonObject().nullish(),
 });
@@ -147,7 +147,7 @@ function bulkRoute(knowledge: Knowledge, resolver: Resolver): Route {
     query: z.object({
       collectionId: z.string().optional(),
       repositoryType,
-      chunkSize: z.string().optional().describe("Where no strategy is in the body, and the collection allows one."),
+      chunkSize: z.string().optional().describe("Used if the body has no strategy and the collection allows one."),
       chunkOverlap: z.string().optional(),
     }),
     body: BulkInput,
@@ -172,7 +172,7 @@ function bulkRoute(knowledge: Knowledge, resolver: Resolver): Route {
 
 type Chunking = JsonObject | undefined;
 
-/** The SDK sends sizes with every call. Where the collection allows no other strategy than its own, they are ignored, as in the original. */
+/** The SDK sends sizes with every call. If the collection allows no strategy but its own, they are ignored, as in LISA. */
 function chunkingOf(
   { allow_chunking_override }: CollectionView,
   { chunkingStrategy }: z.output<typeof BulkInput>,
@@ -200,7 +200,7 @@ async function ingest(
     source: { type: "manual" as const, uri: stagedUri(bucket, caller.userId, key) },
     replace: true,
   }));
-  // All that can be wrong is found before the first document is made.
+  // All checks run before the first document is created.
   const staged = await staging.find(caller, keys);
   const empty = staged.find(({ bytes }) => bytes === 0);
   if (empty !== undefined) throw invalid(`keys: "${empty.key}" is empty.`);
@@ -222,7 +222,7 @@ async function ingest(
   return { jobs, collectionId: collection_id, collectionName: name };
 }
 
-/** A document has the tags of its repository and collection, and its own. */
+/** A document has its own tags and those of its repository and collection. */
 function withTags(metadata: JsonObject, inherited: readonly string[]): JsonObject {
   const { customFields, tags: own, ...rest } = metadata;
   const tags = [...new Set([...inherited, ...(Array.isArray(own) ? own : [])])];

@@ -1,4 +1,4 @@
-/** What LISA's clients ask for beside repositories: models, the configuration, sessions, and knowledge bases. */
+/** Other resources of LISA's clients: models, the configuration, sessions, and knowledge bases. */
 import { z } from "zod";
 import { jsonValue } from "../../../contract/index.ts";
 import { PinakesError } from "../../../domain/errors.ts";
@@ -34,7 +34,7 @@ const Configuration = z.object({
   }),
 });
 
-/** The parts of LISA's interface that this server has an answer for. */
+/** The parts of LISA's interface that this server supports. */
 const components = {
   uploadRagDocs: true,
   documentLibrary: true,
@@ -54,7 +54,7 @@ export function surroundingRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/models",
       operationId: "lisaListModels",
-      summary: "The embedding models of this server",
+      summary: "List the embedding models of this server",
       answers: { 200: { description: "The models.", schema: z.object({ models: z.array(Model) }) } },
       handler: () =>
         ok({
@@ -71,8 +71,8 @@ export function surroundingRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/configuration",
       operationId: "lisaConfiguration",
-      summary: "Which parts of LISA's interface have something behind them here",
-      query: z.object({ configScope: z.string().optional().describe("global when absent.") }),
+      summary: "List the parts of LISA's interface that this server supports",
+      query: z.object({ configScope: z.string().optional().describe("Default global.") }),
       answers: { 200: { description: "The only version.", schema: z.array(Configuration) } },
       handler: ({ query: { configScope = "global" } }) =>
         ok([
@@ -80,7 +80,7 @@ export function surroundingRoutes(knowledge: Knowledge): readonly Route[] {
             configScope,
             versionId: 0,
             changedBy: "System",
-            changeReason: "What this server has.",
+            changeReason: "The supported parts.",
             createdAt: "0",
             configuration: {
               systemBanner: { isEnabled: false, text: "", textColor: "", backgroundColor: "" },
@@ -93,7 +93,7 @@ export function surroundingRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/session",
       operationId: "lisaListSessions",
-      summary: "Chat sessions of LISA's interface: none are kept here",
+      summary: "List chat sessions of LISA's interface; always empty, since none are stored here",
       answers: { 200: { description: "None.", schema: z.array(jsonValue()) } },
       handler: () => ok([]),
     }),
@@ -105,7 +105,7 @@ const Base = z.object({
   knowledgeBaseId: z.string(),
   name: z.string(),
   status: z.string(),
-  available: z.boolean().describe("false: a repository is made of it already."),
+  available: z.boolean().describe("false: a repository already uses it."),
 });
 const DataSourceView = z.object({
   dataSourceId: z.string(),
@@ -116,14 +116,14 @@ const DataSourceView = z.object({
   managed: z.boolean(),
 });
 
-/** Only those that repositories are made of: Bedrock is not asked. */
+/** Only those that repositories use: Bedrock is not queried. */
 function knowledgeBaseRoutes(knowledge: Knowledge): readonly Route[] {
   return [
     lisaRoute({
       method: "GET",
       path: "/bedrock-kb",
       operationId: "lisaListKnowledgeBases",
-      summary: "The knowledge bases of the caller's repositories",
+      summary: "List the knowledge bases of the caller's repositories",
       answers: {
         200: {
           description: "The knowledge bases.",
@@ -145,7 +145,7 @@ function knowledgeBaseRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/bedrock-kb/{kb}/data-sources",
       operationId: "lisaListDataSources",
-      summary: "The data sources of a knowledge base",
+      summary: "List the data sources of a knowledge base",
       params: z.object({ kb: z.string().describe("The id of a knowledge base.") }),
       answers: {
         200: {

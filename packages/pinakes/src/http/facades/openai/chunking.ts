@@ -1,4 +1,4 @@
-/** How files are cut, in OpenAI's form. */
+/** Chunking of files, in OpenAI's format. */
 import { z } from "zod";
 import { invalid } from "../../../domain/errors.ts";
 import type { JsonObject } from "../../../domain/json.ts";
@@ -18,7 +18,7 @@ export const ChunkingInput = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** `auto` and none: as the collection has it. */
+/** `auto` and absent: the collection's setting. */
 export function toChunking(input: z.output<typeof ChunkingInput> | null | undefined): {
   readonly chunking_strategy?: JsonObject;
 } {
@@ -39,7 +39,7 @@ export const ChunkingView = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** Only what is cut by tokens has a name there. */
+/** Only chunking by tokens has a name in OpenAI's format. */
 export function chunkingView(strategy: AttachedFile["chunking_strategy"]): z.output<typeof ChunkingView> {
   if (strategy?.type !== "TOKEN") return { type: "other" };
   const { chunk_size, chunk_overlap } = strategy;

@@ -1,4 +1,4 @@
-/** Items of conversations: what is taken, how it is kept, and what of it is shown. */
+/** Items of conversations: what is accepted, how it is stored, and what is returned. */
 import { z } from "zod";
 import { invalid, show } from "../../../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/j
 export const itemsMax = 20;
 const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** By type: the prefix of ids, and the texts that an item must have. */
+/** By type: the prefix of ids, and the required text fields of an item. */
 const types: Readonly<Record<string, { readonly prefix: string; readonly texts?: readonly string[] }>> = {
   message: { prefix: "msg" },
   function_call: { prefix: "fc", texts: ["call_id", "name", "arguments"] },
@@ -39,7 +39,7 @@ const types: Readonly<Record<string, { readonly prefix: string; readonly texts?:
 };
 
 const roles = ["unknown", "user", "assistant", "system", "critic", "discriminator", "developer", "tool"];
-/** Parts of a message, with the text that each must have. */
+/** Parts of a message, with the required text field of each. */
 const parts: Readonly<Record<string, string | undefined>> = {
   input_text: "text",
   output_text: "text",
@@ -52,7 +52,7 @@ const parts: Readonly<Record<string, string | undefined>> = {
   computer_screenshot: undefined,
 };
 
-/** Fields that are shown only to those who ask for them. */
+/** Fields returned only on request. */
 const includable = {
   "file_search_call.results": ["file_search_call", ["results"]],
   "web_search_call.results": ["web_search_call", ["results"]],
@@ -66,7 +66,7 @@ const includable = {
 type Includable = keyof typeof includable;
 const includables = Object.keys(includable) as [Includable, ...Includable[]];
 
-/** As clients send lists in a query: `include[]=…`. */
+/** As clients encode lists in a query: `include[]=…`. */
 export const includeQuery = {
   "include[]": z.array(z.enum(includables)).optional(),
   include: z.array(z.enum(includables)).optional(),
@@ -80,13 +80,15 @@ export function included(query: {
 
 export type ConversationItem = JsonObject & { readonly id: string; readonly type: string };
 
-/** An item as it is kept; `newId` makes the part of an id behind its prefix. */
+/** An item as stored; `newId` generates the part of an id after its prefix. */
 export function readItem(input: unknown, where: string, newId: () => string): ConversationItem {
   if (!isJsonObject(input)) throw invalid(`${where}: must be an object.`);
   const { type = "message", id, ...fields } = input;
   const known = typeof type === "string" && Object.hasOwn(types, type) ? types[type] : undefined;
   if (known === undefined || typeof type !== "string")
-    throw invalid(`${where}.type: ${show(type)} cannot be kept; there are ${Object.keys(types).join(", ")}.`);
+    throw invalid(
+      `${where}.type: ${show(type)} cannot be stored; supported types are ${Object.keys(types).join(", ")}.`,
+    );
   if (id !== undefined && id !== null && !(typeof id === "string" && idPattern.test(id)))
     throw invalid(`${where}.id: must have 1–128 letters, digits, "_" or "-", got ${show(id)}.`);
   for (const name of known.texts ?? [])
@@ -111,19 +113,19 @@ function contentOf(role: string, content: JsonValue | undefined, where: string):
     return role === "assistant"
       ? [{ type: "output_text", text: content, annotations: [], logprobs: [] }]
       : [{ type: "input_text", text: content }];
-  if (!Array.isArray(content)) throw invalid(`${where}.content: must be a text or a list of parts.`);
+  if (!Array.isArray(content)) throw invalid(`${where}.content: must be a string or a list of parts.`);
   return content.map((part: JsonValue, i) => {
     const type = isJsonObject(part) ? part["type"] : undefined;
     if (!isJsonObject(part) || typeof type !== "string" || !Object.hasOwn(parts, type))
       throw invalid(`${where}.content[${i}].type: must be one of ${Object.keys(parts).join(", ")}, got ${show(type)}.`);
     const text = parts[type];
     if (text !== undefined && typeof part[text] !== "string")
-      throw invalid(`${where}.content[${i}].${text}: must be a text.`);
+      throw invalid(`${where}.content[${i}].${text}: must be a string.`);
     return part;
   });
 }
 
-/** Without the fields that were not asked for. */
+/** Omits the fields that were not requested. */
 export function shownItem(item: ConversationItem, wanted: ReadonlySet<Includable>): ConversationItem {
   const hidden = includables.filter((name) => !wanted.has(name)).map((name) => includable[name]);
   const without = (value: JsonObject): JsonObject =>

@@ -1,4 +1,4 @@
-/** Conversations and their items: what clients send and get. */
+/** Routes of conversations and their items. */
 import { z } from "zod";
 import type { State } from "../../../state/index.ts";
 import { ok, queryInteger, type Route } from "../../framework/index.ts";
@@ -20,7 +20,7 @@ const ConversationObject = z
 
 const conversation = z.string().describe("Id of the conversation: `conv_…`.");
 const item = z.string().min(1).max(256).describe("Id of the item, such as `msg_…`.");
-const Items = z.array(z.unknown()).max(itemsMax).describe("Messages, calls of tools and what they gave.");
+const Items = z.array(z.unknown()).max(itemsMax).describe("Messages, tool calls and their outputs.");
 
 export function conversationRoutes(state: State): readonly Route[] {
   const conversations = new Conversations(state);
@@ -68,7 +68,7 @@ function ofConversations(conversations: Conversations): readonly Route[] {
       params,
       answers: {
         200: {
-          description: "It is gone.",
+          description: "The conversation was deleted.",
           schema: z.object({ id: z.string(), object: z.literal("conversation.deleted"), deleted: z.boolean() }),
         },
       },
@@ -90,7 +90,7 @@ function addingItems(conversations: Conversations): readonly Route[] {
       params: z.object({ conversation }),
       query: z.object(includeQuery),
       body: z.strictObject({ items: Items.min(1) }),
-      answers: { 200: { description: "The items, as they are kept.", schema: listOf(Item) } },
+      answers: { 200: { description: "The items as stored.", schema: listOf(Item) } },
       handler: async ({ caller, params: p, query, body }) => {
         const wanted = included(query);
         const added = await conversations.addItems(caller, p.conversation, body.items);
@@ -112,7 +112,7 @@ function ofItems(conversations: Conversations): readonly Route[] {
       method: "GET",
       path: "/openai/v1/conversations/{conversation}/items",
       operationId: "listConversationItems",
-      summary: "The items of a conversation, newest first",
+      summary: "List the items of a conversation, newest first",
       params: z.object({ conversation }),
       query: z.object({
         limit: queryInteger({ min: 1, max: 100 }).optional(),
@@ -137,7 +137,7 @@ function ofItems(conversations: Conversations): readonly Route[] {
       method: "GET",
       path: "/openai/v1/conversations/{conversation}/items/{item}",
       operationId: "getConversationItem",
-      summary: "An item of a conversation",
+      summary: "Get an item of a conversation",
       params: one,
       query: z.object(includeQuery),
       answers: { 200: { description: "The item.", schema: Item } },

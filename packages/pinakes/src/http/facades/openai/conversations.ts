@@ -1,6 +1,6 @@
 /**
- * Conversations: each is a thread of the workspace (`/v1/threads/conv_…`), whose messages are its items, and an entity under the same id, which
- * has its metadata. The entity decides whether the conversation exists.
+ * Conversations: each is a thread of the workspace (`/v1/threads/conv_…`), whose messages are its items, and an entity with the same id,
+ * which has its metadata. The entity decides whether the conversation exists.
  */
 import { requireCaller, type Caller } from "../../../domain/caller.ts";
 import { PinakesError, show } from "../../../domain/errors.ts";
@@ -55,7 +55,7 @@ export class Conversations {
     return changed;
   }
 
-  /** With its items. Once more behind the entity, for those that were added meanwhile. */
+  /** Including its items. The items are deleted again after the entity, for those that were added meanwhile. */
   async delete(caller: Caller, id: string): Promise<void> {
     await this.get(caller, id);
     await this.#state.threads.clear(caller, id);
@@ -93,7 +93,7 @@ export class Conversations {
     return conversation;
   }
 
-  /** A message holds the item whole, so that no field of it means anything to the thread. */
+  /** A message contains the whole item, so that no field of it has a meaning for the thread. */
   async #append(caller: Caller, id: string, items: readonly ConversationItem[]): Promise<readonly ConversationItem[]> {
     const messages = items.map((item): JsonObject => ({ id: item.id, item }));
     return (await this.#state.threads.appendMany(caller, id, messages)).map(itemOf);

@@ -23,7 +23,7 @@ export function embeddingRoutes(knowledge: Knowledge): readonly Route[] {
       readOnlyOk: true,
       limits: { bodyBytesMax: 8 * 1_048_576 },
       body: z.strictObject({
-        model: z.string().optional().describe("The default model when absent."),
+        model: z.string().optional().describe("Defaults to the default model."),
         input: z.union([
           text,
           z
@@ -32,7 +32,7 @@ export function embeddingRoutes(knowledge: Knowledge): readonly Route[] {
             .max(inputsMax),
         ]),
         encoding_format: z.enum(["float", "base64"]).optional(),
-        dimensions: z.int().min(1).optional().describe("Those of the model, or absent."),
+        dimensions: z.int().min(1).optional().describe("The dimensions of the model, or absent."),
         user: z.string().optional(),
       }),
       answers: {
@@ -49,7 +49,7 @@ export function embeddingRoutes(knowledge: Knowledge): readonly Route[] {
         const { model, vectors, tokens } = await knowledge.search.embed(caller, textsOf(body.input), body.model);
         const dims = vectors[0]?.length;
         if (body.dimensions !== undefined && body.dimensions !== dims)
-          throw invalid(`dimensions: model "${model}" has vectors of ${dims} dimensions, and no others.`);
+          throw invalid(`dimensions: model "${model}" only supports ${dims} dimensions.`);
         const encode = body.encoding_format === "base64" ? base64 : (vector: Float32Array) => Array.from(vector);
         const data = vectors.map((vector, index) => ({ object: "embedding", index, embedding: encode(vector) }));
         return ok({ object: "list", data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } });
@@ -59,9 +59,9 @@ export function embeddingRoutes(knowledge: Knowledge): readonly Route[] {
       method: "GET",
       path: "/openai/v1/models",
       operationId: "listModels",
-      summary: "The models of this server: for embeddings, and for chats where some are configured",
+      summary: "List the models of this server: embedding models, and chat models if any are configured",
       answers: {
-        200: { description: "All of them.", schema: z.object({ object: z.literal("list"), data: z.array(Model) }) },
+        200: { description: "All models.", schema: z.object({ object: z.literal("list"), data: z.array(Model) }) },
       },
       handler: () => ok({ object: "list", data: modelsOf(knowledge).map(modelObject) }),
     }),
@@ -86,7 +86,7 @@ function modelsOf({ models, answers }: Knowledge) {
   return [...models, ...answers.models];
 }
 
-/** When a model was made is not known. */
+/** The creation time of a model is unknown. */
 function modelObject({ id, provider }: { readonly id: string; readonly provider: string }) {
   return { id, object: "model" as const, created: 0, owned_by: provider };
 }
@@ -95,7 +95,7 @@ function textsOf(input: string | readonly (string | number | readonly number[])[
   if (typeof input === "string") return [input];
   return input.map((one) => {
     if (typeof one === "string") return one;
-    throw invalid("input: numbers of tokens are not taken, since each model has tokens of its own; send texts.");
+    throw invalid("input: token arrays are not supported, since each model has its own tokenizer; send strings.");
   });
 }
 

@@ -12,7 +12,7 @@ import { ok, queryInteger, type Part, type Route } from "../../framework/index.t
 import { openAiRoute } from "./openai-route.ts";
 import { list, listOf, seconds } from "./pages.ts";
 
-/** What a form has beside its file. */
+/** The fields of a form besides its file. */
 const formBytesMax = 65_536;
 
 export const FileObject = z
@@ -53,7 +53,7 @@ function creating(files: Knowledge["files"]): readonly Route[] {
       method: "POST",
       path: "/openai/v1/files",
       operationId: "createOpenAIFile",
-      summary: "Keep a file, to attach it to vector stores",
+      summary: "Store a file, to attach it to vector stores",
       limits: { bodyBytesMax: fileLimits.bytesMax + formBytesMax },
       body: {
         multipart: true,
@@ -83,7 +83,7 @@ function reading(files: Knowledge["files"]): readonly Route[] {
       method: "GET",
       path: "/openai/v1/files",
       operationId: "listOpenAIFiles",
-      summary: "The caller's files",
+      summary: "List the caller's files",
       query: z.object({
         purpose: z.enum(filePurposes).optional(),
         limit: queryInteger({ min: 1, max: fileLimits.pageItemsMax }).optional(),
@@ -109,14 +109,14 @@ function reading(files: Knowledge["files"]): readonly Route[] {
       method: "GET",
       path: "/openai/v1/files/{file}/content",
       operationId: "getOpenAIFileContent",
-      summary: "The bytes of a file",
+      summary: "Get the bytes of a file",
       params,
       answers: { 200: { description: "The bytes.", contentType: "application/octet-stream" } },
       handler: async ({ caller, params: { file: id } }) => {
         const { file, body } = await files.content(caller, id);
         const headers = {
           "content-length": String(file.bytes),
-          // Never shown by a browser as a page of this server.
+          // Never rendered by a browser as a page of this server.
           "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(file.filename)}`,
         };
         return { status: 200, stream: body, contentType: "application/octet-stream", headers };
@@ -131,11 +131,11 @@ function deleting(files: Knowledge["files"]): readonly Route[] {
       method: "DELETE",
       path: "/openai/v1/files/{file}",
       operationId: "deleteOpenAIFile",
-      summary: "Delete a file, and take it out of all vector stores",
+      summary: "Delete a file, and remove it from all vector stores",
       params,
       answers: {
         200: {
-          description: "It is gone.",
+          description: "The file was deleted.",
           schema: z.object({ id: z.string(), object: z.literal("file"), deleted: z.boolean() }),
         },
       },
@@ -151,7 +151,7 @@ type Fields = Readonly<Record<string, string>>;
 
 export interface Form {
   readonly file: { readonly filename: string; readonly stream: AsyncIterable<Uint8Array> };
-  /** All fields; those behind the file come after its bytes. */
+  /** All fields; those after the file arrive after its bytes. */
   readonly rest: () => Promise<Fields>;
 }
 
@@ -164,7 +164,7 @@ export async function readForm(parts: AsyncGenerator<Part, void>, name: string):
       if (done === true) return undefined;
       if (value.kind === "file") {
         if (value.field !== name)
-          throw invalid(`${value.field}: is not known here; the file of the form is "${name}".`, {
+          throw invalid(`${value.field}: is unknown; the file of the form is "${name}".`, {
             reason: "unknown_field",
           });
         return value;
@@ -196,11 +196,11 @@ function fileSettings(fields: Fields): FileSettings {
     const [issue] = result.error.issues;
     const name = issue?.code === "unrecognized_keys" ? issue.keys[0] : issue?.path[0];
     if (issue?.code === "unrecognized_keys")
-      throw invalid(`${String(name)}: is not known here; remove it or correct its name.`, { reason: "unknown_field" });
+      throw invalid(`${String(name)}: is unknown; remove it or correct its name.`, { reason: "unknown_field" });
     throw invalid(`${String(name)}: ${issue?.message}.`);
   }
   const { purpose, "expires_after[anchor]": anchor, "expires_after[seconds]": after } = result.data;
   if ((anchor === undefined) !== (after === undefined))
-    throw invalid("expires_after: needs anchor (created_at) and seconds.");
+    throw invalid("expires_after: requires anchor (created_at) and seconds.");
   return { purpose, expires_after_seconds: after };
 }

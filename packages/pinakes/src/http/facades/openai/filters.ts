@@ -1,4 +1,4 @@
-/** Filters on attributes, from OpenAI's form to ours. */
+/** Filters on attributes: converts OpenAI's format to ours. */
 import { invalid, show } from "../../../domain/errors.ts";
 import type { Comparison, Filter } from "../../../domain/filter.ts";
 import { isJsonObject, type JsonScalar } from "../../../domain/json.ts";
@@ -11,7 +11,7 @@ const listMax = 100;
 interface Condition {
   readonly path: string;
   readonly comparison: Comparison;
-  /** Whether it holds for a file without the attribute. */
+  /** Whether it matches a file without the attribute. */
   readonly absent: boolean;
 }
 export type ParsedFilter = Condition | { readonly join: "and" | "or"; readonly parts: readonly ParsedFilter[] };
@@ -22,7 +22,8 @@ export function parseFilter(input: unknown): ParsedFilter {
 
 function parse(input: unknown, where: string, depth: number, budget: { left: number }): ParsedFilter {
   if (depth > depthMax) throw invalid(`filters: are nested more than ${depthMax} levels deep; flatten them.`);
-  if (!isJsonObject(input)) throw invalid(`${where}: must be an object with type and, of a comparison, key and value.`);
+  if (!isJsonObject(input))
+    throw invalid(`${where}: must be an object with type and, for a comparison, key and value.`);
   budget.left -= 1;
   if (budget.left < 0) throw invalid(`filters: have more than ${conditionsMax} conditions.`);
   const { type, ...fields } = input;
@@ -53,12 +54,12 @@ function comparisonOf(type: unknown, value: unknown, where: string): Comparison 
     case "lt":
     case "lte":
       if (typeof value !== "number" && typeof value !== "string")
-        throw invalid(`${where}.value: ${type} needs a number or a text, got ${show(value)}.`);
+        throw invalid(`${where}.value: ${type} requires a number or a string, got ${show(value)}.`);
       return { [type]: value };
     case "in":
     case "nin":
       if (!Array.isArray(value) || value.length === 0 || value.length > listMax)
-        throw invalid(`${where}.value: ${type} needs a list of 1–${listMax} values.`);
+        throw invalid(`${where}.value: ${type} requires a list of 1–${listMax} values.`);
       return { [type]: value.map((one, i) => scalar(one, `${where}.value[${i}]`)) };
     default:
       throw invalid(`${where}.type: must be eq, ne, gt, gte, lt, lte, in, nin, and or or, got ${show(type)}.`);
@@ -67,18 +68,18 @@ function comparisonOf(type: unknown, value: unknown, where: string): Comparison 
 
 function scalar(value: unknown, where: string): JsonScalar {
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
-  throw invalid(`${where}: must be a text, a number or true or false, got ${show(value)}.`);
+  throw invalid(`${where}: must be a string, a number, true or false, got ${show(value)}.`);
 }
 
 function refuseStray(stray: object, where: string): void {
   const [name] = Object.keys(stray);
   if (name !== undefined)
-    throw invalid(`${where}.${name}: is not known here; remove it or correct its name.`, { reason: "unknown_field" });
+    throw invalid(`${where}.${name}: is unknown; remove it or correct its name.`, { reason: "unknown_field" });
 }
 
 /**
- * As a filter of ours. Conditions on attributes that no file of the store has are decided here, since a search refuses such fields: true or
- * false where nothing else is left to ask.
+ * Converts to our filter. Conditions on attributes that no file of the store has are evaluated here, since a search rejects such fields:
+ * the result is true or false if no condition remains.
  */
 export function toFilter(parsed: ParsedFilter, unknown: ReadonlySet<string>): Filter | boolean {
   if (!("join" in parsed)) return unknown.has(parsed.path) ? parsed.absent : { [parsed.path]: parsed.comparison };

@@ -1,4 +1,4 @@
-/** Metadata of objects, and attributes of files: what may be in them, and what they are in a document. */
+/** Metadata of objects, and attributes of files: validation, and their form in a document. */
 import { z } from "zod";
 import { invalid } from "../../../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../../../domain/json.ts";
@@ -13,14 +13,14 @@ const text = z.string().max(valueCharsMax);
 const few = (value: object): boolean => Object.keys(value).length <= pairsMax;
 const tooMany = { error: `must have at most ${pairsMax} keys` };
 
-/** Texts by name. */
+/** Strings by name. */
 export const Metadata = z.record(key, text).refine(few, tooMany);
 export type Metadata = Readonly<Record<string, string>>;
-/** Texts, numbers and flags by name. */
+/** Strings, numbers and booleans by name. */
 export const Attributes = z.record(key, z.union([text, z.number(), z.boolean()])).refine(few, tooMany);
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** Names that every chunk has, or that the facade needs itself: attributes of these names lie one level deeper. */
+/** Names that every chunk has, or that the facade needs itself: attributes with these names are stored one level deeper. */
 const inner = "attributes";
 const reserved: ReadonlySet<string> = new Set([...passageFields, inner, "file_id"]);
 

@@ -1,4 +1,4 @@
-/** Routes of the OpenAI facade: errors in OpenAI's form, and with the statuses for which its clients have classes. */
+/** Routes of the OpenAI facade: errors in OpenAI's format, with the statuses for which its clients have classes. */
 import type { ProblemReason } from "@pinakes/client";
 import { z } from "zod";
 import { PinakesError, type ErrorCode } from "../../../domain/errors.ts";
@@ -45,14 +45,14 @@ const types: Readonly<Record<ErrorCode, readonly [type: string, code: string]>> 
   INTERNAL: ["server_error", "server_error"],
 };
 
-/** The clients have a class for 400, 404 and 409, and none for these. */
+/** The clients have classes for 400, 404 and 409, but not for these. */
 const statusOf: Partial<Readonly<Record<ErrorCode, number>>> = {
   LIMIT_EXCEEDED: 400,
   GONE: 404,
   PRECONDITION_FAILED: 409,
 };
 
-/** Refusals for which OpenAI has a code of its own. */
+/** Errors for which OpenAI has a specific code. */
 const codeOf: Partial<Readonly<Record<ProblemReason, string>>> = {
   unknown_field: "unknown_parameter",
   model_not_found: "model_not_found",
@@ -72,14 +72,14 @@ export function errorBody({ code, detail, field, context: { reason } }: PinakesE
 
 const refused = (description: string) => ({ description, schema: ErrorSchema });
 export const openAiErrors = {
-  400: refused("The request is wrong, or asks for too much: BadRequestError."),
-  401: refused("The key is missing or not valid: AuthenticationError."),
-  403: refused("The caller may not do this: PermissionDeniedError."),
-  404: refused("It does not exist, or not for the caller: NotFoundError."),
-  409: refused("It conflicts with the present state: ConflictError."),
+  400: refused("The request is invalid, or exceeds a limit: BadRequestError."),
+  401: refused("The key is missing or invalid: AuthenticationError."),
+  403: refused("The caller lacks permission: PermissionDeniedError."),
+  404: refused("The resource does not exist, or is not visible to the caller: NotFoundError."),
+  409: refused("The request conflicts with the current state: ConflictError."),
   413: refused("The body is too large: APIError."),
   429: refused("Too many requests: RateLimitError."),
-  500: refused("An error of the server: InternalServerError."),
+  500: refused("Internal error: InternalServerError."),
   501: refused("Not supported: InternalServerError."),
 } as const;
 
@@ -129,7 +129,7 @@ async function inOpenAiForm(route: Route, request: Parameters<Route["handler"]>[
       retryable,
       headers: {
         ...(error instanceof HttpError ? error.headers : {}),
-        // Without it clients repeat every 409 and 5xx.
+        // Without it, clients repeat every 409 and 5xx.
         ...(status === 409 || status >= 500 ? { "x-should-retry": String(retryable) } : {}),
         ...(typeof retryAfterMs === "number" ? { "retry-after-ms": String(Math.ceil(retryAfterMs)) } : {}),
       },

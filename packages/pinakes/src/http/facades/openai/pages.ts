@@ -1,12 +1,12 @@
-/** Lists as OpenAI has them: a position in a list is the id of an object. */
+/** Lists in OpenAI's format: the id of an object is the position in a list. */
 import { z } from "zod";
 import { queryInteger } from "../../framework/index.ts";
 
 export const storePaging = {
-  limit: queryInteger({ min: 1, max: 100 }).optional().describe("Objects on a page; 20 when absent."),
-  order: z.enum(["asc", "desc"]).optional().describe("By the time of creation; desc when absent."),
-  after: z.string().min(1).max(256).optional().describe("The id of an object: those behind it."),
-  before: z.string().min(1).max(256).optional().describe("The id of an object: those in front of it."),
+  limit: queryInteger({ min: 1, max: 100 }).optional().describe("Objects per page; default 20."),
+  order: z.enum(["asc", "desc"]).optional().describe("Order by creation time; default desc."),
+  after: z.string().min(1).max(256).optional().describe("Id of an object: returns the objects after it."),
+  before: z.string().min(1).max(256).optional().describe("Id of an object: returns the objects before it."),
 };
 
 export const pageDefault = 20;

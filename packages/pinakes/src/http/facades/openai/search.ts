@@ -1,4 +1,4 @@
-/** Searches over one vector store. */
+/** Searches in one vector store. */
 import { z } from "zod";
 import type { Caller } from "../../../domain/caller.ts";
 import type { Filter } from "../../../domain/filter.ts";
@@ -22,7 +22,7 @@ const Body = z.strictObject({
   filters: z
     .unknown()
     .optional()
-    .describe("A comparison `{ type, key, value }`, or `{ type: and | or, filters }`, up to 8 deep."),
+    .describe("A comparison `{ type, key, value }`, or `{ type: and | or, filters }`, up to 8 levels deep."),
   max_num_results: z.int().min(1).max(resultsMax).optional(),
   ranking_options: z
     .strictObject({
@@ -30,7 +30,10 @@ const Body = z.strictObject({
       score_threshold: z.number().min(0).max(1).optional(),
     })
     .optional(),
-  rewrite_query: z.boolean().optional().describe("Taken; `search_query` of the answer is what was searched for."),
+  rewrite_query: z
+    .boolean()
+    .optional()
+    .describe("Accepted; `search_query` in the response is the query that was searched."),
 });
 
 const Answer = z.object({
@@ -55,11 +58,11 @@ export function searchRoutes(knowledge: Knowledge, stores: Stores): readonly Rou
       method: "POST",
       path: "/openai/v1/vector_stores/{store}/search",
       operationId: "searchVectorStore",
-      summary: "The chunks of a vector store that answer one or several queries",
+      summary: "Search a vector store with one or several queries",
       readOnlyOk: true,
       params: storeParams,
       body: Body,
-      answers: { 200: { description: "The best chunks, the best one first.", schema: Answer } },
+      answers: { 200: { description: "The best chunks, best first.", schema: Answer } },
       handler: async ({ caller, params, body, header, signal }) => {
         const queries = typeof body.query === "string" ? [body.query] : body.query;
         const filter = body.filters === undefined || body.filters === null ? undefined : parseFilter(body.filters);
@@ -105,7 +108,7 @@ async function searchOne(
   return found?.hits ?? [];
 }
 
-/** Runs a search again for each attribute of the filter that turns out to be unknown. Undefined: no file can match. */
+/** Runs a search again for each attribute of the filter that turns out to be unknown. Undefined if no file can match. */
 export async function withFilter<Found>(
   filter: ParsedFilter | undefined,
   run: (filter: Filter | undefined) => Promise<Found>,
@@ -122,7 +125,7 @@ export async function withFilter<Found>(
   }
 }
 
-/** Of several queries, each chunk with the best of its scores. */
+/** For several queries, each chunk with its best score. */
 function best(found: readonly (readonly SearchHit[])[]): readonly SearchHit[] {
   const [only = []] = found;
   if (found.length === 1) return only;
@@ -145,7 +148,7 @@ function resultOf(hit: SearchHit) {
   };
 }
 
-/** A row that a caller embedded itself is of no file: its own id. */
+/** A row with a vector supplied by the caller belongs to no file: its own id. */
 export function fileIdOf({ document_id, chunk_id, metadata: { file_id } }: SearchHit): string {
   return typeof file_id === "string" ? file_id : document_id === "" ? chunk_id : `file-${document_id}`;
 }

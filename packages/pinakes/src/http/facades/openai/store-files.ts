@@ -1,4 +1,4 @@
-/** Files in vector stores, alone and in batches. */
+/** Files in vector stores, individually and in batches. */
 import { z } from "zod";
 import { invalid } from "../../../domain/errors.ts";
 import { fileLimits, type AttachedFile, type FileBatch, type Knowledge } from "../../../knowledge/index.ts";
@@ -11,7 +11,7 @@ import { projectOf } from "./project.ts";
 import type { Stores } from "./stores.ts";
 
 const statuses = ["in_progress", "completed", "failed", "cancelled"] as const;
-/** When a client that polls should look again. */
+/** Polling interval suggested to clients. */
 const pollMs = "500";
 const batchPrefix = "vsfb_";
 const textWindowChars = 1_000_000;
@@ -77,7 +77,7 @@ function attaching({ files }: Knowledge, stores: Stores): readonly Route[] {
       summary: "Attach a file to a vector store",
       params: z.object({ store }),
       body: z.strictObject({ file_id: z.string(), attributes, chunking_strategy }),
-      answers: { 200: { description: "The file, on its way to be indexed.", schema: StoreFile } },
+      answers: { 200: { description: "The file, pending indexing.", schema: StoreFile } },
       handler: async ({ caller, params: p, body, header }) => {
         const { repository, collection } = await stores.getActive(caller, projectOf(header), p.store);
         const { file_id } = body;
@@ -90,7 +90,7 @@ function attaching({ files }: Knowledge, stores: Stores): readonly Route[] {
       method: "POST",
       path: "/openai/v1/vector_stores/{store}/files/{file}",
       operationId: "updateVectorStoreFile",
-      summary: "Replace the attributes of a file; it is indexed again",
+      summary: "Replace the attributes of a file, which is then re-indexed",
       params: one,
       body: z.strictObject({ attributes: Attributes.nullable() }),
       answers: { 200: { description: "The file.", schema: StoreFile } },
@@ -104,11 +104,11 @@ function attaching({ files }: Knowledge, stores: Stores): readonly Route[] {
       method: "DELETE",
       path: "/openai/v1/vector_stores/{store}/files/{file}",
       operationId: "deleteVectorStoreFile",
-      summary: "Take a file out of a vector store; the file itself stays",
+      summary: "Remove a file from a vector store; the file itself is kept",
       params: one,
       answers: {
         200: {
-          description: "It is gone.",
+          description: "The file was removed.",
           schema: z.object({ id: z.string(), object: z.literal("vector_store.file.deleted"), deleted: z.boolean() }),
         },
       },
@@ -127,7 +127,7 @@ function reading({ files }: Knowledge, stores: Stores): readonly Route[] {
       method: "GET",
       path: "/openai/v1/vector_stores/{store}/files",
       operationId: "listVectorStoreFiles",
-      summary: "The files of a vector store",
+      summary: "List the files of a vector store",
       params: z.object({ store }),
       query: filesQuery,
       answers: { 200: { description: "A page.", schema: listOf(StoreFile) } },
@@ -144,7 +144,7 @@ function reading({ files }: Knowledge, stores: Stores): readonly Route[] {
       method: "GET",
       path: "/openai/v1/vector_stores/{store}/files/{file}",
       operationId: "getVectorStoreFile",
-      summary: "A file of a vector store",
+      summary: "Get a file of a vector store",
       params: one,
       answers: { 200: { description: "The file.", schema: StoreFile } },
       handler: async ({ caller, params: p, header }) => {
@@ -164,11 +164,11 @@ function content({ files, documents }: Knowledge, stores: Stores): readonly Rout
       method: "GET",
       path: "/openai/v1/vector_stores/{store}/files/{file}/content",
       operationId: "getVectorStoreFileContent",
-      summary: "The text that was read from a file",
+      summary: "Get the text extracted from a file",
       params: one,
       answers: {
         200: {
-          description: "All of it, in pieces.",
+          description: "The whole text, in pieces.",
           schema: z.object({
             object: z.literal("vector_store.file_content.page"),
             data: z.array(z.object({ type: z.literal("text"), text: z.string() })),
@@ -236,7 +236,7 @@ function batches({ files }: Knowledge, stores: Stores): readonly Route[] {
       method: "GET",
       path: "/openai/v1/vector_stores/{store}/file_batches/{batch}",
       operationId: "getVectorStoreFileBatch",
-      summary: "A batch of files",
+      summary: "Get a batch of files",
       params: ofBatch,
       answers: { 200: { description: "The batch.", schema: Batch } },
       handler: async ({ caller, params: p, header }) => {
@@ -256,7 +256,7 @@ function batchFiles({ files }: Knowledge, stores: Stores): readonly Route[] {
       method: "POST",
       path: "/openai/v1/vector_stores/{store}/file_batches/{batch}/cancel",
       operationId: "cancelVectorStoreFileBatch",
-      summary: "Cancel a batch: what is indexed stays",
+      summary: "Cancel a batch; files already indexed are kept",
       params: ofBatch,
       answers: { 200: { description: "The batch.", schema: Batch } },
       handler: async ({ caller, params: p, header }) => {
@@ -271,7 +271,7 @@ function batchFiles({ files }: Knowledge, stores: Stores): readonly Route[] {
       method: "GET",
       path: "/openai/v1/vector_stores/{store}/file_batches/{batch}/files",
       operationId: "listVectorStoreFileBatchFiles",
-      summary: "The files of a batch",
+      summary: "List the files of a batch",
       params: ofBatch,
       query: filesQuery,
       answers: { 200: { description: "A page.", schema: listOf(StoreFile) } },
@@ -289,9 +289,9 @@ function batchFiles({ files }: Knowledge, stores: Stores): readonly Route[] {
 
 function wantedFiles({ file_ids, files, ...shared }: z.output<typeof BatchInput>) {
   if ((file_ids ?? undefined) !== undefined && (files ?? undefined) !== undefined)
-    throw invalid("files: give either file_ids or files.");
+    throw invalid("files: specify either file_ids or files.");
   const wanted = files ?? file_ids?.map((file_id) => ({ file_id, ...shared }));
-  if (wanted === undefined) throw invalid("file_ids: is missing; give file_ids or files.");
+  if (wanted === undefined) throw invalid("file_ids: is missing; specify file_ids or files.");
   return wanted;
 }
 
@@ -299,7 +299,7 @@ function pageQuery({ filter: status, limit = pageDefault, order = "desc", ...pla
   return { status, limit, order, ...places };
 }
 
-/** The job behind a batch; an id of another form belongs to no batch. */
+/** The job behind a batch; an id of any other format belongs to no batch. */
 function jobOf(batchId: string): string {
   return batchId.startsWith(batchPrefix) ? batchId.slice(batchPrefix.length) : "none";
 }

@@ -1,6 +1,6 @@
 /**
- * Vector stores are collections: `vs_<collection id>` of the repository that the header OpenAI-Project names, or of the repository `openai`.
- * What a collection has no field for (names of any characters, metadata) is in its custom field `openai`.
+ * Vector stores are collections: `vs_<collection id>` of the repository that the header OpenAI-Project names, or of the repository
+ * `openai`. Properties without a collection field (names with arbitrary characters, metadata) are stored in its custom field `openai`.
  */
 import type { Caller } from "../../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../../domain/errors.ts";
@@ -10,7 +10,7 @@ import { ifMissing } from "../../../runtime/expected-errors.ts";
 import { timeOrderedId } from "../../../runtime/time-ordered-id.ts";
 import type { Metadata } from "./metadata.ts";
 
-/** Where stores are that name no project. */
+/** The repository of stores without a project. */
 export const defaultProject = "openai";
 const storePrefix = "vs_";
 const nameCharsMax = 100;
@@ -31,10 +31,10 @@ export interface StoreFields {
   readonly expires_after_days?: number | null | undefined;
 }
 
-/** What of a store is not a field of collections. */
+/** Properties of a store that are not fields of collections. */
 interface Own {
   readonly name?: string;
-  /** The collection's name that was made of it: one that was given since is the store's. */
+  /** The collection's name derived from it: if the collection was renamed since, that is the store's name. */
   readonly collection_name?: string;
   readonly metadata?: Metadata;
 }
@@ -58,7 +58,7 @@ export class Stores {
       await this.#knowledge.repositories.ensureShared(caller, {
         repository_id: defaultProject,
         name: "OpenAI",
-        description: "Vector stores that clients of the OpenAI API created.",
+        description: "Vector stores created by clients of the OpenAI API.",
       });
     const collection_id = timeOrderedId(Date.now()).replaceAll("-", "");
     const collection = await withFreeName(nameOf(name), collection_id, async (collectionName) =>
@@ -83,7 +83,7 @@ export class Stores {
     return { repository, collection };
   }
 
-  /** For calls that need no more than where the store is: only an error looks whether it is there at all. */
+  /** For calls that only need the location of the store: whether it exists is checked only after an error. */
   async within<Result>(
     caller: Caller,
     repository: string,
@@ -100,7 +100,7 @@ export class Stores {
     }
   }
 
-  /** One that may be searched and filled. */
+  /** A store that can be searched and filled. */
   async getActive(caller: Caller, repository: string, storeId: string): Promise<Store> {
     const store = await this.get(caller, repository, storeId);
     if (isExpired(store.collection))
@@ -144,7 +144,7 @@ export class Stores {
     await this.#knowledge.collections.delete(caller, repository, collection_id, { confirm: collection_id });
   }
 
-  /** The default collection of a repository is a store once there is something in it. */
+  /** The default collection of a repository appears as a store once it has documents. */
   async list(
     caller: Caller,
     repository: string,
@@ -195,7 +195,7 @@ export function metadataOf(collection: CollectionView): Metadata {
   return ownOf(collection).metadata ?? {};
 }
 
-/** When it expires, or has expired, in milliseconds. */
+/** The time it expires, or expired, in milliseconds. */
 export function expiresAt(collection: CollectionView): number | undefined {
   const { expires_after_days, expired_at } = collection;
   if (expired_at !== undefined) return Date.parse(expired_at);
@@ -242,7 +242,7 @@ function ownFields(
   return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
 }
 
-/** A name that a collection may have: letters, digits, spaces, "-" and "_". None: the collection is called as its id. */
+/** A valid collection name: letters, digits, spaces, "-" and "_". Without one, the collection is named after its id. */
 function nameOf(name: string | null | undefined): string | undefined {
   const plain = (name ?? "")
     .normalize("NFKD")
@@ -254,7 +254,7 @@ function nameOf(name: string | null | undefined): string | undefined {
   return plain === "" ? undefined : plain;
 }
 
-/** Names of stores need not be unique, those of collections must be: the second gets a mark of its id. */
+/** Names of stores need not be unique, but those of collections must be: the second one gets a suffix from its id. */
 async function withFreeName<Result>(
   name: string | undefined,
   collectionId: string,

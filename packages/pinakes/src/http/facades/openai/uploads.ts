@@ -1,4 +1,4 @@
-/** Uploads in parts, which become files. */
+/** Multipart uploads, which become files. */
 import { z } from "zod";
 import { invalid } from "../../../domain/errors.ts";
 import { fileLimits, filePurposes, partIdOf, type FileUploadView, type Knowledge } from "../../../knowledge/index.ts";
@@ -35,7 +35,7 @@ function filling(files: Knowledge["files"]): readonly Route[] {
       method: "POST",
       path: "/openai/v1/uploads",
       operationId: "createOpenAIUpload",
-      summary: "Begin a file that comes in parts",
+      summary: "Start a multipart upload",
       body: z.strictObject({
         bytes: z.int().min(1).max(fileLimits.bytesMax),
         filename: z.string(),
@@ -43,7 +43,7 @@ function filling(files: Knowledge["files"]): readonly Route[] {
         purpose: z.enum(filePurposes),
         expires_after: z.strictObject({ anchor: z.literal("created_at"), seconds: z.int() }).optional(),
       }),
-      answers: { 200: { description: "The upload, for an hour.", schema: UploadObject } },
+      answers: { 200: { description: "The upload, valid for an hour.", schema: UploadObject } },
       handler: async ({ caller, body: { expires_after, ...input } }) =>
         ok(
           uploadObject(
@@ -96,7 +96,7 @@ function ending(files: Knowledge["files"]): readonly Route[] {
       method: "POST",
       path: "/openai/v1/uploads/{upload}/complete",
       operationId: "completeOpenAIUpload",
-      summary: "Make a file of the parts",
+      summary: "Complete an upload: create a file from its parts",
       params,
       body: z.strictObject({
         part_ids: z.array(z.string()).min(1).max(fileLimits.partsMax),
@@ -105,7 +105,7 @@ function ending(files: Knowledge["files"]): readonly Route[] {
           .regex(/^[0-9a-fA-F]{32}$/, "must be 32 hexadecimal digits")
           .optional(),
       }),
-      answers: { 200: { description: "The upload, with its file.", schema: UploadObject } },
+      answers: { 200: { description: "The upload, including its file.", schema: UploadObject } },
       handler: async ({ caller, params: { upload: id }, body }) => {
         const { upload, file } = await files.completeUpload(caller, id, body);
         return ok(uploadObject(upload, fileObject(file)));

@@ -1,4 +1,4 @@
-/** Vector stores: what clients send and get. */
+/** Routes of vector stores. */
 import { z } from "zod";
 import type { CollectionView, Knowledge } from "../../../knowledge/index.ts";
 import { ok, type Route } from "../../framework/index.ts";
@@ -72,7 +72,7 @@ function creating(knowledge: Knowledge, stores: Stores): readonly Route[] {
       handler: async ({ caller, body, header }) => {
         const { file_ids, chunking_strategy, expires_after, description, ...fields } = body;
         const ids = file_ids ?? [];
-        // What cannot be attached is a mistake of the whole request, found before a store is made.
+        // A file that cannot be attached is an error of the whole request, detected before the store is created.
         for (const id of ids) await knowledge.files.get(caller, id);
         const chunking = toChunking(chunking_strategy);
         const store = await stores.create(caller, projectOf(header), {
@@ -96,7 +96,7 @@ function reading(knowledge: Knowledge, stores: Stores): readonly Route[] {
       method: "GET",
       path: "/openai/v1/vector_stores",
       operationId: "listVectorStores",
-      summary: "The vector stores of the project that the caller may see",
+      summary: "List the vector stores of the project that the caller may see",
       query: z.object(storePaging),
       answers: { 200: { description: "A page.", schema: listOf(VectorStore) } },
       handler: async ({ caller, query, header }) => {
@@ -113,7 +113,7 @@ function reading(knowledge: Knowledge, stores: Stores): readonly Route[] {
       method: "GET",
       path: "/openai/v1/vector_stores/{store}",
       operationId: "getVectorStore",
-      summary: "A vector store",
+      summary: "Get a vector store",
       params: storeParams,
       answers: { 200: { description: "The vector store.", schema: VectorStore } },
       handler: async ({ caller, params: { store }, header }) =>
@@ -151,11 +151,11 @@ function changing(knowledge: Knowledge, stores: Stores): readonly Route[] {
       method: "DELETE",
       path: "/openai/v1/vector_stores/{store}",
       operationId: "deleteVectorStore",
-      summary: "Delete a vector store; its files stay",
+      summary: "Delete a vector store; its files are kept",
       params: storeParams,
       answers: {
         200: {
-          description: "It is gone; the collection is in the trash of its repository.",
+          description: "The store was deleted; its collection is in the trash.",
           schema: z.object({ id: z.string(), object: z.literal("vector_store.deleted"), deleted: z.boolean() }),
         },
       },

@@ -1,9 +1,9 @@
 /**
- * A request of one of TrustGraph's clients, whatever brought it: who it is for, and in which version's words.
+ * A request of a TrustGraph client, over any transport: its user, workspace and protocol version.
  *
- * The clients of 1.4 name a `user` in the body; those of 2.8 a `workspace`, beside the body on a socket. A user is one of ours: the
- * credential's own, or one that its `act_as` names. A workspace is ours where it is that of the credential (or "default"); since workspaces
- * took the place of users, a name of `act_as` is taken there, too.
+ * The clients of 1.4 name a `user` in the body; those of 2.8 a `workspace`, beside the body on a socket. A user is accepted if it is the
+ * credential's own, or one that its `act_as` names. A workspace is accepted if it is that of the credential (or "default"); since
+ * workspaces replaced users, names of `act_as` are accepted there as well.
  */
 import type { Caller } from "../../../domain/caller.ts";
 import { PinakesError, show } from "../../../domain/errors.ts";
@@ -11,24 +11,24 @@ import { actAs, type Authenticated } from "../../../identity/index.ts";
 
 export type Dialect = "old" | "new";
 
-/** JSON of a client, each field checked where it is used. */
+/** JSON of a client; each field is validated where it is used. */
 export type Request = Readonly<Record<string, unknown>>;
 
 export interface Call {
   readonly caller: Caller;
   readonly readOnly: boolean;
   readonly dialect: Dialect;
-  /** Terms as `{ t, i }`: of the newer version, and of versions in between that still name a user. */
+  /** Terms as `{ t, i }`: in the newer version, and in intermediate versions that still name a user. */
   readonly typed: boolean;
-  /** As the client calls it. */
+  /** The workspace as the client names it. */
   readonly workspace: string;
   readonly request: Request;
   readonly flow: string | undefined;
-  /** Several messages can be answered. */
+  /** Whether the connection can carry several messages per response. */
   readonly streams: boolean;
 }
 
-/** A workspace that is not there, or not for the caller: both answer 404. */
+/** A workspace that does not exist, or not for the caller: both are 404. */
 export class UnknownWorkspace extends PinakesError {
   constructor(workspace: string) {
     super("NOT_FOUND", `unknown workspace: ${show(workspace)}`);
@@ -41,7 +41,7 @@ export class UnknownOperation extends PinakesError {
   }
 }
 
-/** A service or a flow that the gateway does not know. */
+/** A service or a flow that is unknown to the gateway. */
 export class UnknownService extends PinakesError {
   constructor(detail: string) {
     super("NOT_FOUND", detail);
@@ -51,7 +51,7 @@ export class UnknownService extends PinakesError {
 interface Sent {
   readonly request: Request;
   readonly flow?: string | undefined;
-  /** Beside the request. */
+  /** Fields beside the request. */
   readonly workspace?: string | undefined;
   readonly streams?: boolean;
 }
@@ -97,7 +97,7 @@ export function dialectOf(request: Request): Dialect {
   return usersIn(request).length > 0 ? "old" : "new";
 }
 
-/** All users that a request names: beside the operation, and in the records that it sends. */
+/** All users that a request names: in its fields, and in the records that it contains. */
 function usersIn(request: Request): readonly string[] {
   const found = [request["user"], ...nested.map((name) => fieldOf(request[name], "user"))];
   for (const name of nestedTwice) found.push(fieldOf(fieldOf(request[name], "metadata"), "user"));

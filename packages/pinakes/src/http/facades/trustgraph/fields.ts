@@ -1,26 +1,26 @@
-/** Fields of requests, each read where it is needed and refused by its name. */
+/** Reads the fields of requests; errors name the field. */
 import { invalid, show } from "../../../domain/errors.ts";
 import type { Request } from "./call.ts";
 
 export function text(request: Request, name: string): string {
   const value = request[name];
   if (typeof value === "string" && value !== "") return value;
-  throw invalid(`${name}: must be a text, got ${show(value)}.`);
+  throw invalid(`${name}: must be a string, got ${show(value)}.`);
 }
 
-/** Absent, null and "" are the default: clients send the whole of their record. */
+/** Absent, null and "" mean the default: clients send their complete record. */
 export function optionalText(request: Request, name: string, otherwise: string): string {
   const value = request[name];
   if (value === undefined || value === null || value === "") return otherwise;
   if (typeof value === "string") return value;
-  throw invalid(`${name}: must be a text, got ${show(value)}.`);
+  throw invalid(`${name}: must be a string, got ${show(value)}.`);
 }
 
 export function texts(request: Request, name: string): readonly string[] | undefined {
   const value = request[name];
   if (value === undefined || value === null) return undefined;
   if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value;
-  throw invalid(`${name}: must be a list of texts.`);
+  throw invalid(`${name}: must be a list of strings.`);
 }
 
 export function integer(
@@ -29,7 +29,7 @@ export function integer(
   { min, max, otherwise }: { readonly min: number; readonly max: number; readonly otherwise?: number },
 ): number {
   const value = request[name] ?? otherwise;
-  // Programs send numbers as texts, which TrustGraph's gateway takes.
+  // Some programs send numbers as strings, which TrustGraph's gateway accepts.
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && Number.isInteger(number) && number >= min && number <= max) return number;
   throw invalid(`${name}: must be a whole number from ${min} to ${max}, got ${show(value)}.`);
@@ -54,13 +54,13 @@ export function base64(value: unknown, name: string): Buffer<ArrayBuffer> {
   throw invalid(`${name}: must be bytes in base64.`);
 }
 
-/** Strictly: the platform's decoder passes over what it does not know. */
+/** Strict: the built-in decoder ignores invalid characters. */
 export function decodeBase64(value: string): Buffer<ArrayBuffer> | undefined {
   if (value.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(value)) return undefined;
   return Buffer.from(value, "base64");
 }
 
-/** One vector, or a list of them: the older version has lists wherever the newer has one. */
+/** One vector, or a list of vectors: the older version always has a list where the newer has one vector. */
 export function vectors(request: Request, where: string): readonly (readonly number[])[] {
   const value = request["vector"] ?? request["vectors"];
   const list: readonly unknown[] = Array.isArray(value) && value.length > 0 ? (value as unknown[]) : [];

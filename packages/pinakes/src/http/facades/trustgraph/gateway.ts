@@ -1,4 +1,4 @@
-/** TrustGraph's gateway: which service a request is for, and how errors are told to which version. */
+/** TrustGraph's gateway: dispatches requests to services, and formats errors for each version. */
 import { show, type PinakesError } from "../../../domain/errors.ts";
 import type { Knowledge } from "../../../knowledge/index.ts";
 import type { Migrations } from "../../../migrations/index.ts";
@@ -43,10 +43,11 @@ export class Gateway {
     ]);
   }
 
-  /** A service of a flow where the call names one. */
+  /** A service of a flow, if the call names one. */
   async answer(service: string, call: Call): Promise<Reply> {
     const known = call.flow === undefined ? this.#global.get(service) : this.#ofFlows.get(service);
-    if (known === undefined) throw new UnknownService(`Invalid service: ${show(service)} is not one of this server.`);
+    if (known === undefined)
+      throw new UnknownService(`Invalid service: ${show(service)} does not exist on this server.`);
     await requireFlow(this.deps.knowledge, call);
     return known(call);
   }
@@ -68,7 +69,10 @@ export function errorObject(error: unknown, requestId = ""): ErrorObject {
   return { type, message: known.detail };
 }
 
-/** Errors are answers of status 200 for both versions, but for credentials, and for what the newer gateway knows before any service. */
+/**
+ * Errors have status 200 in both versions, except authentication errors, and errors that the newer gateway detects before it calls a
+ * service.
+ */
 export function statusOf(error: PinakesError, dialect: Dialect): number {
   if (error.code === "UNAUTHENTICATED") return 401;
   if (dialect === "old") return 200;

@@ -1,4 +1,4 @@
-/** TrustGraph's clients, unchanged (docs/trustgraph.md). */
+/** Supports unmodified TrustGraph clients (docs/trustgraph.md). */
 export { Gateway } from "./gateway.ts";
 export { mountKeyInPath } from "./key-in-path.ts";
 export { managementRoutes } from "./management/routes.ts";

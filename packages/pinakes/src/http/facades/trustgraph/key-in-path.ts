@@ -1,6 +1,6 @@
 /**
  * A key in front of the path (`http://host/pk_…/api/v1/…`), for clients of 1.4, which send no token: the request is dispatched again with
- * the key as its Authorization. Neither log nor answer shows the path, so the key stays out of both.
+ * the key as its Authorization. Neither logs nor responses contain the path, so the key stays out of both.
  */
 import type { Hono } from "hono";
 import type { KitEnv } from "../../framework/index.ts";
@@ -19,7 +19,7 @@ export function mountKeyInPath(app: Hono<KitEnv>): void {
   });
 }
 
-/** Also of the address that a socket is opened at. */
+/** Also for the address of a socket. */
 export function splitKey(pathname: string): { readonly key: string; readonly path: string } | undefined {
   const [, key, path] = pattern.exec(pathname) ?? [];
   return key === undefined || path === undefined ? undefined : { key, path };

@@ -1,4 +1,4 @@
-/** What is imported while an export is open: exports show live traffic of this process, never what is stored. */
+/** Forwards imports to open exports: exports show the live traffic of this process, never stored data. */
 import type { Caller } from "../../../domain/caller.ts";
 
 type Listener = (message: object) => void;
@@ -6,7 +6,7 @@ type Listener = (message: object) => void;
 export class LiveTraffic {
   readonly #listeners = new Map<string, Set<Listener>>();
 
-  /** Returns what ends it. */
+  /** Returns a function that ends the subscription. */
   listen(caller: Caller, flow: string, kind: string, listener: Listener): () => void {
     const key = keyOf(caller, flow, kind);
     const here = this.#listeners.get(key) ?? new Set();

@@ -9,37 +9,37 @@ import { readMessages, shownMessage } from "./services/cores.ts";
 import { isStream, requireWriter } from "./services/service.ts";
 
 const tag = "trustgraph";
-/** A document of the largest size in base64, with what is known of it. */
+/** A document of the maximum size in base64, with its metadata. */
 const bodyBytesMax = 70 * 1_048_576;
 const coreBytesMax = 1_073_741_824;
 
-// Each service reads its fields itself: its clients know mistakes in the form of its answers only.
+// Each service validates its fields itself: its clients only know errors in the form of its responses.
 const Body = z
   .looseObject({})
-  .describe("`operation` where the service has several, `user` or `workspace`, and its fields.");
+  .describe("`operation` if the service has several, `user` or `workspace`, and its fields.");
 const Response = z.looseObject({}).meta({ id: "TrustGraphResponse" });
 const Failure = z
   .looseObject({ error: z.union([z.string(), z.object({ type: z.string(), message: z.string() })]) })
   .meta({ id: "TrustGraphError" });
 
 const inTheirWords =
-  "In the words of TrustGraph's clients of 1.4 (a `user` in the body) and of 2.8 (a `workspace`). The user is the caller, or one that the key's `act_as` names. Errors are `{ error: { type, message } }` with status 200, as these clients expect.";
+  "In the format of TrustGraph clients of 1.4 (a `user` in the body) and of 2.8 (a `workspace`). The user is the caller, or one that the key's `act_as` names. Errors are `{ error: { type, message } }` with status 200, as these clients expect.";
 const globalServices = [
   ["collection-management", "trustGraphCollections", "TrustGraph: list-, update- and delete-collection"],
   ["librarian", "trustGraphLibrarian", "TrustGraph: documents, their processing, and uploads in chunks"],
-  ["knowledge", "trustGraphKnowledge", "TrustGraph: cores, put together, listed, loaded and deleted"],
+  ["knowledge", "trustGraphKnowledge", "TrustGraph: assemble, list, load and delete cores"],
   ["flow", "trustGraphFlows", "TrustGraph: list-, get-, start- and stop-flow"],
 ] as const;
 const flowServices = [
-  ["triples", "trustGraphTriples", "TrustGraph: triples of a collection by pattern"],
-  ["graph-embeddings", "trustGraphGraphEmbeddings", "TrustGraph: entities that are nearest to vectors"],
-  ["document-embeddings", "trustGraphDocumentEmbeddings", "TrustGraph: chunks that are nearest to a vector"],
-  ["embeddings", "trustGraphEmbeddings", "TrustGraph: vectors of texts"],
-  ["text-load", "trustGraphTextLoad", "TrustGraph: put a text into a collection"],
-  ["document-load", "trustGraphDocumentLoad", "TrustGraph: put a document into a collection"],
+  ["triples", "trustGraphTriples", "TrustGraph: query the triples of a collection by pattern"],
+  ["graph-embeddings", "trustGraphGraphEmbeddings", "TrustGraph: find the entities nearest to vectors"],
+  ["document-embeddings", "trustGraphDocumentEmbeddings", "TrustGraph: find the chunks nearest to a vector"],
+  ["embeddings", "trustGraphEmbeddings", "TrustGraph: embed texts"],
+  ["text-load", "trustGraphTextLoad", "TrustGraph: load text into a collection"],
+  ["document-load", "trustGraphDocumentLoad", "TrustGraph: load a document into a collection"],
 ] as const;
 
-/** Answers to requests that never came to a service. */
+/** Responses to requests that did not reach a service. */
 export function errorBody(error: PinakesError): object {
   if (error.code === "UNAUTHENTICATED" || error instanceof UnknownWorkspace || isForbidden(error))
     return { error: error.detail };
@@ -48,22 +48,22 @@ export function errorBody(error: PinakesError): object {
 
 const refused = (description: string) => ({ description, schema: Failure });
 const errors = {
-  400: refused("Not JSON, or an operation that is not known (newer clients)."),
-  401: refused("No credentials, or wrong ones: the error is a text."),
-  403: refused("Not for the caller."),
-  404: refused("No such workspace, or not for the caller: the error is a text."),
-  409: refused("It conflicts with the present state."),
+  400: refused("Invalid JSON, or an unknown operation (newer clients)."),
+  401: refused("Missing or invalid credentials; the error is a string."),
+  403: refused("The caller lacks permission."),
+  404: refused("The workspace does not exist, or is not visible to the caller; the error is a string."),
+  409: refused("The request conflicts with the current state."),
   413: refused("The body is too large."),
   415: refused("Not JSON."),
   429: refused("Too many requests."),
-  500: refused("An error of the server."),
+  500: refused("Internal error."),
   503: refused("Try again later."),
 };
 
 export function trustGraphRoutes(gateway: Gateway): readonly Route[] {
   const shared = { tag, auth: "caller", readOnlyOk: true, basicOk: true, errors, errorBody } as const;
   const answers = {
-    200: { description: "What the service answers; `error` only where there is one.", schema: Response },
+    200: { description: "The response of the service; `error` only if there is one.", schema: Response },
   };
   const common = { ...shared, method: "POST", limits: { bodyBytesMax }, body: Body, answers } as const;
   return [
@@ -84,7 +84,7 @@ export function trustGraphRoutes(gateway: Gateway): readonly Route[] {
         operationId,
         summary,
         description: inTheirWords,
-        params: z.object({ flow: z.string().describe("`default`, or one that was started.") }),
+        params: z.object({ flow: z.string().describe("`default`, or the id of a started flow.") }),
         handler: ({ auth, params: { flow }, body, note }) =>
           answer(gateway, { auth, note, service, flow, request: body }),
       }),
@@ -111,14 +111,14 @@ async function answer(
     const call = readCall(auth, { request, flow });
     noteActing(auth, call, note);
     const reply = await gateway.answer(service, call);
-    if (isStream(reply)) throw invalid("This answer comes in several messages; use /api/v1/socket.");
+    if (isStream(reply)) throw invalid("This response has several messages; use /api/v1/socket.");
     return { status: 200, body: { ...reply } };
   } catch (error) {
     throw asAnswer(error, dialect);
   }
 }
 
-/** Who acts for whom is in the log of every such request. */
+/** The acting user and the target user are logged for every such request. */
 export function noteActing(auth: Authenticated, { caller }: Call, note: Asked["note"]): void {
   if (caller.userId !== auth.caller.userId) note({ acting_as: caller.userId });
 }
@@ -131,12 +131,12 @@ function asAnswer(error: unknown, dialect: Call["dialect"]): unknown {
   return new Told(error, status);
 }
 
-/** Newer clients know it as a status with a text; older ones as an answer of status 200. */
+/** Newer clients expect a status with a text; older ones a response with status 200. */
 function isForbidden(error: PinakesError): boolean {
   return error.code === "FORBIDDEN" && error.status === 403;
 }
 
-/** An error whose answer has another status than its code. */
+/** An error with a status that differs from its code. */
 class Told extends HttpError {
   constructor(error: PinakesError, status: number) {
     super(error.code, error.detail, { status, cause: error });
@@ -152,13 +152,13 @@ function importCore({ deps }: Gateway, shared: object): Route {
     method: "POST",
     path: "/api/v1/import-core",
     operationId: "importTrustGraphCore",
-    summary: "Add the messages of a file to a core",
+    summary: "Import the messages of a file into a core",
     description:
-      'MessagePack: `["t", { m, t }]` with triples and `["ge", { m, e: [{ e, v }] }]` with vectors of entities, one after the other. The whole body is read before the first is kept.',
+      'MessagePack: `["t", { m, t }]` with triples and `["ge", { m, e: [{ e, v }] }]` with vectors of entities, in sequence. The whole body is read before the first message is stored.',
     query: CoreQuery,
     limits: { bodyBytesMax: coreBytesMax },
     body: { raw: ["*/*", "application/octet-stream", "application/msgpack", "application/vnd.msgpack"] },
-    answers: { 200: { description: "All of it is kept.", schema: Response } },
+    answers: { 200: { description: "All messages were stored.", schema: Response } },
     handler: async ({ auth, query, body, note }) => {
       const { id, ...who } = query;
       const call = readCall(auth, { request: who });
@@ -178,7 +178,7 @@ function exportCore({ deps }: Gateway, shared: object): Route {
     method: "GET",
     path: "/api/v1/export-core",
     operationId: "exportTrustGraphCore",
-    summary: "All messages of a core, as a file",
+    summary: "Export all messages of a core as a file",
     query: CoreQuery,
     answers: { 200: { description: "MessagePack.", contentType: "application/octet-stream" } },
     handler: async ({ auth, query, note }) => {
@@ -215,12 +215,14 @@ async function* packed(
   }
 }
 
-/** In the form of put-kg-core. Messages of the library that newer files have beside them are not part of a core here. */
+/** In the form of put-kg-core. Messages of the library, which newer files also contain, are not part of a core here. */
 async function* unpacked(body: AsyncIterable<Uint8Array>): AsyncGenerator<Request> {
   const messages = decodeMultiStream(body)[Symbol.asyncIterator]();
   for (let i = 0; ; i += 1) {
     const next = await messages.next().catch((error: unknown) => {
-      throw PinakesError.isInstance(error) ? error : invalid(`Message ${i} is no MessagePack.`, { cause: error });
+      throw PinakesError.isInstance(error)
+        ? error
+        : invalid(`Message ${i} is not valid MessagePack.`, { cause: error });
     });
     if (next.done === true) return;
     const [kind, value] = Array.isArray(next.value) ? (next.value as unknown[]) : [];
@@ -230,6 +232,6 @@ async function* unpacked(body: AsyncIterable<Uint8Array>): AsyncGenerator<Reques
       const entities = Array.isArray(message["e"]) ? (message["e"] as { e?: unknown; v?: unknown }[]) : [];
       yield { "graph-embeddings": { entities: entities.map((one) => ({ entity: one?.e, vectors: one?.v })) } };
     } else if (kind !== "lm" && kind !== "lb")
-      throw invalid(`Message ${i} is of the kind ${show(kind)}, which is neither "t" nor "ge".`);
+      throw invalid(`Message ${i} has kind ${show(kind)}, which is neither "t" nor "ge".`);
   }
 }

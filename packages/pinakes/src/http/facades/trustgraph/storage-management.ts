@@ -1,4 +1,4 @@
-/** Requests to stores as TrustGraph's librarian sends them, for programs that have no queue in common with this server. */
+/** Storage-management messages as TrustGraph's librarian sends them, for programs without a queue shared with this server. */
 import { z } from "zod";
 import { isJsonObject } from "../../../domain/json.ts";
 import { invalid } from "../../../domain/errors.ts";
@@ -9,7 +9,7 @@ import { accepted, defineRoute, type Route } from "../../framework/index.ts";
 
 const Message = z
   .looseObject({ operation: z.string(), user: z.string(), collection: z.string(), timestamp: z.string().optional() })
-  .describe("As TrustGraph sends it; a timestamp is information only.");
+  .describe("As sent by TrustGraph; a timestamp is for information only.");
 
 export function storageManagementRoutes({ lifecycle }: Pick<Pinakes, "lifecycle">): readonly Route[] {
   return [
@@ -17,15 +17,15 @@ export function storageManagementRoutes({ lifecycle }: Pick<Pinakes, "lifecycle"
       method: "POST",
       path: "/v1/storage-management/{class}",
       operationId: "sendStorageManagement",
-      summary: "A storage-management message of TrustGraph, to all stores of a class",
+      summary: "Send a storage-management message of TrustGraph to all stores of a class",
       description:
-        "Put into the queues of these stores as it is. Stores remove only what the catalog has marked as deleted; an unknown operation gets a reply that says so in the queue of replies. For admins.",
+        "The message is enqueued unchanged for each of these stores. Stores remove only what the catalog has marked as deleted; an unknown operation gets an error in the reply queue. Admins only.",
       tag: "operation",
       auth: "caller",
       params: z.object({ class: z.enum(storeClasses) }),
       body: Message,
       answers: {
-        202: { description: "In the queues.", schema: z.object({ queues: z.array(z.string()) }) },
+        202: { description: "The message was enqueued.", schema: z.object({ queues: z.array(z.string()) }) },
       },
       handler: async ({ auth, params, body }) => {
         requireAdmin(auth);

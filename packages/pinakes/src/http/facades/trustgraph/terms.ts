@@ -1,4 +1,4 @@
-/** Terms and triples on the wire: `{ v, e }` of the older version, `{ t, i | v | d }` of the newer. */
+/** Terms and triples in the wire format: `{ v, e }` in the older version, `{ t, i | v | d }` in the newer. */
 import { invalid, PinakesError, show } from "../../../domain/errors.ts";
 import { readTriple, type StoredTerm, type StoredTriple } from "../../../knowledge/index.ts";
 import type { Request } from "./call.ts";
@@ -19,9 +19,9 @@ export function readTerm(value: unknown, where: string): StoredTerm {
     case "l":
       return literalOf(term, where);
     case "t":
-      throw new PinakesError("NOT_SUPPORTED", `${where}: triples as terms (t: "t") are not supported.`);
+      throw new PinakesError("NOT_SUPPORTED", `${where}: quoted triples (t: "t") are not supported.`);
     default:
-      throw invalid(`${where}: t is one of i, l and b, got ${show(term["t"])}.`);
+      throw invalid(`${where}: t must be i, l or b, got ${show(term["t"])}.`);
   }
 }
 
@@ -44,7 +44,7 @@ function literalOf(term: Request, where: string): StoredTerm {
 function textOf(term: Request, name: string, where: string): string {
   const value = term[name];
   if (typeof value === "string") return value;
-  throw invalid(`${where}: ${name} must be a text, got ${show(value)}.`);
+  throw invalid(`${where}: ${name} must be a string, got ${show(value)}.`);
 }
 
 export function writeTerm({ type, value, language, datatype }: StoredTerm, typed: boolean): object {
@@ -64,13 +64,13 @@ export function readTriples(request: Request, name: string): StoredTriple[] {
   return records(request, name).map((triple, i) => {
     const term = (place: "s" | "p" | "o") => readTerm(triple[place], `${name}[${i}].${place}`);
     const read = { s: term("s"), p: term("p"), o: term("o"), g: readGraph(triple["g"], `${name}[${i}].g`) };
-    // What the store would refuse is refused here, before anything is made for it.
+    // Terms that the store would reject are rejected here, before anything is created for them.
     readTriple(read, i);
     return read;
   });
 }
 
-/** A graph is an IRI without further ado; none is the default graph. */
+/** A graph is a plain IRI; if absent, it is the default graph. */
 export function readGraph(value: unknown, where: string): StoredTerm | null {
   if (value === undefined || value === null || value === "") return null;
   if (typeof value === "string") return { type: "iri", value };

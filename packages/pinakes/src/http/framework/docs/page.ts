@@ -3,21 +3,20 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Hono } from "hono";
 import type { KitEnv } from "../context.ts";
-import { curlExample } from "./curl.ts";
-import { constraintsOf, fieldRows, typeName, type FieldRow, type Schemas } from "./fields.ts";
-import { docsStyle } from "./style.ts";
 import { isUnchanged, quoteEtag } from "../etag.ts";
-import { html, nothing, type Html } from "./html.ts";
+import type { Route } from "../route.ts";
+import { constraintsOf, exampleOf, type FieldRow, fieldRows, type Schemas, typeName } from "./fields.ts";
+import type { JsonSchema } from "./openapi-schemas.ts";
 import {
-  openApi,
   type ApiInfo,
   type Content,
+  openApi,
   type OpenApiDocument,
   type Operation,
   type Parameter,
   type ResponseObject,
 } from "./openapi.ts";
-import type { Route } from "../route.ts";
+import { docsStyle } from "./style.ts";
 
 interface Entry {
   readonly method: string;
@@ -190,4 +189,74 @@ function pathHtml(path: string): Html {
     .split(/(?=\/)|(\{\w+\})/)
     .filter((part) => part !== undefined && part !== "")
     .map((part) => (part.startsWith("{") ? html`<em>${part}</em>` : html`<wbr>${part}`))}`;
+}
+
+/** A command that can be tried as it stands, once the two variables are set. */
+function curlExample(
+  { method, path, operation }: { method: string; path: string; operation: Operation },
+  schemas: Schemas,
+): string {
+  const query = (operation.parameters ?? []).filter((parameter) => parameter.in === "query" && parameter.required);
+  const asked = query
+    .map(({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(schema, schemas, name)))}`)
+    .join("&");
+  const url = `"$PINAKES_URL${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => name.toUpperCase())}${asked === "" ? "" : `?${asked}`}"`;
+  const lines = [`curl ${method === "GET" ? "" : `-X ${method} `}${url}`];
+  if (operation.security.length > 0) lines.push('-H "Authorization: Bearer $PINAKES_KEY"');
+  const [type, body] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
+  if (type === "multipart/form-data") lines.push(`-F ${fileField(body?.schema)}=@report.pdf`);
+  else if (type === "application/json") {
+    lines.push('-H "Content-Type: application/json"');
+    lines.push(`-d ${singleQuoted(JSON.stringify(body?.schema === undefined ? {} : exampleOf(body.schema, schemas)))}`);
+  } else if (type !== undefined) {
+    lines.push(`-H "Content-Type: ${type}"`, "--data-binary @file");
+  }
+  return lines.join(" \\\n  ");
+}
+
+/** The name of the field that takes files. */
+function fileField(schema: JsonSchema | undefined): string {
+  const properties = Object.entries((schema?.["properties"] ?? {}) as Schemas);
+  return properties.find(([, { type }]) => type === "array")?.[0] ?? "file";
+}
+
+function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** HTML whose values are escaped unless they are HTML already: forgetting to escape is not possible. */
+
+class Html {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Value = string | number | Html | readonly Html[];
+
+/** @example html`<p title="${name}">${list.map((item) => html`<b>${item}</b>`)}</p>` */
+function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
+  let text = strings[0] as string;
+  values.forEach((value, i) => {
+    text += render(value) + (strings[i + 1] as string);
+  });
+  return new Html(text);
+}
+
+const nothing = new Html("");
+
+function render(value: Value): string {
+  if (value instanceof Html) return value.text;
+  if (typeof value === "object") return value.map(({ text }) => text).join("");
+  return escapeHtml(String(value));
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
 }

@@ -1,8 +1,8 @@
-/** The aggregates of a series: a bounded number of them at once, over sealed hours where there are any. */
+/** The aggregates of a series, with bounded concurrency; sealed hours are used where they exist. */
 import type { AggregateResult, MetricAggregate, ToolAggregate } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../../domain/caller.ts";
 import { KeyedQueue } from "../../../runtime/keyed-queue.ts";
-import { seriesLimits, type SeriesDependencies } from "../series.ts";
+import { seriesLimits, seriesOf, type SeriesDependencies } from "../series.ts";
 import { planAggregate, runAggregate } from "./aggregate.ts";
 import type { Hours } from "./hours.ts";
 
@@ -19,7 +19,8 @@ export class Aggregates {
 
   async run(caller: Caller, query: MetricAggregate | ToolAggregate): Promise<AggregateResult> {
     const scope = requireCaller(caller);
-    const plan = planAggregate(this.#hours.series, query, this.#deps.clock.now());
+    const { items, clock } = this.#deps;
+    const plan = planAggregate(seriesOf(items, scope, this.#hours.series), query, clock.now());
     this.#turn = (this.#turn + 1) % seriesLimits.aggregatesAtOnceMax;
     const turn = String(this.#turn);
     const run = () => this.#gate.run([turn], () => runAggregate(this.#hours, scope, plan));

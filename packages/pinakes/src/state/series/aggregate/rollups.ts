@@ -1,4 +1,4 @@
-/** Which hours have rows, and which of them are sealed. */
+/** Lists which hours have rows, and which of those are sealed. */
 import type { Page, Paging, Rollup, TimeRange } from "@pinakes/client";
 import { invalid } from "../../../domain/errors.ts";
 import type { Scope } from "../../../domain/scope.ts";
@@ -10,7 +10,7 @@ import { readStamps, type DayStamps } from "../stamps.ts";
 import { boundedSpan, dateOf, hourText } from "../time.ts";
 
 const rollupsDefault = 24;
-/** The next hour to look at: a place in time that anybody may name, so it needs no signature. */
+/** The next hour to read: a time that any caller may name, so it needs no signature. */
 const cursorForm = /^\d{4}-\d\d-\d\dT\d\d$/;
 
 export async function listRollups(
@@ -49,6 +49,6 @@ function firstHour(from: number, cursor: string | undefined): number {
   const first = Math.floor(from / hourMs) * hourMs;
   if (cursor === undefined) return first;
   const at = cursorForm.test(cursor) ? Date.parse(`${cursor}:00:00Z`) : Number.NaN;
-  if (Number.isNaN(at) || at < first) throw invalid("cursor: is not one of this list; leave it out to begin anew.");
+  if (Number.isNaN(at) || at < first) throw invalid("cursor: is not a cursor of this list; omit it to start over.");
   return at;
 }

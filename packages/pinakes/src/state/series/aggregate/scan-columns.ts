@@ -14,7 +14,7 @@ export interface Selection {
   readonly bucketMs: number | undefined;
   readonly groupBy: readonly string[];
   readonly filter: readonly (readonly [dimension: string, value: string | null])[];
-  readonly ttlSeconds: number;
+  readonly ttlSeconds: number | null;
   readonly now: number;
 }
 

@@ -5,7 +5,7 @@ import { limits } from "../../../domain/limits.ts";
 import { companionField } from "../../system-container.ts";
 import { ColumnsBuilder, type Columns } from "./columns.ts";
 import { inParallel } from "../../../runtime/in-parallel.ts";
-import type { Series } from "../series.ts";
+import { seriesOf, type Series } from "../series.ts";
 import type { DayStamps } from "../stamps.ts";
 import { hourStart, hourText } from "../time.ts";
 
@@ -25,9 +25,10 @@ const pieceRowsMin = 10_000;
 export async function scanHours(
   items: ItemStore,
   scope: Scope,
-  series: Series,
+  container: Series,
   day: HoursOfDay,
 ): Promise<ReadonlyMap<number, Columns>> {
+  const series = seriesOf(items, scope, container);
   const byIndex = await scanIndex(items, scope, series, day);
   const { stamps } = day;
   // An index may be late. It is whole when it shows as many rows as were ever added, and nothing else ever touched them; where that

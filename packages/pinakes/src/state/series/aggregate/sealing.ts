@@ -7,6 +7,7 @@ import { hasCode } from "../../../domain/errors.ts";
 import type { Scope } from "../../../domain/scope.ts";
 import type { Operation } from "../../../ports/item-store.ts";
 import { companionField } from "../../system-container.ts";
+import { everyPage } from "../../../containers/every-item.ts";
 import type { Hours } from "./hours.ts";
 import { inParallel } from "../../../runtime/in-parallel.ts";
 import { dayMs, seriesLimits, type Series, type SeriesDependencies } from "../series.ts";
@@ -35,8 +36,11 @@ export class Sealing {
 
   /** Once per hour, and once per day, and process. */
   async announce(scope: Scope, rows: readonly { readonly date: string; readonly hour: number }[]): Promise<void> {
-    const { work, clock } = this.#deps;
-    const { name: series, ttlSeconds } = this.#series;
+    const { items, work, clock } = this.#deps;
+    const { name: series, container } = this.#series;
+    const { seconds } = items.defaultTtl(scope, container);
+    // Where nothing expires by default, single rows may.
+    const keptMs = seconds === null || seconds === -1 ? lookAgainMs : seconds * 1000;
     const now = clock.now();
     const fresh = new Map<string, { readonly date: string; readonly hour: number | null; readonly due_at: number }>();
     for (const { date, hour } of rows) {
@@ -47,7 +51,7 @@ export class Sealing {
         fresh.set(ofDay, {
           date,
           hour: null,
-          due_at: Math.max(hourStart(date, 24), now) + ttlSeconds * 1000 + graceMs,
+          due_at: Math.max(hourStart(date, 24), now) + keptMs + graceMs,
         });
     }
     await inParallel([...fresh], announcedAtOnce, async ([key, { due_at, ...data }]) => {
@@ -83,16 +87,12 @@ export class Sealing {
     const { items } = this.#deps;
     const { container, dateField, name } = this.#series;
     const partition = { equals: { [dateField]: date } };
-    for (let cursor: string | undefined; ;) {
-      const rows = await items.query(scope, container, {
-        ...partition,
-        filter: { [companionField]: { exists: false } },
-        limit: 1,
-        cursor,
-      });
+    for await (const rows of everyPage(items, scope, container, {
+      ...partition,
+      filter: { [companionField]: { exists: false } },
+      limit: 1,
+    })) {
       if (rows.items.length > 0) return false;
-      if (rows.cursor === undefined) break;
-      cursor = rows.cursor;
     }
     await this.#hours.blocks.deleteDay(scope, { series: name, date });
     this.#announced.delete(announcedKey(scope, date));

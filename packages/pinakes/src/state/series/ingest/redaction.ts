@@ -16,7 +16,7 @@ export function checkRule(rule: unknown): RedactionRule {
     throw invalid(`${unknown}: is not known here; a rule has tool_name, sensitive, drop and mask.`);
   const { tool_name, sensitive = false } = rule;
   if (typeof tool_name !== "string" || tool_name === "" || tool_name.length > toolNameCharsMax)
-    throw invalid(`tool_name: must be a text of 1–${toolNameCharsMax} characters, got ${show(tool_name)}.`);
+    throw invalid(`tool_name: must be a string of 1–${toolNameCharsMax} characters, got ${show(tool_name)}.`);
   if (typeof sensitive !== "boolean") throw invalid(`sensitive: must be true or false, got ${show(sensitive)}.`);
   const [drop, mask] = [checkPaths("drop", rule["drop"]), checkPaths("mask", rule["mask"])];
   if (!sensitive && drop.length === 0 && mask.length === 0)

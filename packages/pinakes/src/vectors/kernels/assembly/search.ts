@@ -1,4 +1,4 @@
-/** One call a query: from the query's floats to the best rows with their exact scores, sorted in the heap. */
+/** One call per query: from the query's floats to the best rows with their exact scores, sorted in the heap. */
 import {
   addScanned, codeStride, heapLimit, heapSize, listTable, listsOf, offsetsOf, probesOf, queryCodes, queryScale, rowsOf, setHeapLimit, setHeapSize,
   setProbed, setThreshold, threshold, traceOf,
@@ -26,7 +26,7 @@ export function searchRows(ctx: usize, candidates: u32, masked: bool): u32 {
   return heapSize(ctx);
 }
 
-/** The rows of an ascending list of row numbers (u32) in memory, and no others. */
+/** Scores only the rows of an ascending list of row numbers (u32) in memory. */
 export function searchGivenRows(ctx: usize, candidates: u32, list: usize, count: u32): u32 {
   begin(ctx, candidates);
   scanRows(ctx, list, count);
@@ -55,7 +55,7 @@ export function rankLists(ctx: usize): void {
   heapify(probes, lists);
 }
 
-/** log2(x), linear between powers of two: all that the rule below needs, and the same on every machine. x ≥ 1. */
+/** log2(x), linear between powers of two: sufficient for the rule below, and the same on every machine. x ≥ 1. */
 @inline export function roughLog2(x: f32): f32 {
   const bits = reinterpret<u32>(x);
   return <f32>(<i32>(bits >> 23) - 127) + <f32>(bits & 0x7fffff) * <f32>(1.0 / 8388608.0);

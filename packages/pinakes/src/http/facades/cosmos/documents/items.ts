@@ -1,4 +1,4 @@
-/** Items one by one: created, put, read, replaced, patched and deleted. */
+/** Single items: create, upsert, read, replace, patch and delete. */
 import type { BatchOperation, BatchOutcome, PartitionKeyValue, PatchOperation } from "@pinakes/client";
 import { isJsonObject, utf8Bytes, type JsonObject, type JsonValue } from "../../../../domain/json.ts";
 import { partitionAt } from "../../../../domain/partition-value.ts";
@@ -92,7 +92,7 @@ function itemAnswer(context: CosmosContext, found: FoundContainer, { status, doc
   return answer(status, isMinimal(context) ? undefined : view, { charge, headers: { etag: view["_etag"] as string } });
 }
 
-/** A patch in either of the forms that clients send. */
+/** Accepts both forms of a patch that clients send. */
 export function readPatch(body: JsonValue | undefined): {
   readonly operations: readonly PatchOperation[];
   readonly condition?: string;
@@ -100,7 +100,7 @@ export function readPatch(body: JsonValue | undefined): {
   const operations = Array.isArray(body) ? body : isJsonObject(body) ? body["operations"] : undefined;
   const condition = isJsonObject(body) ? body["condition"] : undefined;
   if (!Array.isArray(operations)) throw badRequest("A patch is a list of operations, or { operations, condition }.");
-  if (condition !== undefined && typeof condition !== "string") throw badRequest("condition: must be a text.");
+  if (condition !== undefined && typeof condition !== "string") throw badRequest("condition: must be a string.");
   return {
     operations: operations,
     ...(condition === undefined ? {} : { condition }),
@@ -134,7 +134,7 @@ function partitionOf(
   if (given === undefined) return undefined;
   const pk = wholeKey(found, given);
   inRangeOf(context, found, pk);
-  // Containers of the system fill in a key that a document lacks.
+  // Containers of the system fill in a missing partition key.
   if (found.info.kind === "own" || hasKey(found, document)) requireSameKey(found, document, pk);
   return pk;
 }

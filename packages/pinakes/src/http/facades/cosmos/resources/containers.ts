@@ -1,4 +1,5 @@
 /** Containers: listed, queried, made, read, replaced and deleted; their ranges, and the deletion of a partition. */
+import type { JsonObject } from "../../../../domain/json.ts";
 import type { FoundContainer } from "../../../../state/index.ts";
 import { answer, feedOf, noBody, type CosmosAnswer, type CosmosContext } from "../context.ts";
 import { badRequest } from "../errors.ts";
@@ -40,6 +41,10 @@ export async function replaceContainer(context: CosmosContext): Promise<CosmosAn
   const [before, after] = [keyOf(found), settings["partitionKey"] as { readonly paths: readonly string[] }];
   if (JSON.stringify(before.paths) !== JSON.stringify(after.paths))
     throw badRequest("Document collection partition key cannot be changed.");
+  if (found.info.kind === "system") {
+    requireSystemPolicy(context.object(), settings, found);
+    return containerAnswer(context, 200, await state.databases.setDefaultTtl(caller, found, spec.default_ttl ?? null));
+  }
   const unique = found.info.unique_keys;
   const kept = {
     ...spec,
@@ -50,6 +55,17 @@ export async function replaceContainer(context: CosmosContext): Promise<CosmosAn
   };
   const shown = { ...settings, partitionKey: before.shown };
   return containerAnswer(context, 200, await state.databases.replaceContainer(caller, found, kept, shown));
+}
+
+/** Of a system container only the default time to live can be changed; what a client leaves out stays. */
+function requireSystemPolicy(body: JsonObject, settings: JsonObject, found: FoundContainer): void {
+  const { settings: shown } = readContainerBody({ ...containerView(found) });
+  for (const name of ["indexingPolicy", "uniqueKeyPolicy"]) {
+    if (body[name] === undefined || JSON.stringify(settings[name]) === JSON.stringify(shown[name])) continue;
+    throw badRequest(
+      `${name}: fixed for the system container ${found.entry.name}; only its defaultTtl can be changed.`,
+    );
+  }
 }
 
 export async function deleteContainer(context: CosmosContext): Promise<CosmosAnswer> {

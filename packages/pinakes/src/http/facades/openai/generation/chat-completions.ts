@@ -16,8 +16,8 @@ import { beginGeneration, type Finish, type Generation } from "./generate.ts";
 import { readConversation } from "./messages.ts";
 
 const messagesMax = 500;
-const ignored = z.unknown().optional().describe("Accepted; it changes nothing here.");
-const zero = z.literal(0, { error: "is not supported; leave it out" }).nullish();
+const ignored = z.unknown().optional().describe("Accepted, without effect.");
+const zero = z.literal(0, { error: "is not supported; omit it" }).nullish();
 
 const Body = z.strictObject({
   model: z.string().describe("A chat model of this server."),
@@ -25,7 +25,9 @@ const Body = z.strictObject({
     .array(z.unknown())
     .min(1)
     .max(messagesMax)
-    .describe("Of the roles system, developer, user and assistant; the last is of the user. Texts only."),
+    .describe(
+      "Messages with the roles system, developer, user or assistant; the last must have the role user. Text only.",
+    ),
   tools: Tools.nullish().describe("`file_search`, as in responses: an extension of this server."),
   tool_choice: ToolChoice.nullish(),
   stream: z.boolean().nullish(),
@@ -40,7 +42,7 @@ const Body = z.strictObject({
   store: z.literal(false, { error: "completions are not stored; use responses" }).nullish(),
   frequency_penalty: zero,
   presence_penalty: zero,
-  logprobs: z.literal(false, { error: "is not supported; leave it out" }).nullish(),
+  logprobs: z.literal(false, { error: "is not supported; omit it" }).nullish(),
   metadata: Metadata.nullish(),
   parallel_tool_calls: ignored,
   prompt_cache_key: ignored,
@@ -60,7 +62,7 @@ export function chatRoutes(knowledge: Knowledge, stores: Stores): readonly Route
       method: "POST",
       path: "/openai/v1/chat/completions",
       operationId: "createChatCompletion",
-      summary: "Let a model answer, from vector stores with checked citations",
+      summary: "Generate an answer, from vector stores with verified citations",
       readOnlyOk: true,
       body: Body,
       answers: {
@@ -105,7 +107,7 @@ function readMessage(message: unknown, i: number) {
   if (!isJsonObject(message)) throw invalid(`messages[${i}]: must be an object.`);
   const { role, tool_calls, function_call } = message;
   if (role === "tool" || role === "function" || isSet(tool_calls) || isSet(function_call))
-    throw invalid(`messages[${i}]: calls of functions are not supported here; send texts.`);
+    throw invalid(`messages[${i}]: function calls are not supported; send text.`);
   return { role, content: message["content"] };
 }
 
@@ -152,7 +154,7 @@ async function* chunks(
       annotations.push(...step.annotations);
       yield chunk({ content: step.text });
     } else {
-      // All in one: clients replace a list of an earlier chunk.
+      // All in one chunk: clients replace a list of an earlier chunk.
       if (annotations.length > 0) yield chunk({ annotations });
       yield chunk({}, reasonOf(step.finish));
       if (withUsage) yield { ...head, choices: [], usage: step.usage === undefined ? null : usageOf(step.usage) };
@@ -165,12 +167,12 @@ async function* inStreamForm(made: AsyncIterable<object>, requestId: string): As
     for await (const data of made) yield { data };
     yield { text: "[DONE]" };
   } catch (error) {
-    // The status was sent long ago; clients throw what such a chunk tells.
+    // The status has already been sent; clients throw the error of such a chunk.
     yield { data: toProblemAnswer(error, requestId, errorBody).body };
   }
 }
 
-/** There is no reason for a model that stopped in the middle; `length` says that text is missing. */
+/** There is no finish reason for an interrupted model; `length` indicates that text is missing. */
 function reasonOf(finish: Finish): "stop" | "length" {
   return finish === "stop" ? "stop" : "length";
 }

@@ -1,4 +1,4 @@
-/** The tool `file_search`: which stores a model answers from, and how what was found is shown. */
+/** The tool `file_search`: which stores a model answers from, and how the sources are shown. */
 import { z } from "zod";
 import { invalid } from "../../../../domain/errors.ts";
 import type { SearchHit } from "../../../../knowledge/index.ts";
@@ -10,7 +10,7 @@ const storesMax = 16;
 const resultsMax = 50;
 
 export const FileSearch = z.strictObject({
-  type: z.literal("file_search", { error: "must be file_search; functions and other tools are not supported here" }),
+  type: z.literal("file_search", { error: "must be file_search; functions and other tools are not supported" }),
   vector_store_ids: z.array(z.string().min(1)).min(1).max(storesMax),
   max_num_results: z.int().min(1).max(resultsMax).nullish(),
   filters: z.unknown().optional().describe("As in searches."),
@@ -23,13 +23,13 @@ export const FileSearch = z.strictObject({
 });
 export type FileSearch = z.infer<typeof FileSearch>;
 
-export const Tools = z.array(FileSearch).max(1, { error: "must have at most one tool, file_search" });
+export const Tools = z.array(FileSearch).max(1, { error: "must contain at most one tool, file_search" });
 export const ToolChoice = z.union([
   z.enum(["none", "auto", "required"]),
   z.strictObject({ type: z.literal("file_search") }),
 ]);
 
-/** The search that shall be made; undefined: the model answers alone. Where the tool is there, it is used. */
+/** The search to run; undefined if the model answers alone. If the tool is present, it is always used. */
 export function searchOf(
   tools: readonly FileSearch[] | null | undefined,
   choice: z.infer<typeof ToolChoice> | null | undefined,
@@ -37,7 +37,7 @@ export function searchOf(
   const [tool] = tools ?? [];
   const required = choice === "required" || typeof choice === "object";
   if (tool === undefined && required && choice !== null)
-    throw invalid("tool_choice: requires a tool, and tools has none.");
+    throw invalid("tool_choice: requires a tool, but tools is empty.");
   return choice === "none" ? undefined : tool;
 }
 
@@ -45,13 +45,13 @@ export interface FileCitation {
   readonly type: "file_citation";
   readonly file_id: string;
   readonly filename: string;
-  /** Where in the text the citation belongs: behind the sentence. */
+  /** Position of the citation in the text: after the sentence. */
   readonly index: number;
-  /** The words of the file that support the sentence, found in its kept bytes. */
+  /** The passage of the file that supports the sentence, located in its stored bytes. */
   readonly quote: string;
 }
 
-/** Each file once for a sentence. */
+/** Each file at most once per sentence. */
 export function annotationsOf(
   citations: readonly Citation[],
   hits: readonly SearchHit[],

@@ -1,4 +1,7 @@
-/** Text of a chat model: from vector stores with checked citations, or without documents. One sequence of steps for both, and for both APIs. */
+/**
+ * Generates text with a chat model: from vector stores with verified citations, or without documents. The same steps serve both cases, and
+ * both APIs.
+ */
 import type { Caller } from "../../../../domain/caller.ts";
 import { PinakesError, show } from "../../../../domain/errors.ts";
 import { answerLimits, type Knowledge, type SearchHit } from "../../../../knowledge/index.ts";
@@ -21,14 +24,14 @@ export type Step =
   | { readonly text: string; readonly annotations: readonly FileCitation[] }
   | { readonly refusal: string }
   | { readonly finish: Finish; readonly usage: ChatUsage | undefined };
-/** `interrupted`: the model stopped in the middle; the text before that stands. */
+/** `interrupted`: the model stopped early; the text so far remains. */
 export type Finish = "stop" | "length" | "interrupted";
 
 export interface Generation {
   readonly model: string;
-  /** What was found; undefined without a search. */
+  /** The hits; undefined without a search. */
   readonly hits: readonly SearchHit[] | undefined;
-  /** Each text when it is complete, and `finish` last. */
+  /** Each text once it is complete, and finally `finish`. */
   steps(signal: AbortSignal): AsyncGenerator<Step, void>;
 }
 
@@ -40,7 +43,7 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** After the search: what is wrong with the request is thrown here, before the first byte of an answer. */
+/** Runs after the search: errors of the request are thrown here, before the first byte of the response. */
 export async function beginGeneration(asking: Asking, request: GenerationRequest): Promise<Generation> {
   const model = requireModel(asking.knowledge, request.model);
   return request.search === undefined
@@ -54,7 +57,7 @@ function requireModel({ answers: { models } }: Knowledge, wanted: string | undef
   const there =
     models.length === 0
       ? "no chat model is configured: set PINAKES_CHAT_MODELS, or the option chatModels"
-      : `there are ${models.map(({ id }) => id).join(", ")}`;
+      : `available models: ${models.map(({ id }) => id).join(", ")}`;
   throw new PinakesError("NOT_FOUND", `model: the chat model ${show(wanted ?? null)} is not available; ${there}.`, {
     reason: "model_not_found",
   });
@@ -128,7 +131,7 @@ async function fromStores(
   };
 }
 
-/** Beside the sources, which the answer is made of. */
+/** Besides the sources, on which the answer is based. */
 const historyCharsMax = 16_000;
 
 function newest<Message extends { readonly text: string }>(

@@ -1,4 +1,4 @@
-/** What clients send to a model, as a conversation: instructions, earlier messages, and the last message of the user. */
+/** Converts the client's input to a conversation: instructions, earlier messages, and the user's last message. */
 import { invalid, show } from "../../../../domain/errors.ts";
 import { isJsonObject, type JsonValue } from "../../../../domain/json.ts";
 
@@ -13,7 +13,7 @@ export interface Conversation {
   readonly question: string;
 }
 
-/** Calls of tools that this server made, and thoughts of a model: clients send them back with the messages around them. */
+/** Tool calls that this server made, and reasoning of a model: clients send them back with the messages around them. */
 const passedOver: ReadonlySet<string> = new Set(["file_search_call", "reasoning"]);
 const textOf: Readonly<Record<string, string>> = {
   text: "text",
@@ -33,27 +33,27 @@ export function readConversation(
   for (const [i, item] of items.entries()) {
     const { type = "message", role } = item;
     if (typeof type === "string" && passedOver.has(type)) continue;
-    if (type !== "message") throw invalid(`${where}[${i}].type: ${show(type)} is not supported here; send messages.`);
+    if (type !== "message") throw invalid(`${where}[${i}].type: ${show(type)} is not supported; send messages.`);
     const text = messageText(item["content"] ?? null, `${where}[${i}].content`);
     if (role === "system" || role === "developer") system.push(text);
     else if (role === "user" || role === "assistant") turns.push({ role, text });
     else throw invalid(`${where}[${i}].role: must be system, developer, user or assistant, got ${show(role)}.`);
   }
   const last = turns.pop();
-  if (last?.role !== "user") throw invalid(`${where}: the last message must be of the user.`);
+  if (last?.role !== "user") throw invalid(`${where}: the last message must have the role user.`);
   return { instructions: system.length === 0 ? undefined : system.join("\n"), history: turns, question: last.text };
 }
 
 function messageText(content: JsonValue, where: string): string {
   if (typeof content === "string") return content;
-  if (!Array.isArray(content) || content.length === 0) throw invalid(`${where}: must be a text or a list of parts.`);
+  if (!Array.isArray(content) || content.length === 0) throw invalid(`${where}: must be a string or a list of parts.`);
   return content
     .map((part: JsonValue, i) => {
       const type = isJsonObject(part) ? part["type"] : undefined;
       const field = typeof type === "string" ? textOf[type] : undefined;
       const text = isJsonObject(part) && field !== undefined ? part[field] : undefined;
-      if (field === undefined) throw invalid(`${where}[${i}].type: only texts are supported, got ${show(type)}.`);
-      if (typeof text !== "string") throw invalid(`${where}[${i}].${field}: must be a text.`);
+      if (field === undefined) throw invalid(`${where}[${i}].type: only text is supported, got ${show(type)}.`);
+      if (typeof text !== "string") throw invalid(`${where}[${i}].${field}: must be a string.`);
       return text;
     })
     .join("\n");

@@ -20,14 +20,14 @@ export interface Run {
   readonly generation: Generation;
   readonly question: string;
   readonly withResults: boolean;
-  /** An error is an event of the stream; else it is thrown, and has a status. */
+  /** An error is an event of the stream; otherwise it is thrown, and has a status. */
   readonly streamed: boolean;
   readonly newId: (prefix: string) => string;
-  /** Called with the finished response before clients learn of it. */
+  /** Called with the finished response before it is sent to the client. */
   readonly keep: (response: ResponseObject) => Promise<void>;
 }
 
-/** The last event has the whole response. Without numbers; the stream adds them. */
+/** The last event contains the whole response. Without sequence numbers; the stream adds them. */
 export async function* responseEvents(run: Run, signal: AbortSignal): AsyncGenerator<ResponseEvent, ResponseObject> {
   const { started, withResults, keep } = run;
   yield { type: "response.created", response: started };
@@ -58,7 +58,7 @@ export async function* responseEvents(run: Run, signal: AbortSignal): AsyncGener
   }
 }
 
-/** The search is over when they are sent, since its errors have a status of their own. */
+/** They are sent after the search, since its errors have their own status. */
 function* searchEvents({ generation, question, withResults, newId }: Run): Generator<ResponseEvent, FileSearchCall> {
   const id = newId("fs");
   const common = { id, type: "file_search_call" as const, queries: [question] };
@@ -114,7 +114,7 @@ async function* messageEvents(
   return { message, finish, usage };
 }
 
-/** The only part of a message: a text with its annotations, or a refusal. */
+/** The single content part of a message: text with annotations, or a refusal. */
 class Part {
   readonly #about: { readonly item_id: string; readonly output_index: number; readonly content_index: 0 };
   readonly #annotations: FileCitation[] = [];

@@ -1,11 +1,11 @@
-/** A response as clients see it, and what it is made from. */
+/** A response in the form of the API, and its inputs. */
 import type { ChatUsage } from "../../../../ports/chat-model.ts";
 import type { JsonObject } from "../../../../domain/json.ts";
 import type { Metadata } from "../metadata.ts";
 import type { FileCitation, FileSearch } from "./file-search.ts";
 import type { Finish } from "./generate.ts";
 
-/** What the request chose, repeated in the response. */
+/** The choices of the request, repeated in the response. */
 export interface ResponseSettings {
   readonly model: string;
   readonly instructions: string | null;
@@ -42,7 +42,7 @@ export interface FileSearchCall {
   readonly type: "file_search_call";
   readonly status: "in_progress" | "searching" | "completed";
   readonly queries: readonly string[];
-  /** Kept whole; shown to those who ask for it. */
+  /** Stored completely; returned only on request. */
   readonly results: readonly object[] | null;
 }
 
@@ -112,7 +112,7 @@ function responseUsage({ inputTokens, outputTokens }: ChatUsage): object {
   };
 }
 
-/** Results of searches only for those who ask: `include: ["file_search_call.results"]`. */
+/** Includes search results only on request: `include: ["file_search_call.results"]`. */
 export function shownOutput(output: readonly OutputItem[], withResults: boolean): readonly OutputItem[] {
   return withResults ? output : output.map((item) => (item.type === "message" ? item : { ...item, results: null }));
 }
@@ -121,7 +121,7 @@ export function shownResponse(response: ResponseObject, withResults: boolean): R
   return { ...response, output: shownOutput(response.output, withResults) };
 }
 
-/** As an item of a conversation: without results, which quote documents that others of the workspace may not read. */
+/** As an item of a conversation: without results, which quote documents that other users of the workspace may not read. */
 export function asItem(item: OutputItem): JsonObject {
   return shownOutput([item], false)[0] as unknown as JsonObject;
 }

@@ -1,4 +1,4 @@
-/** Stored responses: read, deleted, and what they were made from. */
+/** Stored responses: read, delete, and list their input. */
 import { z } from "zod";
 import { invalid, show } from "../../../../domain/errors.ts";
 import { ok, queryInteger, type Route } from "../../../framework/index.ts";
@@ -19,11 +19,11 @@ export function readRoutes(stored: StoredResponses): readonly Route[] {
       method: "GET",
       path: "/openai/v1/responses/{response}",
       operationId: "getResponse",
-      summary: "A response that was stored",
+      summary: "Get a stored response",
       params,
       query: z.object({
         ...includeQuery,
-        stream: z.literal("false", { error: "a stored response cannot be streamed; leave stream out" }).optional(),
+        stream: z.literal("false", { error: "a stored response cannot be streamed; omit stream" }).optional(),
       }),
       answers: { 200: { description: "The response.", schema: ResponseSchema } },
       handler: async ({ caller, params: p, query }) => {
@@ -39,7 +39,7 @@ export function readRoutes(stored: StoredResponses): readonly Route[] {
       params,
       answers: {
         200: {
-          description: "It is gone.",
+          description: "The response was deleted.",
           schema: z.object({ id: z.string(), object: z.literal("response"), deleted: z.literal(true) }),
         },
       },
@@ -52,12 +52,12 @@ export function readRoutes(stored: StoredResponses): readonly Route[] {
       method: "POST",
       path: "/openai/v1/responses/{response}/cancel",
       operationId: "cancelResponse",
-      summary: "Refused: only responses in the background can be cancelled",
+      summary: "Always refused: only background responses can be cancelled",
       params,
-      answers: { 200: { description: "Never: there are no responses in the background.", schema: ResponseSchema } },
+      answers: { 200: { description: "Never returned: there are no background responses.", schema: ResponseSchema } },
       handler: async ({ caller, params: p }) => {
         await stored.get(caller, p.response);
-        throw invalid("Only responses in the background can be cancelled; close the connection of a stream instead.");
+        throw invalid("Only background responses can be cancelled; close the connection of a stream instead.");
       },
     }),
     inputItemsRoute(stored),
@@ -70,7 +70,7 @@ function inputItemsRoute(stored: StoredResponses): Route {
     method: "GET",
     path: "/openai/v1/responses/{response}/input_items",
     operationId: "listResponseInputItems",
-    summary: "What a stored response was made from, newest first",
+    summary: "List the input items of a stored response, newest first",
     params,
     query: z.object({
       limit: queryInteger({ min: 1, max: 100 }).optional(),

@@ -1,4 +1,4 @@
-/** Responses: a model answers, from vector stores with checked citations where the request has the tool `file_search`. */
+/** Responses: a model answers, from vector stores with verified citations if the request has the tool `file_search`. */
 import { z } from "zod";
 import type { Caller } from "../../../../domain/caller.ts";
 import { invalid } from "../../../../domain/errors.ts";
@@ -25,17 +25,19 @@ const instructionsCharsMax = 50_000;
 const hexId = (): string => timeOrderedId(Date.now()).replaceAll("-", "");
 const newId = (prefix: string): string => `${prefix}_${hexId()}`;
 
-const ignored = z.unknown().optional().describe("Accepted; it changes nothing here.");
+const ignored = z.unknown().optional().describe("Accepted, without effect.");
 const Body = z.strictObject({
-  model: z.string().optional().describe("A chat model of this server; the first when absent."),
-  input: z.union([z.string().min(1), z.array(z.unknown()).min(1).max(inputItemsMax)]).describe("A text, or messages."),
+  model: z.string().optional().describe("A chat model of this server; defaults to the first."),
+  input: z
+    .union([z.string().min(1), z.array(z.unknown()).min(1).max(inputItemsMax)])
+    .describe("A string, or messages."),
   instructions: z.string().max(instructionsCharsMax).nullish(),
   tools: Tools.nullish(),
   tool_choice: ToolChoice.nullish(),
   include: z.array(includeQuery.include.unwrap().element).nullish(),
   previous_response_id: z.string().nullish(),
   conversation: z.union([z.string(), z.strictObject({ id: z.string() })]).nullish(),
-  store: z.boolean().nullish().describe("true when absent: it can be read again, and continued."),
+  store: z.boolean().nullish().describe("Default true: the response can be read again and continued."),
   stream: z.boolean().nullish(),
   max_output_tokens: z.int().min(1).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
@@ -44,7 +46,7 @@ const Body = z.strictObject({
   text: z
     .strictObject({ format: z.strictObject({ type: z.literal("text") }).optional(), verbosity: z.string().nullish() })
     .nullish(),
-  background: z.literal(false, { error: "is not supported; leave it out, and use stream" }).nullish(),
+  background: z.literal(false, { error: "is not supported; omit it, and use stream" }).nullish(),
   parallel_tool_calls: ignored,
   prompt_cache_key: ignored,
   safety_identifier: ignored,
@@ -89,7 +91,7 @@ class ResponseCreation {
       method: "POST",
       path: "/openai/v1/responses",
       operationId: "createResponse",
-      summary: "Let a model answer, from vector stores with checked citations",
+      summary: "Generate an answer, from vector stores with verified citations",
       body: Body,
       answers: {
         200: {

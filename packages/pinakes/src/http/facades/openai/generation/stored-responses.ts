@@ -1,4 +1,4 @@
-/** Responses that are kept, each with the items that were sent, and the chains that they form by `previous_response_id`. */
+/** Stored responses, each with its input items, and the chains that they form through `previous_response_id`. */
 import type { Caller } from "../../../../domain/caller.ts";
 import { invalid, PinakesError, show } from "../../../../domain/errors.ts";
 import type { JsonObject } from "../../../../domain/json.ts";
@@ -12,7 +12,7 @@ const idPattern = /^resp_[0-9a-f]{32}$/;
 
 export interface StoredResponse {
   readonly response: ResponseObject;
-  /** What was sent with it, without what came before. */
+  /** Its own input, without that of previous responses. */
   readonly input: readonly ConversationItem[];
 }
 
@@ -36,19 +36,19 @@ export class StoredResponses {
     await this.#responses.delete(caller, id);
   }
 
-  /** The items that a response was made from, the oldest first: those of the responses before it, and its own. */
+  /** The input items of a response, oldest first: those of the previous responses, and its own. */
   async inputOf(caller: Caller, id: string): Promise<readonly ConversationItem[]> {
     const { response, input } = await this.get(caller, id);
     const { previous_response_id: previous } = response;
     return [...(previous === null ? [] : await this.transcript(caller, previous)), ...input];
   }
 
-  /** All items up to the end of a response, its output included. */
+  /** All items up to the end of a response, including its output. */
   async transcript(caller: Caller, id: string): Promise<readonly ConversationItem[]> {
     const parts: (readonly ConversationItem[])[] = [];
     for (let next: string | null = id; next !== null;) {
       if (parts.length >= chainMax)
-        throw invalid(`previous_response_id: more than ${chainMax} responses follow each other; begin a new one.`);
+        throw invalid(`previous_response_id: the chain has more than ${chainMax} responses; start a new one.`);
       const { response, input }: StoredResponse = await this.get(caller, next);
       parts.unshift([...input, ...(response.output as unknown as readonly ConversationItem[])]);
       next = response.previous_response_id;

@@ -1,7 +1,7 @@
 /**
- * Collections as the librarian of the source has them (RFC 0007): one request with an operation in it. The collections are those of the
- * caller's own repository, but one that is moved may be in any; who the user is comes from the credential, and a body that names another one is refused. Answers and errors have
- * the source's form, whatever went wrong.
+ * Collections in the form of TrustGraph's librarian (RFC 0007): one request that contains an operation. The collections are those of the
+ * caller's own repository, except that a migrated one may be in any repository; the user comes from the credential, and a body that names
+ * another user is refused. Responses and errors always have TrustGraph's form.
  */
 import { requireCaller, type Caller } from "../../../../domain/caller.ts";
 import { PinakesError, type ErrorCode } from "../../../../domain/errors.ts";
@@ -28,14 +28,14 @@ export interface ManagementResponse {
   readonly collections: readonly ManagedCollection[];
   readonly timestamp: string;
   readonly next_cursor?: string | null;
-  /** Of a delete: GET /v1/jobs/{id} tells how far it is. */
+  /** For a delete: GET /v1/jobs/{id} reports its progress. */
   readonly job_id?: string;
-  /** Of a migration: GET /v1/migrations/{id} tells how far it is. */
+  /** For a migration: GET /v1/migrations/{id} reports its progress. */
   readonly migration_id?: string;
 }
 
 export interface ManagementAnswer {
-  /** As in HTTP. */
+  /** As over HTTP. */
   readonly status: number;
   readonly response: ManagementResponse;
 }
@@ -53,7 +53,7 @@ export class Librarian {
     this.#migrations = migrations;
   }
 
-  /** Throws only where there is no caller: what else goes wrong is in the answer. */
+  /** Throws only if there is no caller; any other error is part of the response. */
   async manage(
     caller: Caller,
     body: unknown,
@@ -63,7 +63,7 @@ export class Librarian {
     return { status: failure?.status ?? 200, response };
   }
 
-  /** With the error itself, for answers of another form. */
+  /** Includes the original error, for responses in another format. */
   async attempt(
     caller: Caller,
     body: unknown,
@@ -79,12 +79,12 @@ export class Librarian {
     }
   }
 
-  /** Makes the collection where it is not there; one that is there stays as it is. */
+  /** Creates the collection if it does not exist; an existing one is unchanged. */
   async ensure(caller: Caller, collection: string): Promise<void> {
     await this.#update(caller, collection, { operation: "update-collection" });
   }
 
-  /** An error as clients of the source know them; also of requests that never came here, such as those without a caller. */
+  /** An error in TrustGraph's form; also for requests rejected before this point, such as those without a caller. */
   refusal(error: PinakesError): ManagementResponse {
     const type = error instanceof UnknownOperation ? "invalid_operation" : typeOf(error.code);
     return { error: { type, message: error.detail }, collections: [], timestamp: this.#now() };
@@ -93,7 +93,7 @@ export class Librarian {
   async #run(caller: Caller, body: unknown, readOnly: boolean): Promise<Told> {
     const request = readManagement(body, caller.userId);
     if (readOnly && request.operation !== "list-collections")
-      throw new PinakesError("FORBIDDEN", "This key may only read. Use one that may write.");
+      throw new PinakesError("FORBIDDEN", "This key is read-only. Use one with write access.");
     switch (request.operation) {
       case "list-collections":
         return this.#list(caller, request);
@@ -134,13 +134,13 @@ export class Librarian {
     return { collections, next_cursor: next ?? null };
   }
 
-  /** Makes it where it is not there: whoever describes a collection before loading anything means the same one. */
+  /** Creates the collection if it is missing: a client may describe a collection before loading anything. */
   async #update(caller: Caller, id: string, request: ManagementRequest): Promise<Told> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return { collections: [managed(caller, await this.#put(caller, id, request))] };
       } catch (error) {
-        // Made, changed or removed by somebody else at the same moment: look again.
+        // Created, changed or removed concurrently: read again.
         const raced =
           PinakesError.isInstance(error) &&
           (error.code === "PRECONDITION_FAILED" ||
@@ -151,7 +151,7 @@ export class Librarian {
     }
   }
 
-  /** One that is there is a conflict, and stays as it is. */
+  /** An existing collection is a conflict, and is unchanged. */
   async #create(caller: Caller, id: string, request: ManagementRequest): Promise<CollectionView> {
     const { tags } = request;
     return this.#collections.create(caller, personalAlias, {
@@ -170,17 +170,17 @@ export class Librarian {
       ...(tags === undefined ? {} : { metadata: { ...known.metadata, tags: tags ?? [] } }),
     };
     if (Object.keys(patch).length === 0) return known;
-    // Tags are written with the fields beside them, which must be those that were read.
+    // Tags are written together with the other fields, which must not have changed since they were read.
     return this.#collections.update(caller, personalAlias, id, patch, tags === undefined ? undefined : known.etag);
   }
 
   async #delete(caller: Caller, id: string, { confirm, purge }: ManagementRequest): Promise<Told> {
-    // Before anything else of the delete: nothing has changed when it is missing.
+    // Checked before anything else in the delete: if it is missing, nothing has changed.
     await this.#collections.get(caller, personalAlias, id);
     if (confirm !== id)
       throw new PinakesError(
         "INVALID",
-        `confirm: must be the id of the collection, ${JSON.stringify(id)}, as a sign that it is meant. Nothing was changed.`,
+        `confirm: must be the id of the collection, ${JSON.stringify(id)}, to confirm the deletion. Nothing was changed.`,
       );
     const { job_id } = await this.#collections.delete(caller, personalAlias, id, {
       confirm: id,
@@ -189,7 +189,7 @@ export class Librarian {
     return { collections: [], job_id };
   }
 
-  /** To another id, another repository, or both. The record is the old one's, until the migration is through. */
+  /** Migrates to another id, another repository, or both. The old collection keeps its record until the migration is finished. */
   async #move(caller: Caller, id: string, request: ManagementRequest): Promise<Told> {
     const { target_collection, target_repository, allow_partial } = request;
     const repository = request.repository ?? personalAlias;
@@ -219,7 +219,7 @@ export class Librarian {
     return ifMissing(this.#collections.get(caller, personalAlias, id));
   }
 
-  /** A create that found the id taken; a name that is taken stays so. */
+  /** For a create that found the id in use; a name in use remains a conflict. */
   async #appeared(caller: Caller, id: string, error: PinakesError): Promise<boolean> {
     return error.context.reason === "collection_exists" && (await this.#find(caller, id)) !== undefined;
   }

@@ -1,7 +1,7 @@
 /**
- * What the librarian is asked. The fields of the source are taken with every operation, since its clients send the whole of their record,
- * empty ones included. A field of ours is taken only where it means something, and what nobody knows is refused by name: a field that is
- * passed over in silence would do something else than its sender meant.
+ * The request format of the librarian. TrustGraph's fields are accepted with every operation, since its clients always send their complete
+ * record, including empty fields. A field of ours is accepted only where it has a meaning, and unknown fields are rejected by name:
+ * silently ignoring one would do something other than the sender intended.
  */
 import { tagMatches } from "@pinakes/client";
 import { z } from "zod";
@@ -18,7 +18,7 @@ export const managementOperations = [
 ] as const;
 type Operation = (typeof managementOperations)[number];
 
-/** Of one answer; there is a cursor for more. */
+/** Per response; a cursor leads to the rest. */
 export const librarianListMax = 1_000;
 const issuesShownMax = 5;
 const wordCharsShown = 100;
@@ -30,34 +30,36 @@ const time = z.union([z.iso.datetime({ offset: true }), z.literal("")], {
 
 const ofTheSource = {
   operation: text.describe(`One of ${managementOperations.join(", ")}.`),
-  user: text.nullish().describe("The caller's own id, or absent."),
-  collection: text.nullish().describe("The id of the collection; needed but for a list."),
+  user: text.nullish().describe("The caller's own id; optional."),
+  collection: text.nullish().describe("The id of the collection; required except for a list."),
   timestamp: time
     .nullish()
     .describe("For information only: what comes later is later, whatever a client's clock says."),
-  name: text.nullish().describe('Of an update or a create. Absent: as it is. "" or null: the id.'),
-  description: text.nullish().describe('Of an update or a create. Absent: as it is. "" or null: none.'),
-  tags: z.array(text).nullish().describe("Of an update or a create. Absent: as they are. [] or null: none."),
-  created_at: text.nullish().describe("Taken and passed over: the record has its own."),
-  updated_at: text.nullish().describe("Taken and passed over: the record has its own."),
-  tag_filter: z.array(text).nullish().describe("Of a list: those that have one of these tags."),
-  limit: z.int().min(0).max(librarianListMax).nullish().describe("Of a list. Absent or 0: as many as there are."),
+  name: text.nullish().describe('For an update or a create. If absent, unchanged. "" or null: the id.'),
+  description: text.nullish().describe('For an update or a create. If absent, unchanged. "" or null: none.'),
+  tags: z.array(text).nullish().describe("For an update or a create. If absent, unchanged. [] or null: none."),
+  created_at: text.nullish().describe("Accepted and ignored: the record has its own."),
+  updated_at: text.nullish().describe("Accepted and ignored: the record has its own."),
+  tag_filter: z.array(text).nullish().describe("For a list: collections with one of these tags."),
+  limit: z.int().min(0).max(librarianListMax).nullish().describe("For a list. Absent or 0: unlimited."),
 };
 
 const ours = {
   tag_match: z.enum(tagMatches).nullish().describe("list-collections: one of the tags (any), or all of them."),
-  cursor: text.nullish().describe("list-collections: `next_cursor` of the answer before."),
-  confirm: text.nullish().describe("delete-collection: the id of the collection again, as a sign that it is meant."),
-  purge: z.boolean().nullish().describe("delete-collection: for good, and not to the trash."),
+  cursor: text.nullish().describe("list-collections: `next_cursor` of the previous response."),
+  confirm: text.nullish().describe("delete-collection: the id of the collection again, as confirmation."),
+  purge: z.boolean().nullish().describe("delete-collection: permanently, bypassing the trash."),
   repository: text
     .nullish()
-    .describe("migrate-collection: where the collection is; the caller's own repository when absent."),
-  target_collection: text.nullish().describe("migrate-collection: the id it gets; the one it has when absent."),
-  target_repository: text.nullish().describe("migrate-collection: where it goes; where it is when absent."),
+    .describe("migrate-collection: repository of the collection; defaults to the caller's own."),
+  target_collection: text.nullish().describe("migrate-collection: new id; defaults to the current one."),
+  target_repository: text.nullish().describe("migrate-collection: target repository; defaults to the current one."),
   allow_partial: z
     .boolean()
     .nullish()
-    .describe("migrate-collection: although a store of another process may hold something of it, which is not copied."),
+    .describe(
+      "migrate-collection: proceed even if an external participant store may have data of it, which is not copied.",
+    ),
 };
 
 const oursOf: Readonly<Record<Operation, readonly (keyof typeof ours)[]>> = {
@@ -72,7 +74,7 @@ const oursOf: Readonly<Record<Operation, readonly (keyof typeof ours)[]>> = {
 const ManagementRequest = z.strictObject({ ...ofTheSource, ...ours });
 export type ManagementRequest = z.output<typeof ManagementRequest> & { readonly operation: Operation };
 
-/** For readers of the interface; what is wrong with a request is told by `readManagement`, in the form of the source. */
+/** For documentation; `readManagement` validates requests and reports errors in TrustGraph's form. */
 export function managementSchema(): Readonly<Record<string, unknown>> {
   const { $schema: _, ...schema } = z.toJSONSchema(ManagementRequest, { io: "input" });
   return schema;
@@ -88,26 +90,26 @@ export class UnknownOperation extends PinakesError {
 }
 
 export function readManagement(body: unknown, userId: string): ManagementRequest {
-  // Whose it is comes first; then the operation, since what fields there may be depends on it.
+  // The user is checked first, then the operation, which determines the allowed fields.
   const { data: head } = z.looseObject({ operation: text, user: text.nullish() }).safeParse(body);
   if (typeof head?.user === "string" && head.user !== userId)
     throw new PinakesError(
       "FORBIDDEN",
-      `user: the credential is that of another user. Leave it out, or sign in as this one.`,
+      `user: the credential belongs to another user. Omit the field, or sign in as this user.`,
     );
   const operation = managementOperations.find((one) => one === head?.operation);
   if (head !== undefined && operation === undefined) throw new UnknownOperation(head.operation);
   const result = ManagementRequest.safeParse(body);
   if (!result.success)
     throw new PinakesError("INVALID", `${result.error.issues.flatMap(sentences).slice(0, issuesShownMax).join("; ")}.`);
-  invariant(operation !== undefined, "INTERNAL", "a request that fits has an operation");
+  invariant(operation !== undefined, "INTERNAL", "a valid request has an operation");
   const stray = (Object.keys(ours) as (keyof typeof ours)[]).filter(
     (field) => !oursOf[operation].includes(field) && isSaid(result.data[field]),
   );
   if (stray.length > 0)
     throw new PinakesError(
       "INVALID",
-      `${stray.map((field) => `${field}: is not for ${operation}`).join("; ")}. Leave it out.`,
+      `${stray.map((field) => `${field}: is not allowed for ${operation}`).join("; ")}. Omit it.`,
     );
   return { ...result.data, operation };
 }
@@ -118,6 +120,6 @@ function isSaid(value: unknown): boolean {
 
 function sentences(issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => `${key.slice(0, wordCharsShown)}: is not known here; remove it or correct its name`);
+    return issue.keys.map((key) => `${key.slice(0, wordCharsShown)}: is unknown; remove it or correct its name`);
   return [`${issue.path.length === 0 ? "the request" : issue.path.map(String).join(".")}: ${issue.message}`];
 }

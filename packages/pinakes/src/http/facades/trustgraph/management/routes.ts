@@ -1,4 +1,4 @@
-/** The facade for clients of the source's librarian: one address for all operations on collections. */
+/** The facade for clients of TrustGraph's librarian: one address for all operations on collections. */
 import { z } from "zod";
 import type { Pinakes } from "../../../../open.ts";
 import { defineRoute, type Route } from "../../../framework/index.ts";
@@ -35,27 +35,27 @@ export function managementRoutes({
       method: "POST",
       path: "/v1/collection-management",
       operationId: "manageCollections",
-      summary: "Collections of the caller's own repository, as the librarian of TrustGraph has them",
-      description: `\`operation\` is ${managementOperations.join(", ")}. \`user\` may be absent, else it is the caller's id. A create of one that is there is a conflict. An update makes a collection that is not there, and changes what is named: "", [] and null clear. An archived one is no longer searched and not to be changed, until \`:unarchive\`. A delete needs \`confirm\`, the id again. A migration is of a collection in \`repository\` (the caller's own when absent), goes to \`target_collection\`, \`target_repository\` or both, and answers with a \`migration_id\`. A field that is not known, or is of another operation, is refused by its name; the source's own fields are taken with all of them. Errors are \`{ type, message }\`.`,
+      summary: "Manage collections of the caller's own repository, in the format of TrustGraph's librarian",
+      description: `\`operation\` is ${managementOperations.join(", ")}. \`user\` is optional; if present, it must be the caller's id. Creating an existing collection is a conflict. An update creates a missing collection, and changes the fields that are present: "", [] and null clear a field. An archived collection is not searched and cannot be changed until \`:unarchive\`. A delete requires \`confirm\`, the id again. A migration moves a collection of \`repository\` (default: the caller's own) to \`target_collection\`, \`target_repository\` or both, and returns a \`migration_id\`. Unknown fields, and fields of other operations, are rejected by name; TrustGraph's own fields are accepted with every operation. Errors are \`{ type, message }\`.`,
       tag: "collections",
       auth: "caller",
       readOnlyOk: true,
-      // Checked by the librarian, whose clients know mistakes in the form of its answers only.
+      // Validated by the librarian, whose clients only know errors in the form of its responses.
       body: z.unknown().meta(managementSchema()),
-      answers: { 200: { description: "Done; with the records that it is about.", schema: Response } },
+      answers: { 200: { description: "Success, with the affected records.", schema: Response } },
       errors: {
-        400: refused("The request is wrong: invalid_request, invalid_operation."),
-        401: refused("Nobody, or nobody known: unauthenticated."),
-        403: refused("Not for the caller: forbidden."),
-        404: refused("There is no such collection: not_found."),
-        409: refused("It cannot be done as things are: conflict."),
-        410: refused("It is gone for good: gone."),
-        412: refused("Somebody else keeps changing it: precondition_failed."),
-        413: refused("Too much: limit_exceeded."),
+        400: refused("The request is invalid: invalid_request, invalid_operation."),
+        401: refused("Missing or unknown credentials: unauthenticated."),
+        403: refused("The caller lacks permission: forbidden."),
+        404: refused("The collection does not exist: not_found."),
+        409: refused("The operation conflicts with the current state: conflict."),
+        410: refused("The collection was permanently removed: gone."),
+        412: refused("Too many concurrent changes: precondition_failed."),
+        413: refused("A limit was exceeded: limit_exceeded."),
         415: refused("Not JSON: invalid_request."),
-        429: refused("Too much at once: throttled."),
-        500: refused("An error of ours: internal, corrupt."),
-        501: refused("Not with these stores: not_supported."),
+        429: refused("Too many requests: throttled."),
+        500: refused("Internal error: internal, corrupt."),
+        501: refused("Not supported by these stores: not_supported."),
         503: refused("Try again later: unavailable."),
       },
       errorBody: (error) => librarian.refusal(error),

@@ -1,7 +1,7 @@
 /**
- * collection-management: an answer always has a time and a list of collections, each with all seven fields, and an error only where there
- * is one. The older version changes what is named, the newer resets what is not. A delete needs no confirmation here, since the clients'
- * tools ask for it themselves; one of a collection that is not there succeeds.
+ * collection-management: a response always has a time and a list of collections, each with all seven fields, and an error only if there is
+ * one. In the older version an update changes the fields that are present; in the newer one it resets those that are absent. A delete needs
+ * no confirmation here, since the clients' tools ask for it themselves; deleting a missing collection succeeds.
  */
 import { hasCode, PinakesError } from "../../../../domain/errors.ts";
 import { UnknownOperation, type Call, type Request } from "../call.ts";
@@ -61,7 +61,7 @@ export function collectionService({ librarian }: Pick<ServiceDependencies, "libr
     requireWriter(call);
     if (operation === "update-collection") return answer(call, await update(call));
     if (operation === "delete-collection") return answer(call, await remove(call));
-    // Ours: create, archive and migrate, in the form of the document.
+    // Our own operations: create, archive and migrate, in the form of the document.
     const { user: _, workspace: __, ...body } = call.request;
     const { error: ___, ...response } = await manage(call, body);
     return { ...response };
@@ -76,5 +76,5 @@ function answer({ dialect }: Call, collections: readonly ManagedCollection[]): M
 function isGiven(value: unknown): boolean {
   if (value === undefined || value === null) return false;
   if (typeof value !== "object" || Array.isArray(value)) return true;
-  throw new PinakesError("INVALID", "name, description and tags are texts and a list of texts.");
+  throw new PinakesError("INVALID", "name and description must be strings, tags a list of strings.");
 }

@@ -1,4 +1,4 @@
-/** knowledge: cores of triples and vectors, kept apart from collections, put together message by message and loaded into collections. */
+/** knowledge: cores of triples and vectors, stored apart from collections, assembled message by message and loaded into collections. */
 import { invalid, PinakesError } from "../../../../domain/errors.ts";
 import { personalAlias, type CoreKind, type CoreMessage } from "../../../../knowledge/index.ts";
 import type { Call } from "../call.ts";
@@ -35,7 +35,7 @@ export function coreService(deps: ServiceDependencies): Service {
 const unload: Operation = async () => {
   throw new PinakesError(
     "NOT_SUPPORTED",
-    "A core that was loaded is part of its collection, and may say what others say; delete the collection instead.",
+    "A loaded core is part of its collection, and may share triples with others; delete the collection instead.",
   );
 };
 
@@ -48,7 +48,7 @@ function operationsOf(
   return {
     list: async ({ caller }) => ({ ids: await cores.list(caller, kind) }),
     get: async (call) => {
-      // The first message tells whether there is such a core, before anything is answered.
+      // The first message shows whether the core exists, before anything is sent.
       const messages = cores.messages(call.caller, kind, id(call));
       const first = await messages.next();
       if (!call.streams)
@@ -86,7 +86,7 @@ async function loadMessage(
   else await storeChunks(knowledge, call, collection, message.chunks);
 }
 
-/** What a request adds; a part with nothing in it adds nothing. */
+/** The additions of a request; an empty part adds nothing. */
 export function readMessages({ request }: Pick<Call, "request">, kind: CoreKind): readonly CoreMessage[] {
   const messages: CoreMessage[] = [];
   const isThere = (name: string) => request[name] !== undefined && request[name] !== null;
@@ -97,7 +97,7 @@ export function readMessages({ request }: Pick<Call, "request">, kind: CoreKind)
     messages.push({ chunks: readChunks(record(request, "document-embeddings")) });
   if (messages.length > 0) return messages;
   throw invalid(
-    kind === "kg" ? "triples or graph-embeddings: one must be there." : "document-embeddings: must be there.",
+    kind === "kg" ? "triples or graph-embeddings: one of them is required." : "document-embeddings: is required.",
   );
 }
 

@@ -1,4 +1,4 @@
-/** What is known of a document, as clients send it and read it. */
+/** The metadata of a document, as clients send and receive it. */
 import { invalid, show } from "../../../../domain/errors.ts";
 import type { DocumentFields, LibraryDocument, LibraryDocumentChange } from "../../../../knowledge/index.ts";
 import type { Call, Request } from "../call.ts";
@@ -21,7 +21,7 @@ export function readDocument(metadata: Request, extracted: boolean): DocumentFie
   };
 }
 
-/** Only what is there; the older client calls the id `document-id` here. */
+/** Omits absent fields; the older client names the id `document-id` here. */
 export function readChange(metadata: Request): { readonly id: string; readonly change: LibraryDocumentChange } {
   const id = text(metadata, typeof metadata["id"] === "string" && metadata["id"] !== "" ? "id" : "document-id");
   const given = <K extends string, V>(name: K, value: V | undefined): Partial<Record<K, V>> =>
@@ -65,7 +65,7 @@ function triplesOf(metadata: Request): DocumentFields["metadata"] | undefined {
 
 export function timeOf(value: unknown): number | undefined {
   if (value === undefined || value === null || value === 0) return undefined;
-  // Programs that pass on a date of theirs send a text.
+  // Some programs send a date of their own as a string.
   const seconds = typeof value === "string" ? Date.parse(value) / 1_000 : value;
   if (typeof seconds === "number" && Number.isFinite(seconds) && seconds >= 0) return Math.trunc(seconds);
   throw invalid(`time: must be seconds since 1970, got ${show(value)}.`);

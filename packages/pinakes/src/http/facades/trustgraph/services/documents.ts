@@ -1,6 +1,6 @@
 /**
- * librarian: documents of a user under ids of the client's, apart from any collection, and their processing, which attaches the document to
- * a collection, where it is indexed like any other file.
+ * librarian: a user's documents under client-defined ids, independent of collections, and their processing, which attaches a document to a
+ * collection, where it is indexed like any other file.
  */
 import { invalid, PinakesError, show } from "../../../../domain/errors.ts";
 import { personalAlias, type LibraryProcessing } from "../../../../knowledge/index.ts";
@@ -32,7 +32,7 @@ export function documentService(deps: ServiceDependencies): Service {
         return { "document-metadatas": children.map((document) => shownDocument(call, document)) };
       },
       "get-document-metadata": metadataOf,
-      // Sent by the clients of both versions, though neither gateway knows it.
+      // Sent by clients of both versions, although neither gateway uses it.
       "get-document": metadataOf,
       "get-document-content": async (call) => {
         const { document, body } = await documents.content(call.caller, text(call.request, "document-id"));
@@ -68,7 +68,7 @@ export function documentService(deps: ServiceDependencies): Service {
 
 async function addDocument({ knowledge }: ServiceDependencies, call: Call, child: boolean): Promise<Message> {
   const fields = readDocument(record(call.request, "document-metadata"), child);
-  if (child && fields.parent_id === null) throw invalid("document-metadata.parent-id: a child names its parent.");
+  if (child && fields.parent_id === null) throw invalid("document-metadata.parent-id: a child must name its parent.");
   const content = base64(call.request["content"], "content");
   await knowledge.library.documents.add(call.caller, fields, inOne(content));
   return {};
@@ -112,7 +112,7 @@ function shownProcessing({ workspace }: Call, processing: LibraryProcessing): Me
   };
 }
 
-/** Of an answer that is one message; what is larger comes by stream-document. */
+/** Maximum for a response with a single message; larger documents are returned by stream-document. */
 const wholeBytesMax = 50_000_000;
 
 async function wholeInBase64(bytes: number, body: AsyncIterable<Uint8Array>): Promise<string> {

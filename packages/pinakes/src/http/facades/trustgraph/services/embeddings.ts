@@ -1,6 +1,6 @@
 /**
- * Vectors that clients computed: of entities, found again by vectors, and of chunks of text. They are rows of the collection, so they share
- * its access and its deletion; the id of a row is a hash of what it says, so sending it again changes nothing.
+ * Vectors computed by clients: of entities, which are found by vector search, and of text chunks. They are rows of the collection and share
+ * its access rights and deletion; the id of a row is a hash of its content, so sending it again changes nothing.
  */
 import { hash } from "node:crypto";
 import { hasCode, invalid } from "../../../../domain/errors.ts";
@@ -30,7 +30,7 @@ export interface ChunkVectors {
 }
 
 const hitsMax = 1_000;
-/** More than are asked for: an entity may have several vectors. */
+/** More than requested: an entity may have several vectors. */
 const spare = 3;
 const rowsPerWrite = 1_000;
 
@@ -52,7 +52,7 @@ export function readChunks(request: Request): ChunkVectors[] {
   );
 }
 
-/** Refused before anything is stored: the store would take the first part of them. */
+/** Rejected before anything is stored; otherwise the store would accept the first part. */
 function ofOneSize<Row extends { readonly vectors: Vectors }>(rows: Row[]): Row[] {
   const sizes = new Set(rows.flatMap((row) => row.vectors.map((vector) => vector.length)));
   if (sizes.size > 1) throw invalid(`vectors: have different sizes, ${[...sizes].join(", ")}; a collection has one.`);
@@ -109,7 +109,7 @@ interface Found<What> {
   readonly score: number;
 }
 
-/** The nearest of a kind, each once, over all vectors of the request. A collection that is not there has none. */
+/** The nearest rows of a kind, without duplicates, over all vectors of the request. A missing collection has none. */
 async function nearest<What>(
   { rows }: Pick<Knowledge, "rows">,
   { caller, request }: Call,
@@ -137,7 +137,7 @@ async function nearest<What>(
   return [...best.values()].toSorted((a, b) => b.score - a.score).slice(0, limit);
 }
 
-/** Rows of other programs only: none of them has the field that ours have. */
+/** Only rows of other programs: none of them has the field that our rows have. */
 function isUnknownField(error: unknown): boolean {
   return hasCode(error, "INVALID") && (error as Error).message.includes("tg_kind");
 }
@@ -150,7 +150,7 @@ export function graphEmbeddings({ knowledge }: ServiceDependencies): Service {
       "entity",
       ({ metadata }) => JSON.parse(String(metadata["tg_term"])) as StoredTerm,
     );
-    // The newer client names one vector; versions in between send several, and read terms alone.
+    // The newer client names one vector; intermediate versions send several, and read only terms.
     const scored = call.dialect === "new" && !("vectors" in call.request);
     const entities = found.map(({ what, score }) => {
       const entity = writeTerm(what, call.typed);
@@ -183,7 +183,7 @@ function textOf({ text: words }: Chunk): { readonly chunk?: string } {
   return words === undefined ? {} : { chunk: words };
 }
 
-/** As versions in between have them. */
+/** In the form of intermediate versions. */
 function chunkIds(found: readonly Found<Chunk>[]): { readonly chunk_ids: readonly string[] } {
   return { chunk_ids: found.flatMap(({ what }) => what.id ?? []) };
 }

@@ -1,4 +1,4 @@
-/** flow: this server has one pipeline, which every flow names; `default` is always there. */
+/** flow: this server has one pipeline, which every flow uses; the flow `default` always exists. */
 import { invalid, show } from "../../../../domain/errors.ts";
 import type { Knowledge } from "../../../../knowledge/index.ts";
 import { UnknownService, type Call } from "../call.ts";
@@ -33,7 +33,7 @@ export function flowService({ knowledge }: ServiceDependencies): Service {
     writes: {
       "start-flow": async (call) => {
         const flow_id = text(call.request, "flow-id");
-        if (flow_id === always) throw invalid("flow-id: the flow default is always there.");
+        if (flow_id === always) throw invalid("flow-id: the flow default always exists.");
         const named = optionalText(call.request, call.dialect === "old" ? "class-name" : "blueprint-name", blueprint);
         const description = optionalText(call.request, "description", "");
         await cores.startFlow(call.caller, { flow_id, blueprint: named, description });
@@ -49,7 +49,7 @@ export function flowService({ knowledge }: ServiceDependencies): Service {
   });
 }
 
-/** Services of flows are those of the one pipeline, for every flow that was started. */
+/** Every started flow offers the services of the one pipeline. */
 export async function requireFlow({ library }: Pick<Knowledge, "library">, { caller, flow }: Call): Promise<void> {
   if (flow === undefined || flow === always) return;
   const known = (await library.cores.flows(caller)).some(({ flow_id }) => flow_id === flow);

@@ -1,4 +1,4 @@
-/** text-load and document-load: a document straight into a collection. Loaded again under the same id, it replaces itself. */
+/** text-load and document-load: load a document directly into a collection. Loading it again under the same id replaces it. */
 import { hash } from "node:crypto";
 import { invalid, show } from "../../../../domain/errors.ts";
 import { personalAlias } from "../../../../knowledge/index.ts";
@@ -49,7 +49,7 @@ function nameOf(id: string, extension: string): string {
   return base.toLowerCase().endsWith(`.${extension}`) ? base : `${base}.${extension}`;
 }
 
-/** Base64 of the charset that is named; the newer gateway takes plain text, too. */
+/** Base64 of text in the named charset; the newer gateway also accepts plain text. */
 function textOf({ request, dialect }: Call): string {
   const sent = text(request, "text");
   const charset = optionalText(request, "charset", "utf-8");
@@ -57,7 +57,7 @@ function textOf({ request, dialect }: Call): string {
   try {
     decoder = new TextDecoder(charset, { fatal: true });
   } catch (error) {
-    throw invalid(`charset: ${show(charset)} is not known.`, { cause: error });
+    throw invalid(`charset: ${show(charset)} is unknown.`, { cause: error });
   }
   const bytes = decodeBase64(sent);
   try {
@@ -65,6 +65,6 @@ function textOf({ request, dialect }: Call): string {
   } catch (error) {
     if (dialect === "old") throw invalid(`text: is not valid ${charset}.`, { cause: error });
   }
-  if (dialect === "old") throw invalid("text: must be a text in base64.");
+  if (dialect === "old") throw invalid("text: must be a base64 string.");
   return sent;
 }

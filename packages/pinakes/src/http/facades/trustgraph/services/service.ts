@@ -1,4 +1,4 @@
-/** What services share. An answer is one message, or a stream of them on connections that can carry several. */
+/** Common parts of services. A response is one message, or a stream of messages on connections that support it. */
 import { hasCode, PinakesError } from "../../../../domain/errors.ts";
 import { personalAlias, type Knowledge } from "../../../../knowledge/index.ts";
 import { UnknownOperation, type Call } from "../call.ts";
@@ -42,10 +42,10 @@ export function byOperation(
 export function requireWriter({ readOnly, request }: Call): void {
   const { operation } = request;
   noteChange(typeof operation === "string" && /^[a-z-]{1,40}$/.test(operation) ? operation : "write");
-  if (readOnly) throw new PinakesError("FORBIDDEN", "This key may only read. Use one that may write.");
+  if (readOnly) throw new PinakesError("FORBIDDEN", "This key is read-only. Use one with write access.");
 }
 
-/** What is loaded into a collection that is not there creates it. */
+/** Loading into a missing collection creates it. */
 export async function ensureCollection(
   { knowledge, librarian }: Pick<ServiceDependencies, "knowledge" | "librarian">,
   { caller }: Pick<Call, "caller">,

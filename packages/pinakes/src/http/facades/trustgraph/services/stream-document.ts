@@ -1,4 +1,4 @@
-/** A document in chunks: all of them as messages of a socket, or one per request, by its index. */
+/** A document in chunks: all as messages of a socket, or one per request, by index. */
 import { invalid } from "../../../../domain/errors.ts";
 import type { Knowledge } from "../../../../knowledge/index.ts";
 import type { Call } from "../call.ts";
@@ -8,7 +8,7 @@ import type { Message, Reply } from "./service.ts";
 const chunkBytes = { min: 1, max: 33_554_432, otherwise: 1_048_576 };
 
 export async function streamDocument({ library }: Pick<Knowledge, "library">, call: Call): Promise<Reply> {
-  // 0 is the newer client's word for the default.
+  // The newer client sends 0 for the default.
   const size = integer(call.request, "chunk-size", { ...chunkBytes, min: 0 }) || chunkBytes.otherwise;
   const { document, body } = await library.documents.content(call.caller, text(call.request, "document-id"));
   const total = Math.max(1, Math.ceil(document.bytes / size));

@@ -1,4 +1,4 @@
-/** Triples of a collection by pattern. A collection that is not there has none. */
+/** Triples of a collection by pattern. A missing collection has none. */
 import { hasCode } from "../../../../domain/errors.ts";
 import { personalAlias, type Knowledge } from "../../../../knowledge/index.ts";
 import type { Call } from "../call.ts";
@@ -28,7 +28,7 @@ export function triplesService({ knowledge }: ServiceDependencies): Service {
   };
 }
 
-/** The older version has no graphs: all of them are one. The newer means the default graph where it names none. */
+/** The older version has no graphs: all graphs are merged. In the newer one, no graph means the default graph. */
 function graphOf({ typed, request }: Call) {
   const { g } = request;
   if (g === anyGraph || !typed) return undefined;
@@ -60,7 +60,7 @@ async function* matches(
   } while (cursor !== undefined && left > 0);
 }
 
-/** At least one, so that a client hears that there is nothing. */
+/** At least one message, so that a client learns that there are no results. */
 async function* inBatches(pages: AsyncIterable<readonly object[]>, size: number): AsyncGenerator<Message> {
   let any = false;
   for await (const triples of pages)

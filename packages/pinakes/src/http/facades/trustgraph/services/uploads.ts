@@ -1,4 +1,4 @@
-/** Uploads in chunks: the newer client sends everything from 2 MiB on so. */
+/** Chunked uploads: the newer client uses them from 2 MiB on. */
 import type { UploadStatus } from "../../../../knowledge/index.ts";
 import { base64, integer, record, text } from "../fields.ts";
 import { readDocument } from "./document-metadata.ts";

@@ -1,4 +1,4 @@
-/** What all sockets share: who opened it, how frames are read, sent and refused. */
+/** Common parts of all sockets: who opened it, and how frames are read, sent and rejected. */
 import type { WebSocket } from "ws";
 import { invalid, PinakesError } from "../../../../domain/errors.ts";
 import { withinUtf8Bytes } from "../../../../domain/json.ts";
@@ -10,14 +10,14 @@ import { socketLimits } from "./limits.ts";
 
 export interface Connection {
   readonly ws: WebSocket;
-  /** Of the address, or of the headers; absent: the first frame has it. */
+  /** From the address or the headers; if absent, the first frame contains it. */
   readonly credentials: Credentials | undefined;
-  /** From the credentials as they are now: a key that was revoked ends its sockets' requests. */
+  /** Evaluates the current credentials: revoking a key ends the requests of its sockets. */
   readonly authenticate: (credentials: Credentials) => Promise<Authenticated>;
   /** Counts a request against the limit of its user. */
   readonly take: (auth: Authenticated) => void;
   readonly credentialsOf: (token: string) => Credentials;
-  /** Runs a request and records it before its answer: a change, or a refusal. */
+  /** Runs a request and records it before its response, if it is a change or a refusal. */
   readonly recorded: <T>(service: string, auth: () => Authenticated | undefined, run: () => Promise<T>) => Promise<T>;
   readonly log: (fields: Readonly<Record<string, unknown>>, line: string, level?: "info" | "error") => void;
   readonly query: URLSearchParams;
@@ -25,7 +25,7 @@ export interface Connection {
 
 /** An object of a text frame. */
 export function readFrame(data: unknown, isBinary: boolean): Request {
-  if (isBinary || !Buffer.isBuffer(data)) throw invalid("A frame is a text of JSON.");
+  if (isBinary || !Buffer.isBuffer(data)) throw invalid("A frame must be JSON text.");
   const text = data.toString("utf8");
   if (deeperThan(text, socketLimits.jsonDepthMax)) throw invalid("The frame is nested too deeply.");
   let value: unknown;
@@ -35,16 +35,16 @@ export function readFrame(data: unknown, isBinary: boolean): Request {
     throw invalid("The frame is not valid JSON.", { cause: error });
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Request;
-  throw invalid("The frame is not an object.");
+  throw invalid("The frame must be a JSON object.");
 }
 
-/** Resolves when it has left, so that a slow reader slows the sender. */
+/** Resolves when the frame was sent, so that a slow reader slows the sender. */
 export async function send(ws: WebSocket, message: object): Promise<void> {
   if (ws.readyState !== ws.OPEN) return;
   await new Promise<void>((resolve) => ws.send(JSON.stringify(message), () => resolve()));
 }
 
-/** Closes with the reason of the error, as much of it as a close frame takes. */
+/** Closes with the reason of the error, truncated to what a close frame allows. */
 export function closeWith(ws: WebSocket, error: unknown): void {
   const { message } = errorObject(error);
   const code = PinakesError.isInstance(error) && (error.status < 500 || error.code === "NOT_SUPPORTED") ? 1008 : 1011;
@@ -53,7 +53,7 @@ export function closeWith(ws: WebSocket, error: unknown): void {
   ws.close(code, reason);
 }
 
-/** Nothing of a failed frame can be told apart from a bug without this line. */
+/** Without this log line a failed frame could not be diagnosed. */
 export function isOurs(error: unknown): boolean {
   return !PinakesError.isInstance(error) || (error.status >= 500 && error.code !== "NOT_SUPPORTED");
 }

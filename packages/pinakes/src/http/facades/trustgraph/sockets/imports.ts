@@ -1,6 +1,6 @@
 /**
- * /api/v1/flow/{flow}/import/{kind}: frames that are stored one after the other, each as a whole. Nothing is answered; a frame that is wrong
- * stores nothing and closes the socket with the reason.
+ * /api/v1/flow/{flow}/import/{kind}: frames are stored one after another, each atomically. There are no responses; an invalid frame stores
+ * nothing and closes the socket with the reason.
  */
 import { personalAlias } from "../../../../knowledge/index.ts";
 import type { Authenticated, Credentials } from "../../../framework/index.ts";
@@ -50,7 +50,7 @@ export class Import {
     });
   }
 
-  /** What was taken before the socket closed is stored. */
+  /** Frames accepted before the socket closed are stored. */
   settled(): Promise<void> {
     return this.#last;
   }
@@ -88,7 +88,7 @@ export class Import {
     deps.live.emit(call.caller, this.#flow, this.#kind, () => frame);
   }
 
-  /** Reads all of the frame before anything is stored. */
+  /** Reads the whole frame before anything is stored. */
   async #read(call: Call, collection: string, frame: Request): Promise<() => Promise<unknown>> {
     const { knowledge } = this.#gateway.deps;
     switch (this.#kind) {

@@ -1,6 +1,6 @@
 /**
- * /api/v1/socket: requests to any service over one connection, answered by id, several at a time. The clients of 2.8 sign in with the first
- * frame and get errors beside the id; those of 1.4 bring a token in the address and get errors in the response.
+ * /api/v1/socket: requests to any service over one connection, matched to responses by id, several at a time. Clients of 2.8 sign in with
+ * the first frame and get errors beside the id; those of 1.4 pass a token in the address and get errors in the response.
  */
 import { PinakesError, invalid } from "../../../../domain/errors.ts";
 import type { Authenticated, Credentials } from "../../../framework/index.ts";
@@ -14,10 +14,10 @@ export class Multiplexer {
   readonly #gateway: Gateway;
   readonly #connection: Connection;
   #credentials: Credentials | undefined;
-  /** Of the connection: the way in which it signed in. */
+  /** Protocol version of the connection, derived from how it signed in. */
   readonly #dialect: Dialect;
   #running = 0;
-  /** Frames behind the first wait for it. */
+  /** Frames after the first wait for it. */
   #signing: Promise<void> | undefined;
 
   constructor(gateway: Gateway, connection: Connection) {
@@ -30,7 +30,7 @@ export class Multiplexer {
   serve(): void {
     const { ws, log } = this.#connection;
     const late = setTimeout(() => {
-      if (this.#credentials === undefined) ws.close(1008, "The first frame did not come.");
+      if (this.#credentials === undefined) ws.close(1008, "The first frame did not arrive in time.");
     }, socketLimits.firstFrameMsMax);
     late.unref();
     ws.on("close", () => clearTimeout(late));
@@ -108,7 +108,7 @@ export class Multiplexer {
     onKnown(auth);
     take(auth);
     const { id, service, flow, workspace, request } = message;
-    if (typeof id !== "string" && typeof id !== "number") throw invalid("id: must be there, to tell the answer's.");
+    if (typeof id !== "string" && typeof id !== "number") throw invalid("id: is required, to match the response.");
     if (typeof service !== "string") throw invalid("service: must be the name of a service.");
     if (typeof request !== "object" || request === null || Array.isArray(request))
       throw invalid("request: must be an object.");
@@ -123,7 +123,7 @@ export class Multiplexer {
   }
 }
 
-/** Of no flow, though clients may name one beside them. */
+/** Not part of a flow, although clients may name one. */
 const global = new Set(["collection-management", "librarian", "knowledge", "flow"]);
 
 function lineOf({ caller }: Authenticated, service: string, userId: string): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-/** Sockets of TrustGraph's clients: which address is which, who may open one, and how many there may be. */
+/** Sockets of TrustGraph clients: their addresses, who may open one, and how many. */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
@@ -52,7 +52,7 @@ export class TrustGraphSockets implements SocketServer {
     this.#options = options;
   }
 
-  /** Other upgrades (h2c, which some clients offer) are ordinary requests. */
+  /** Other upgrades (h2c, which some clients offer) are handled as ordinary requests. */
   wants({ url = "/", headers }: IncomingMessage): boolean {
     return headers.upgrade?.toLowerCase() === "websocket" && /^\/(?:pk_[\w-]+\/)?api\/v1\//.test(url);
   }
@@ -70,7 +70,7 @@ export class TrustGraphSockets implements SocketServer {
     this.#server.close();
   }
 
-  /** A socket that is refused has no request to record: it is one. */
+  /** A rejected socket is recorded as a request. */
   async #openRecorded(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     let auth: Authenticated | undefined;
     const open = () => this.#open(request, socket, head, (known) => (auth = known));
@@ -182,7 +182,7 @@ export class TrustGraphSockets implements SocketServer {
     this.#alive.add(ws);
     this.#pings ??= setInterval(() => this.#ping(), socketLimits.pingEveryMs).unref();
     ws.on("pong", () => this.#alive.add(ws));
-    // Frames that are too large or malformed end here; ws has closed the socket with the right code.
+    // Errors for frames that are too large or malformed end here; ws has closed the socket with the right code.
     ws.on("error", () => {});
     ws.on("close", () => {
       const left = (this.#perUser.get(who) ?? 1) - 1;
@@ -222,7 +222,7 @@ function tokenOf(authorization: string | undefined): string | undefined {
   return /^Bearer +(\S+)$/i.exec(authorization.trim())?.[1] ?? basicKeyOf(authorization);
 }
 
-/** Before the handshake: an HTTP answer. */
+/** Before the handshake: an HTTP response. */
 function refuse(socket: Duplex, error: unknown): void {
   const { message, type } = errorObject(error);
   const status = PinakesError.isInstance(error) ? error.status : 500;

@@ -1,0 +1,64 @@
+/** Erasures with their receipts, legal holds, and exports of everything held about a subject. For admins. */
+import type { Page, Paging } from "../contract/common.ts";
+import type {
+  Erasure,
+  ErasureReceipt,
+  ErasureReceiptKey,
+  ErasureVerification,
+  LegalHold,
+  NewErasure,
+  NewLegalHold,
+  NewSubjectExport,
+  SubjectExport,
+} from "../contract/governance.ts";
+
+export interface ErasuresApi {
+  /** Starts it, or counts where `dry_run` is set. NOT_FOUND where nothing names the subject. */
+  request(input: NewErasure): Promise<Erasure>;
+  get(erasureId: string): Promise<Erasure>;
+  /** Newest first. */
+  list(query?: Paging): Promise<Page<Erasure>>;
+  /** Counts again. The id of the subject is forgotten once it is erased, so it has to be given. */
+  verify(erasureId: string, input: Pick<NewErasure, "subject" | "paths">): Promise<ErasureVerification>;
+}
+
+export interface ReceiptsApi {
+  /** The receipt of an erasure that ended. */
+  get(erasureId: string): Promise<ErasureReceipt>;
+  /** The chain of the workspace, oldest first. */
+  list(query?: Paging): Promise<Page<ErasureReceipt>>;
+  /** What receipts of this instance are verified with. */
+  key(): Promise<ErasureReceiptKey>;
+}
+
+export interface HoldsApi {
+  /** NOT_FOUND where nothing matches. */
+  create(input: NewLegalHold): Promise<LegalHold>;
+  get(holdId: string): Promise<LegalHold>;
+  /** Those in force, oldest first; at most 100. */
+  list(): Promise<readonly LegalHold[]>;
+  /** Erasures that it stopped start again. */
+  release(holdId: string): Promise<void>;
+}
+
+export interface SubjectExportsApi {
+  /** NOT_FOUND where nothing names the subject. */
+  create(input: NewSubjectExport): Promise<SubjectExport>;
+  get(exportId: string): Promise<SubjectExport>;
+  /** Newest first. */
+  list(query?: Paging): Promise<Page<SubjectExport>>;
+  /** One zip archive, counted from 1; from a byte on, to continue a download. */
+  part(
+    exportId: string,
+    part: number,
+    options?: { readonly start?: number | undefined; readonly signal?: AbortSignal | undefined },
+  ): Promise<ReadableStream<Uint8Array>>;
+  delete(exportId: string): Promise<void>;
+}
+
+export interface GovernanceApi {
+  readonly erasures: ErasuresApi;
+  readonly receipts: ReceiptsApi;
+  readonly holds: HoldsApi;
+  readonly subjectExports: SubjectExportsApi;
+}

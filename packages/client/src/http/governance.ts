@@ -1,0 +1,45 @@
+/** Erasures, receipts, legal holds and subject exports over HTTP. */
+import type { GovernanceApi } from "../api/governance-api.ts";
+import type { LegalHold } from "../contract/governance.ts";
+import { path, type Requester } from "./request.ts";
+
+/** Counting reads every row of the workspace: how long that takes depends on its size. */
+const counts = { timeoutMs: undefined } as const;
+
+export function httpGovernance(http: Requester): GovernanceApi {
+  return {
+    erasures: {
+      request: (input) =>
+        http.json("POST", "/v1/erasures", { body: input, idempotencyKey: crypto.randomUUID(), ...counts }),
+      get: (erasureId) => http.json("GET", path`/v1/erasures/${erasureId}`),
+      list: (query = {}) => http.json("GET", "/v1/erasures", { query: { ...query } }),
+      verify: (erasureId, input) =>
+        http.json("POST", `${path`/v1/erasures/${erasureId}`}:verify`, { body: input, repeatable: true, ...counts }),
+    },
+    receipts: {
+      get: (erasureId) => http.json("GET", path`/v1/erasures/${erasureId}/receipt`),
+      list: (query = {}) => http.json("GET", "/v1/erasure-receipts", { query: { ...query } }),
+      key: () => http.json("GET", "/v1/erasure-receipts/key"),
+    },
+    holds: {
+      create: (input) =>
+        http.json("POST", "/v1/legal-holds", { body: input, idempotencyKey: crypto.randomUUID(), ...counts }),
+      get: (holdId) => http.json("GET", path`/v1/legal-holds/${holdId}`),
+      list: async () => (await http.json<{ readonly items: readonly LegalHold[] }>("GET", "/v1/legal-holds")).items,
+      release: (holdId) => http.json("DELETE", path`/v1/legal-holds/${holdId}`),
+    },
+    subjectExports: {
+      create: (input) =>
+        http.json("POST", "/v1/subjects:export", { body: input, idempotencyKey: crypto.randomUUID(), ...counts }),
+      get: (exportId) => http.json("GET", path`/v1/subject-exports/${exportId}`),
+      list: (query = {}) => http.json("GET", "/v1/subject-exports", { query: { ...query } }),
+      part: async (exportId, part, { start = 0, signal } = {}) => {
+        const range: Readonly<Record<string, string>> = start === 0 ? {} : { range: `bytes=${start}-` };
+        const at = path`/v1/subject-exports/${exportId}/parts/${part}`;
+        const response = await http.stream(at, { accept: "*/*", headers: range, signal });
+        return response.body ?? new Blob([]).stream();
+      },
+      delete: (exportId) => http.json("DELETE", path`/v1/subject-exports/${exportId}`),
+    },
+  };
+}

@@ -1,0 +1,4 @@
+import { governanceContractTests } from "./governance-contract.ts";
+
+governanceContractTests("sqlite", "embedded");
+governanceContractTests("sqlite", "http");
