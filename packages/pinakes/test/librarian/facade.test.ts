@@ -314,7 +314,7 @@ describe("requests", () => {
       return (reply.json["error"] as Json)["message"];
     };
     expect(await message({ operation: "migrate-collection", collection: "a", target: "b" })).toBe(
-      "target: is not known here; remove it or correct its name.",
+      "target: is unknown; remove it or correct its name.",
     );
     expect(await message({ operation: "update-collection", collection: "a", tagz: [], titel: "x" })).toMatch(
       /^tagz: is not known here.*titel: is not known/,

@@ -243,7 +243,7 @@ async function deadLetters({ pinakes, scope, collection, values }: Call): Promis
 }
 
 function queryOf(values: Values) {
-  if (values.text === undefined) throw invalid('say what to look for: --text "…".');
+  if (values.text === undefined) throw invalid('specify what to search for: --text "…".');
   return {
     text: values.text,
     ...(values.limit === undefined ? {} : { limit: numberOf(values.limit, "--limit") }),

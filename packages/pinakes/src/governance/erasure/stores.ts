@@ -310,7 +310,7 @@ export const stores: readonly StoreRow[] = [
   {
     store: "vector files",
     kind: "other",
-    find: "collections of the documents; indexes of memories",
+    find: "collections of the documents; rows whose metadata names it, in every collection; indexes of memories",
     erase: "segments rewritten, versions and applied deltas removed",
     verify: "no row that does not count, one version",
   },
