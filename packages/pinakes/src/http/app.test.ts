@@ -217,7 +217,7 @@ describe("http: a real socket", () => {
     const port = Number(new URL(server.url).port);
     expect(
       (await failure(serve(await createApp(pinakes), { host: "127.0.0.1", port }), "UNAVAILABLE")).detail,
-    ).toContain(`Port ${port} on 127.0.0.1 is taken`);
+    ).toContain(`Port ${port} on 127.0.0.1 is in use`);
     await failure(serve(await createApp(pinakes), { host: "192.0.2.1", port: 0 }), "INVALID");
     await server.close();
   });
