@@ -14,6 +14,8 @@ export const knowledgeLimits = Object.freeze({
   /** Of a document. */
   allowedUsersMax: 100,
   sensitivityLabelsMax: 20,
+  /** Of a collection. */
+  accessRulesMax: 20,
   pipelinesMax: 10,
   /** Of a whole record as JSON. */
   recordBytesMax: 65_536,
