@@ -1,4 +1,4 @@
-/** Waiting that ends early when nobody waits any more. */
+/** Waits that end early when they are no longer needed. */
 
 const backoffMsFirst = 100;
 const backoffMsMax = 5_000;
@@ -31,7 +31,7 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 const pollMsFirst = 50;
 const pollMsMax = 2_000;
 
-/** Reads a state until it is over, with growing pauses: short work is noticed soon, long work is not asked about all the time. */
+/** Polls a state until it is final, with growing pauses: short work is detected quickly, long work is polled rarely. */
 export async function polled<State>(
   read: () => Promise<State>,
   signal: AbortSignal | undefined,

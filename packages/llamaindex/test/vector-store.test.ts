@@ -177,7 +177,7 @@ describe.each(ways)("the vector store on %s, %s", (engine, via) => {
       [{ key: "kind", operator: "==" }, "must be a string, a number or a boolean, got undefined"],
       [{ key: "kind", operator: "in", value: "a" }, "must be a list that is not empty"],
       [{ key: "tags", operator: "all", value: [] }, "must be a list that is not empty"],
-      [{ key: "note", operator: "text_match", value: 3 }, "text_match needs a text"],
+      [{ key: "note", operator: "text_match", value: 3 }, "text_match requires a string"],
       [{ key: "colour", operator: "==", value: "red" }, 'no row has a field "colour"'],
       [{ key: "n", operator: "==", value: "1" }, 'field "n" only ever holds numbers'],
       // Pinakes finds a part of a text; LlamaIndex' operators on lists do not.
@@ -229,9 +229,9 @@ describe.each(ways)("the vector store on %s, %s", (engine, via) => {
   it("what cannot be stored whole is refused, and rows that others wrote are texts with their metadata", async () => {
     const store = newStore();
     const image = new ImageNode({ image: "a.png", embedding: [1, 0, 0, 0] });
-    await expect(store.add([image])).rejects.toThrow("nodes[0]: is of type IMAGE; only nodes of text can be stored.");
+    await expect(store.add([image])).rejects.toThrow("nodes[0]: has type IMAGE; only text nodes can be stored.");
     const infinite = new TextNode({ text: "x", metadata: { n: Infinity }, embedding: [1, 0, 0, 0] });
-    await expect(store.add([infinite])).rejects.toThrow("nodes[0].metadata.n: JSON cannot hold Infinity");
+    await expect(store.add([infinite])).rejects.toThrow("nodes[0].metadata.n: JSON cannot represent Infinity");
     await expect(store.add([new TextNode({ text: "x" })])).rejects.toThrow("Embedding not set");
     expect(await store.add([])).toEqual([]);
     const collection = `me/others-${stores}`;

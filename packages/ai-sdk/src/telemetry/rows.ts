@@ -10,7 +10,7 @@ export interface ModelCall {
   readonly totalTokens: number | undefined;
 }
 
-/** Latency always; tokens where the model told of any. */
+/** Always the latency; tokens if the model reported any. */
 export function metricsOf(call: ModelCall, identity: CallIdentity, environment: string, at: Date): NewMetric[] {
   const common = {
     agent_id: identity.agent_id,

@@ -1,9 +1,9 @@
 /**
  * LangGraph's store on Pinakes: values by namespace and key, for every thread.
  *
- * A search reads what is under its namespace prefix, in the order of namespace and key, and stops when it has enough. With a query it
- * reads all of it and keeps the nearest: exact, in memory bounded by offset + limit, in time that grows with the number of values under
- * the prefix. For large collections use Pinakes' collections, which have an index for that.
+ * A search reads the values under its namespace prefix, in the order of namespace and key, and stops when it has enough. With a query it
+ * reads all of it and keeps the nearest: exact, in memory bounded by offset + limit, in time that grows with the number of values under the
+ * prefix. For large collections use Pinakes' collections, which have an index for that.
  */
 import {
   BaseStore,
@@ -25,7 +25,7 @@ import { type StoredItem, StoreItems, storeSpec, toItem } from "./store-items.ts
 export interface PinakesStoreOptions {
   /** Makes searches with a query rank by meaning; without it they list. */
   readonly index?: EmbedOptions | IndexConfig | undefined;
-  /** `langgraph-store` when absent. */
+  /** Default `langgraph-store`. */
   readonly container?: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export class PinakesStore extends BaseStore {
     this.#embedding = options.index === undefined ? undefined : new Embedding(options.index);
   }
 
-  /** Reads see what was there before the writes of the same batch; of several writes of one key the last counts. */
+  /** Reads see the state before the writes of the same batch; of several writes to one key the last one is applied. */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const results: unknown[] = Array.from(operations, () => undefined);
     const gets = [...operations.entries()].filter((entry): entry is [number, GetOperation] => isGet(entry[1]));
@@ -105,7 +105,7 @@ export class PinakesStore extends BaseStore {
   }
 }
 
-/** The nearest so far; those without a score after all others, in the order they came. */
+/** The nearest so far; those without a score come last, in their original order. */
 class Best {
   readonly #count: number;
   #entries: { readonly item: StoredItem; readonly score: number | undefined }[] = [];

@@ -1,7 +1,8 @@
 /** Checks the sources of an incarnation's triples: each document and run exists, or is about to be removed. */
 import type { Quad } from "../domain/rdf.ts";
 import { tolerate } from "../runtime/expected-errors.ts";
-import { readSource, sourceMark } from "../knowledge/documents/graph-support.ts";
+import { sourceMark } from "../knowledge/documents/graph-support.ts";
+import { readSource } from "../knowledge/records/graph-source.ts";
 import { keepTriples } from "./quarantine/index.ts";
 import { found, keeping, mayRepair, type IncarnationRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
@@ -43,7 +44,7 @@ async function checkSource(run: IncarnationRun, source: string, quad: Quad): Pro
   if (namesSource({ record, removals: [], kept: false }, mark)) return;
   const quiet = await suspects.isQuiet(scope.tenant);
   if (namesSource(await readNamed(deps.items, partition, read.documentId), mark)) return;
-  // A re-index in progress takes care of its own generation.
+  // A re-index in progress handles its own generation.
   if ((await partition.fence())?.record.next?.generation === read.generation) return;
   const { incarnation } = partition.key;
   const [still] = await deps.triples.supports(scope, incarnation, [quad]);

@@ -148,7 +148,7 @@ describe("pinakes documents, search", () => {
     expect(shown.out).toContain("1 passage of 1 document (hybrid) in ");
     expect((await call(search, question, { color: true, columns: 80 })).out).toContain("\u001B[33mcomputes\u001B[39m");
     expect((await call(search, ["nothingofthis", "--mode", "keyword"])).out).toMatch(
-      /^No chunk answers the question \(keyword\) in [\d.]+ ms\.\n$/,
+      /^No relevant chunk found \(keyword\) in [\d.]+ ms\.\n$/,
     );
     expect((await failure(call(search, ["x", "--filter", "{"]))).message).toContain("--filter: is not JSON");
     expect((await failure(call(search, ["x", "--in", "kb/a/b"]))).message).toContain("write repository/collection");
@@ -298,7 +298,7 @@ describe("pinakes collections", () => {
       await failure(call(collections, ["delete", "kb/c2"], { ...trash(days), ask: no }));
     expect(asked[0]).toContain("can be restored for 7 days.");
     expect(asked[1]).toContain("can be restored for 1 day.");
-    expect(asked[2]).toMatch(/permanently removed, which cannot be undone\. Type c2 to go on/);
+    expect(asked[2]).toMatch(/permanently removed, which cannot be undone\. Type c2 to continue/);
     expect(await json(collections, "show", "kb/c2")).toMatchObject({ status: "ACTIVE" });
     const ended = await call(collections, ["delete", "kb/c2", "-y"], trash("0"));
     expect([ended.code, ended.out]).toEqual([0, expect.stringMatching(/purge[^]*succeeded[^]*"store": "vectors"/)]);

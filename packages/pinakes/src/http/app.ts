@@ -1,4 +1,4 @@
-/** The HTTP interface: every route there is, mounted. A route only translates; what it answers comes from `Pinakes`. */
+/** The HTTP interface: all routes, mounted. A route only translates; its responses come from `Pinakes`. */
 import { Hono } from "hono";
 import { connectionDefaults, type ConnectionLimits } from "../config-connections.ts";
 import { AuditRecorder } from "../governance/index.ts";
@@ -69,26 +69,26 @@ import { mountMcp } from "./mcp/mount.ts";
 import { answeringSessions } from "./session-token.ts";
 
 export interface AppOptions {
-  /** Structured log lines; none when absent. */
+  /** Structured log lines; default: none. */
   readonly log?: Logger | undefined;
-  /** Aborted when the server begins to close, so that event streams end. */
+  /** Aborted when the server starts to close, so that event streams end. */
   readonly closing?: AbortSignal | undefined;
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Requests of one user in a second; twice as many at once. 1,000 when absent. */
+  /** Requests per second and user; bursts of twice as many. Default 1,000. */
   readonly requestsPerSecond?: number | undefined;
-  /** How many event streams there may be; the defaults when absent. */
+  /** Limits of open event streams. */
   readonly connections?: Pick<ConnectionLimits, "eventStreamsMax" | "eventStreamsPerUserMax"> | undefined;
-  /** Another one than that makes, failed attempts to sign in included; for tests. */
+  /** Replaces that limiter, including failed sign-ins; for tests. */
   readonly limiter?: RateLimiter | undefined;
-  /** Where the web page was built; none at `/` when absent. */
+  /** Folder of the built console; if absent, nothing is served at `/`. */
   readonly console?: string | undefined;
-  /** Checks each answer against what its route declares; for tests. */
+  /** Validates each response against the route's declaration; for tests. */
   readonly checkAnswers?: boolean | undefined;
-  /** The address under which clients reach the server, such as https://pinakes.example.com; from each request when absent. */
+  /** The address under which clients reach the server, such as https://pinakes.example.com; default: that of each request. */
   readonly publicUrl?: string | undefined;
-  /** Of what counts time here; the system's when absent. For tests. */
+  /** The clock for timeouts here; default: the system's. For tests. */
   readonly clock?: Clock | undefined;
-  /** More MCP tools, prompts and resources; for tests. */
+  /** Additional MCP tools, prompts and resources; for tests. */
   readonly mcp?: McpExtension | undefined;
 }
 
@@ -98,7 +98,7 @@ export async function createApp(pinakes: Pinakes, options: AppOptions = {}): Pro
   return (await createHttp(pinakes, options)).app;
 }
 
-/** The app, and what answers requests for sockets. */
+/** The app, and the handler of socket upgrades. */
 export async function createHttp(
   pinakes: Pinakes,
   options: AppOptions = {},
@@ -121,7 +121,11 @@ export async function createHttp(
     idempotency: await openIdempotencyStore(pinakes.items),
     checkAnswers,
     facades: [
-      { prefix: openAiPrefix, errorBody },
+      {
+        prefix: openAiPrefix,
+        errorBody,
+        notFound: (place) => `${place} is not supported here. GET /docs shows what is, under "openai".`,
+      },
       ...lisaPrefixes.map((prefix) => ({ prefix, errorBody: lisaErrorBody })),
       { prefix: "/api/v1", errorBody: trustGraphErrorBody },
     ],
@@ -153,7 +157,7 @@ export async function createHttp(
   return { app, sockets: new TrustGraphSockets({ gateway, authenticate, limiter, log: socketLog, recorder }) };
 }
 
-/** Also what the leak suite walks: a route that is not here does not exist. */
+/** The leak suite uses this list, too: a route that is not in it does not exist. */
 export function allRoutes(pinakes: Pinakes, gateway = new Gateway(pinakes)): readonly Route[] {
   const { knowledge, state, identity, migrations } = pinakes;
   return [

@@ -64,7 +64,7 @@ describe("R-TG-120 formats", () => {
       const plain = (all: string[]) => all.map((one) => one.replaceAll(/_:\S+/g, "_:b")).toSorted();
       expect(plain(await copy.lines()), format).toEqual(plain(await place.lines()));
     }
-    expect((await refused(place.text("turtle"))).detail).toContain("Request TriG or N-Quads");
+    expect((await refused(place.text("turtle"))).detail).toContain("Ask for TriG or N-Quads");
     expect(await place.text("ntriples", { g: "https://e.org/g" })).toBe(
       "<https://e.org/s> <https://e.org/q> <https://e.org/o> .\n",
     );

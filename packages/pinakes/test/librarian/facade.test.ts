@@ -314,13 +314,13 @@ describe("requests", () => {
       return (reply.json["error"] as Json)["message"];
     };
     expect(await message({ operation: "migrate-collection", collection: "a", target: "b" })).toBe(
-      "target: is not known here; remove it or correct its name.",
+      "target: is unknown; remove it or correct its name.",
     );
     expect(await message({ operation: "update-collection", collection: "a", tagz: [], titel: "x" })).toMatch(
-      /^tagz: is not known here.*titel: is not known/,
+      /^tagz: is unknown.*titel: is unknown/,
     );
     expect(await message({ operation: "list-collections", repository: "kb" })).toBe(
-      "repository: is not for list-collections. Leave it out.",
+      "repository: is not for list-collections. Omit it.",
     );
     expect(
       await message({ operation: "delete-collection", collection: "a", confirm: "a", target_collection: "b" }),
@@ -396,7 +396,7 @@ describe("requests", () => {
         /not valid JSON at line 1/,
         server.call("POST", at, { key, body: '{"operation":', headers: json }),
       ],
-      [400, "invalid_request", /x: is not known here/, server.call("POST", `${at}?x=1`, { key, body: list })],
+      [400, "invalid_request", /x: is unknown/, server.call("POST", `${at}?x=1`, { key, body: list })],
       [
         415,
         "invalid_request",

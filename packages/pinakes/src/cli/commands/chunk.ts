@@ -18,7 +18,7 @@ const command = defineCommand({
   words: [1, 1],
   summary: "preview how a file is parsed and chunked; nothing is stored",
   details: `
-Offsets are characters (UTF-16) of the text that the file's parser gives; citations point to them. The types are FIXED, RECURSIVE, TOKEN,
+Offsets are characters (UTF-16) of the text extracted from the file; citations refer to them. The types are FIXED, RECURSIVE, TOKEN,
 SENTENCE, MARKDOWN, SEMANTIC (with the local model) and NONE.`,
   options: {
     strategy: { type: "string", value: "JSON", help: `chunking strategy (default: that of a new collection)` },

@@ -16,7 +16,7 @@ import { waitForJob } from "./wait-for-job.ts";
 
 /** The repair for each kind of finding. */
 const repairs: Readonly<Record<Finding["kind"], string>> = {
-  record_without_object: "extract the text again; without the bytes mark the document, which is otherwise unchanged",
+  record_without_object: "extract the text again; if the bytes are missing, only mark the document",
   bytes_returned: "unmark the document",
   object_without_record: "move the file to the quarantine",
   vectors_without_document: "move the chunks to the quarantine",
@@ -33,9 +33,9 @@ const command = defineCommand({
   usage: "[repository[/collection]]",
   words: [0, 1],
   summary: "compare all stores with the records, and repair differences",
-  details: `Files, passages, triples, counters, versions of vectors, and what had to end. Others may write meanwhile. What may be of work that is
-still under way is left for later, and counted as waiting. Documents whose bytes are missing are marked, and come back by a later --repair
-when the bytes do. What is removed is kept in the quarantine: see pinakes quarantine. The exit code is 1 when something is wrong and was not repaired.`,
+  details: `Checks files, passages, triples, counters, versions of vectors, and unfinished deletes. Writes may continue meanwhile. Findings that may belong to work
+in progress are deferred, and counted as waiting. Documents whose bytes are missing are marked, and restored by a later --repair
+once the bytes are back. Removed data is kept in the quarantine: see pinakes quarantine. The exit code is 1 if findings remain.`,
   options: {
     repair: { type: "boolean", help: "show the repairs, ask, and execute them" },
     "dry-run": { type: "boolean", help: "only show what --repair would do" },
@@ -132,7 +132,7 @@ function shown(terminal: Terminal, report: AuditReport, findings: readonly Findi
   const end =
     found === 0
       ? "No differences found."
-      : `${count(found, "finding")}, ${left === 0 ? "all put right" : `${left} left`}.`;
+      : `${count(found, "finding")}, ${left === 0 ? "all repaired" : `${left} left`}.`;
   lines.push("", styled(terminal, left === 0 ? "green" : "red", end));
   if (quarantined > 0)
     lines.push(`${count(quarantined, "entry", "entries")} moved to the quarantine: see pinakes quarantine list.`);

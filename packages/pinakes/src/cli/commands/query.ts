@@ -16,7 +16,7 @@ const command = defineCommand({
   words: [2, 2],
   summary: "query a container in SQL (the Cosmos DB dialect)",
   details: `
-The value of a parameter is JSON where it can be, and a text otherwise: n=5 is a number, n='"5"' a text. So is the value of a partition
+The value of a parameter is parsed as JSON if possible, otherwise it is a string: n=5 is a number, n='"5"' a string. The value of a partition
 key a text, unless it is a JSON list: --partition '[5]', --partition '["acme","ada"]' for two paths. Containers: pinakes containers list.`,
   options: {
     param: { type: "string", value: "name=value", help: "the value of @name; repeat for several", many: true },
@@ -92,7 +92,7 @@ function checkParameters({ query: text, parameters = [] }: SqlQuery): void {
   if (missing !== undefined)
     throw new UsageError(`${missing} has no value; give it one: --param ${missing.slice(1)}=…`);
   const twice = names.find((name, i) => names.indexOf(name) < i);
-  if (twice !== undefined) throw new UsageError(`--param: ${twice} is given twice.`);
+  if (twice !== undefined) throw new UsageError(`--param: ${twice} is specified twice.`);
 }
 
 /** String literals, in which "@" has no meaning. */
@@ -114,7 +114,7 @@ function partitionOf(text: string | undefined): PartitionKey | undefined {
     typeof part === "string" || typeof part === "number" || typeof part === "boolean";
   if (Array.isArray(value) && value.length > 0 && value.every(isKey)) return value;
   throw new UsageError(
-    `--partition: begins with "[" but is not a JSON list of strings, numbers, true or false; got "${text}".`,
+    `--partition: starts with "[" but is not a JSON list of strings, numbers, true or false; got "${text}".`,
   );
 }
 

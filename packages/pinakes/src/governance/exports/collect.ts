@@ -1,37 +1,39 @@
 /**
- * Everything held about a subject, as files (R-AGT-71): rows by container as JSON lines, then original files and texts. It finds what an
+ * Everything stored about a subject, as files (R-AGT-71): rows by container as JSON lines, then original files and texts. It finds what an
  * erasure would remove, by the same table (erasure/stores.ts), and changes nothing.
  */
 import type { JsonObject } from "../../domain/json.ts";
 import type { WalkedItem } from "../../ports/item-erasure.ts";
-import type { SubjectObjects } from "../../knowledge/index.ts";
+import type { KnowledgeErasure, OwnRow, SubjectObjects } from "../../knowledge/index.ts";
 import type { StateErasure } from "../../state/index.ts";
+import { OwnRows } from "../erasure/own-rows.ts";
 import { findLinks, hitsOf, placesOf, type Hit, type ScanContext, type StorePlace } from "../erasure/scan.ts";
 import { mentionsIn } from "./mentions.ts";
 import type { ArchiveFile } from "./zip-stream.ts";
 
 /** Rows that say nothing about the subject beyond what other files have, and why. */
 export const notIncluded: Readonly<Record<string, string>> = {
-  "http-idempotency": "copies of answers to requests",
+  "http-idempotency": "copies of responses to requests",
   "identity-sessions": "sign-in sessions: hashes of cookies",
   "knowledge-grants": "links that expire",
   "held-items": "expired rows that a legal hold keeps",
-  queues: "messages under way",
+  queues: "messages in transit",
   "knowledge-work": "background work",
   "vector-work": "background work",
   "state-work": "background work",
   "migrations-work": "background work",
   "subject-exports": "exports like this one",
   "workspace-keys": "keys",
-  vectors: "indexes, computed from documents",
+  vectors: "indexes, computed from documents; rows with vectors of callers are in vectors/",
   triples: "graphs: see the export of triples of each collection",
 };
-/** Credentials, also as hashes, are nobody's to read. */
+/** Credentials, including their hashes, are never exported. */
 const secretFields: readonly string[] = ["secret_sha256", "wrapped"];
 
 export interface CollectDependencies {
   readonly objects: SubjectObjects;
   readonly state: StateErasure;
+  readonly knowledge: KnowledgeErasure;
 }
 
 export interface Collected {
@@ -53,6 +55,12 @@ export async function* subjectFiles(
     yield { name: `rows/${place.container}.ndjson`, body: joined(first.value, lines) };
   }
   for (const place of places) yield* objectsOf(context, place, deps);
+  for await (const { key, rows } of new OwnRows(context, deps.knowledge).each()) {
+    const lines = vectorLines(rows, collected);
+    const first = await lines.next();
+    const name = `vectors/${key.repository_id}/${key.collection_id}/${key.incarnation}.ndjson`;
+    if (first.done !== true) yield { name, body: joined(first.value, lines) };
+  }
   const { type, id } = context.naming.subject;
   const scope = context.system.forTenant(context.workspace);
   if (type === "user") yield* deps.objects.ofUser(scope, id, "files/");
@@ -74,6 +82,14 @@ async function* linesOf(
       else counts.mentions += 1;
       yield Buffer.from(`${JSON.stringify(line)}\n`, "utf8");
     }
+  }
+}
+
+async function* vectorLines(rows: AsyncIterable<OwnRow>, collected: Collected): AsyncGenerator<Uint8Array, void> {
+  for await (const { id, text, metadata, vector } of rows) {
+    const { own, mentions } = collected.rows.get("vectors") ?? { own: 0, mentions: 0 };
+    collected.rows.set("vectors", { own: own + 1, mentions });
+    yield Buffer.from(`${JSON.stringify({ id, text, metadata, vector: [...vector] })}\n`, "utf8");
   }
 }
 

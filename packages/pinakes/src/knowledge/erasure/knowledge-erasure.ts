@@ -35,6 +35,13 @@ export interface KnowledgeErasureServices {
   readonly lifecycle: Lifecycle;
 }
 
+export interface OwnRow {
+  readonly id: string;
+  readonly text?: string | undefined;
+  readonly metadata: JsonObject;
+  readonly vector: Float32Array;
+}
+
 export class KnowledgeErasure {
   readonly #services: KnowledgeErasureServices;
 
@@ -101,6 +108,21 @@ export class KnowledgeErasure {
     }
     count += (await this.#ownRows(scope, ownVectorsName(key.incarnation), ownRows)).length;
     return count;
+  }
+
+  /** Rows that callers embedded themselves. Those of a collection in the trash are opened to be read, and closed again. */
+  async *ownRows(scope: Scope, key: IncarnationKey): AsyncGenerator<OwnRow, void> {
+    const { deps, catalog, deletion } = this.#services;
+    const name = ownVectorsName(key.incarnation);
+    const trashed = (await new CollectionPartition(deps.items, scope, key).fence())?.record.status === "DELETED";
+    if (trashed && !(await succeeds(deps.vectors.undelete(scope, name), "NOT_FOUND", "CONFLICT"))) return;
+    try {
+      yield* deps.vectors.rows(scope, name);
+    } catch (error) {
+      if (!hasCode(error, "NOT_FOUND")) throw error;
+    } finally {
+      if (trashed && (await catalog.incarnation(scope, key)) !== undefined) await deletion.follow(scope, key);
+    }
   }
 
   /** The whole collection, from every store; it returns when all of them have confirmed. */

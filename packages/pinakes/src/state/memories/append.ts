@@ -174,7 +174,7 @@ export class Appender {
     return { operation: { op: "create", document: sessionDocument(agentId, sessionId, record) }, unitSeconds };
   }
 
-  /** What a failed batch means: an answer, an error, or (undefined) that the sessions must be looked at and all tried again. */
+  /** Interprets a failed batch: a result, an error, or undefined if the sessions must be read again and the append retried. */
   async #settle(
     caller: Caller,
     plan: AppendPlan,
@@ -191,7 +191,7 @@ export class Appender {
     if (plan.key !== undefined) return this.#repeated(caller, plan, plan.key);
     throw new PinakesError(
       "CONFLICT",
-      `Message ${show(id)} of agent ${show(plan.agentId)} already exists; use another id, or leave it out.`,
+      `Message ${show(id)} of agent ${show(plan.agentId)} already exists; use another id, or omit it.`,
     );
   }
 
@@ -209,7 +209,7 @@ export class Appender {
     if (!same || found[messages.length] !== undefined)
       throw new PinakesError(
         "CONFLICT",
-        `idempotencyKey: ${show(key)} was used for other messages, or for some that are gone; use a new key.`,
+        `idempotencyKey: ${show(key)} was used for other messages, or for messages that were deleted; use a new key.`,
       );
     return found.flatMap((item) => (item === undefined ? [] : [viewOf(item)]));
   }

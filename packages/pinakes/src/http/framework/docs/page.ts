@@ -1,4 +1,4 @@
-/** /docs: the reference for people, rendered here from the OpenAPI document. No scripts, nothing from elsewhere. */
+/** /docs: the reference for people, rendered from the OpenAPI document. No scripts, no external resources. */
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Hono } from "hono";
@@ -24,7 +24,7 @@ interface Entry {
   readonly operation: Operation;
 }
 
-/** Serves /v1/openapi.json, /docs and its style. To be called after mount, so that they get its headers. */
+/** Serves /v1/openapi.json, /docs and its style sheet. Must be called after mount, so that they get its headers. */
 export function mountReference(app: Hono<KitEnv>, routes: readonly Route[], info: ApiInfo): void {
   const document = openApi(routes, info);
   const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
@@ -79,7 +79,7 @@ ${groups.map(
 <header id="top">
 <h1>${title}</h1>
 ${description === undefined ? nothing : html`<p class="lead">${description}</p>`}
-<p>This page comes from <a href="/v1/openapi.json">the OpenAPI document</a>, which comes from the routes themselves. Examples use two variables of the shell:
+<p>This page is generated from <a href="/v1/openapi.json">the OpenAPI document</a>, which is generated from the routes. Examples use two shell variables:
 <code>$PINAKES_URL</code>, the address of this server, and <code>$PINAKES_KEY</code>, an API key.</p>
 </header>
 ${groups.map(({ tag, entries: of }) => section(tag, of, document))}
@@ -154,7 +154,7 @@ function answerBody(content: Content, schemas: Schemas): Html {
   })}`;
 }
 
-/** In an answer nearly everything is there, and defaults are filled in: neither is worth saying. */
+/** In a response nearly every field is present, and defaults are filled in: neither is worth mentioning. */
 function answered(row: FieldRow): FieldRow {
   return {
     ...row,
@@ -183,7 +183,7 @@ function badge(method: string): Html {
   return html`<span class="method ${method.toLowerCase()}">${method}</span>`;
 }
 
-/** Parameters stand out, and a long path may break before each segment. */
+/** Highlights parameters, and allows a line break before each segment. */
 function pathHtml(path: string): Html {
   return html`${path
     .split(/(?=\/)|(\{\w+\})/)

@@ -48,7 +48,7 @@ export async function readHead(items: ItemStore, scope: Scope, date: string): Pr
   return { sequence, hash: last, startedAt: started_at, writtenAt: written_at, etag: item.etag } as ChainHead;
 }
 
-/** Gives each row its link, and puts the head into the batch. */
+/** Adds its link to each row, and the head to the batch. */
 export function chainCompanion(items: ItemStore, clock: Clock, wanted: boolean): Companion {
   return {
     accompany: async (scope, date, rows) => {
@@ -96,6 +96,6 @@ function nextHead(head: ChainHead | undefined, date: string, last: JsonObject, n
 /** A line of a chained day cannot say how long it lives. */
 export function ownTtl(): PinakesError {
   return invalid(
-    "ttl: entries of a hash chain live as long as the container says, so that only its oldest part expires; leave it out.",
+    "ttl: entries of a hash chain live as long as the container says, so that only its oldest part expires; omit it.",
   );
 }

@@ -1,11 +1,11 @@
-/** What becomes of each line of one ingestion. Every line ends exactly once. */
+/** The outcome of each line of an ingestion. Every line gets exactly one. */
 import type { IngestOptions, IngestResult, LineResult } from "@pinakes/client";
 import type { PinakesError } from "../../../domain/errors.ts";
 import { invariant } from "../../../domain/invariant.ts";
 
 const notStored = {
   code: "CONFLICT",
-  detail: "Not stored, because another line was refused and all_or_nothing was asked for.",
+  detail: "Not stored, because another line was rejected and all_or_nothing is set.",
 } as const;
 /** HTTP's "failed dependency". */
 const notTried = 424;

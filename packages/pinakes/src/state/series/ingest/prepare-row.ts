@@ -1,4 +1,4 @@
-/** One line that came in, checked and completed: what a series keeps of it. */
+/** An ingested line, validated and completed: the row that a series stores. */
 import { validateDocument } from "../../../containers/validate.ts";
 import { PinakesError, invalid, show } from "../../../domain/errors.ts";
 import { checkJson, isJsonObject, type JsonObject } from "../../../domain/json.ts";
@@ -50,11 +50,11 @@ export function prepareRow(
   const date = timestamp.slice(0, 10);
   if (document[series.dateField] !== date)
     throw invalid(
-      `${series.dateField}: is ${show(document[series.dateField])}, but timestamp ${timestamp} is on ${date}; leave it out, or correct one of them.`,
+      `${series.dateField}: is ${show(document[series.dateField])}, but timestamp ${timestamp} is on ${date}; omit it, or correct one of them.`,
     );
   const id = document["id"] as string;
   if (id.startsWith(reservedIdPrefix))
-    throw invalid(`id: ids that begin with "${reservedIdPrefix}" are the system's own, got ${show(id)}.`);
+    throw invalid(`id: ids that start with "${reservedIdPrefix}" are reserved for the system, got ${show(id)}.`);
   checkItemTtl(document["ttl"]);
   return {
     id,
@@ -73,11 +73,11 @@ function ownWorkspace(tenant: string, given: unknown): string {
   if (given === undefined || given === tenant) return tenant;
   throw new PinakesError(
     "FORBIDDEN",
-    `workspace_id: must be the caller's own workspace, or left out; got ${show(given)}.`,
+    `workspace_id: must be the caller's own workspace, or omitted; got ${show(given)}.`,
   );
 }
 
-/** Whether what is stored is what this line says. `chain` was added here, and says nothing of the content. */
+/** Whether the stored row equals this line. `chain` was added here and is not part of the content. */
 export function sameContent(
   stored: JsonObject,
   { document, filled }: Pick<PreparedRow, "document" | "filled">,
