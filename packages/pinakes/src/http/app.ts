@@ -46,6 +46,7 @@ import { mountCosmos } from "./facades/cosmos/mount.ts";
 import { errorBody, openAiPrefix, openAiRoutes } from "./facades/openai/routes.ts";
 import { governanceRoutes } from "./api/governance.ts";
 import { subjectExportRoutes } from "./api/subject-exports.ts";
+import { retentionRoutes } from "./api/retention.ts";
 import { memoryRoutes } from "./api/memories.ts";
 import { metricRoutes } from "./api/metrics.ts";
 import { migrationRoutes } from "./api/migrations.ts";
@@ -188,6 +189,7 @@ export function allRoutes(pinakes: Pinakes, gateway = new Gateway(pinakes)): rea
     ...quarantineRoutes(knowledge),
     ...governanceRoutes(pinakes.governance),
     ...subjectExportRoutes(pinakes.governance),
+    ...retentionRoutes(pinakes.governance),
     ...queueAndFigureRoutes(pinakes),
     ...alarmRoutes(pinakes),
     ...auditRoutes(pinakes.audit),

@@ -106,7 +106,7 @@ export class Migrations {
         "retain_days: an old collection is kept in the trash for the retention of the trash; leave it out.",
       );
     const record = {
-      ...this.#newRecord(caller, kind, spec, daysOf(opened.inPlace?.retainMs) ?? retainDays),
+      ...this.#newRecord(caller, kind, spec, daysOf(await opened.inPlace?.retainMs()) ?? retainDays),
       ...(auto ? { auto, asker: askerOf(caller) } : {}),
     };
     await this.#register(scope, record.migration_id);
