@@ -87,7 +87,7 @@ consoleSuite("keys and access", { seed }, ({ server, open }) => {
     await expectNoSidewaysScroll(page);
     await expectAccessible(page);
     await page.goto(`${server.url}/overview`);
-    await page.getByText("Nothing that you have access to is wrong.").waitFor();
+    await page.getByText("No problems in resources that you have access to.").waitFor();
     await page.getByText("Only admins see the metrics of the workspace.").waitFor();
     expect(complaints).toEqual([]);
     await page.goto(`${server.url}/jobs?tab=queues`);

@@ -9,7 +9,7 @@ import {
 import { jsonSchema, tool, type Tool } from "ai";
 
 /**
- * The name is that under which it stands in `tools`.
+ * The tool's name is its key in `tools`.
  *
  * @example
  * const { text } = await generateText({ model, prompt, tools: { search: pinakesSearch(client, { in: "me/notes" }) } });

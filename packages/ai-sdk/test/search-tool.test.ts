@@ -25,7 +25,7 @@ const callerOf = (input: object) =>
     ],
   });
 
-describe.each(ways)("the search tool on %s, %s", (engine, via) => {
+describe.each([...ways, ["postgres", "http"] as const])("the search tool on %s, %s", (engine, via) => {
   it("the model gets citations, and so does the program", async () => {
     await using notes = await openTravelNotes(engine, via);
     const tools = { search: pinakesSearch(notes.client, { in: notes.at, limit: 1, limitMax: 3 }) };

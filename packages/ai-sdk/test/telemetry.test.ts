@@ -12,7 +12,7 @@ import {
 import { MockEmbeddingModelV4, MockLanguageModelV4 } from "ai/test";
 import { afterEach, describe, expect, it } from "vitest";
 import { pinakesTelemetry } from "../src/index.ts";
-import { recordedBytesMax } from "../src/telemetry/recordable.ts";
+import { recordedBytesMax } from "../src/telemetry/rows.ts";
 import { openWorld, ways } from "./support/worlds.ts";
 
 const usage = {

@@ -10,7 +10,7 @@ export function collectionOf(at: CollectionRef): { readonly repository: string; 
   throw invalidInput(`A collection is named "repository/collection", such as "me/notes"; got ${JSON.stringify(at)}.`);
 }
 
-/** Those that a search names; undefined for all. */
+/** The collections named by a search; undefined for all. */
 export function collectionsOf(
   within: SearchPlace | readonly SearchPlace[] | undefined,
 ): readonly { readonly repository: string; readonly collection?: string }[] | undefined {

@@ -10,7 +10,7 @@ import { createClient, type StateClient } from "./state-client.ts";
 export interface PinakesClient extends StateClient, KnowledgeClient {}
 
 export interface ConnectOptions extends Omit<HttpOptions, "apiKey"> {
-  /** An API key or a token of an identity provider; a function is asked before each request. It says which workspace it is. */
+  /** An API key or a token of an identity provider; a function is called before each request. It determines the workspace. */
   readonly key?: HttpOptions["apiKey"] | undefined;
 }
 

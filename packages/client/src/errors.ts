@@ -1,6 +1,6 @@
 /**
- * What can go wrong, the same for a server and an embedded Pinakes. Each class can be told with `isInstance`, which also works when a
- * program has two copies of this package.
+ * Errors, the same for a server and an embedded Pinakes. Each class has `isInstance`, which also works if a program loads two copies of
+ * this package.
  */
 import type { ProblemReason } from "./contract/errors.ts";
 
@@ -11,11 +11,11 @@ export interface ClientErrorOptions {
   readonly detail: string;
   /** Whether the same call may succeed a little later. */
   readonly retryable?: boolean | undefined;
-  /** Under which the server's log has it. */
+  /** Request id, which identifies the entry in the server's log. */
   readonly requestId?: string | undefined;
   /** A stable name of the refusal, where several have the same code. */
   readonly reason?: ProblemReason | undefined;
-  /** The etag the document has now, where a condition on it failed. */
+  /** The current etag of the document, if a condition on it failed. */
   readonly currentEtag?: string | undefined;
   readonly retryAfterMs?: number | undefined;
   /** The operation of a batch that failed (from 0), and what became of each (424: not tried because of it). */
@@ -37,7 +37,7 @@ export class PinakesClientError extends Error {
   readonly requestId: string | undefined;
   readonly reason: ProblemReason | undefined;
   readonly currentEtag: string | undefined;
-  /** How long the server asks to wait; of a lease that another worker holds, until it ends. */
+  /** How long to wait, as requested by the server; for a lease held by another worker, until it expires. */
   readonly retryAfterMs: number | undefined;
   readonly batch: BatchFailure | undefined;
 
@@ -63,7 +63,7 @@ export class PinakesClientError extends Error {
   }
 }
 
-/** Somebody else changed it since it was read. Read it again and decide anew, or let `update` do that. */
+/** The document was changed since it was read. Read it again and decide again, or let `update` do that. */
 export class PreconditionFailedError extends PinakesClientError {
   override readonly name = "PreconditionFailedError";
 
@@ -124,7 +124,7 @@ export function invalidInput(detail: string): PinakesClientError {
   return clientError({ code: "INVALID", status: 400, detail });
 }
 
-/** What the engine of an embedded Pinakes throws; known by its marker, since this package imports nothing. */
+/** Errors of the engine of an embedded Pinakes; identified by a marker, since this package imports nothing. */
 interface EngineError {
   readonly code: string;
   readonly status: number;
@@ -135,12 +135,12 @@ interface EngineError {
     readonly reason?: ProblemReason;
     readonly batch?: BatchFailure;
   };
-  /** Of a lease that somebody holds. */
+  /** For a lease that is held. */
   readonly retryAfterMs?: number;
 }
 const engineMarker = Symbol.for("pinakes.error");
 
-/** Errors of an embedded Pinakes as those of this package; anything else stays what it is. */
+/** Converts errors of an embedded Pinakes to those of this package; anything else is unchanged. */
 export function toClientError(error: unknown): unknown {
   if (typeof error !== "object" || error === null || !(engineMarker in error)) return error;
   const { code, status, message, retryable, context, retryAfterMs } = error as unknown as EngineError;

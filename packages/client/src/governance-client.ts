@@ -27,7 +27,7 @@ export interface ErasuresClient extends Omit<ErasuresApi, "list"> {
 
 export interface ReceiptsClient extends Omit<ReceiptsApi, "list"> {
   list(query?: Paging): Listing<ErasureReceipt>;
-  /** The chain of the workspace as a text: one JWS a line, oldest first. `pinakes receipts verify` checks it without a server. */
+  /** The receipt chain of the workspace as text: one JWS per line, oldest first. `pinakes receipts verify` checks it without a server. */
   export(): Promise<string>;
 }
 
@@ -40,7 +40,7 @@ export interface SubjectExportsClient extends Omit<SubjectExportsApi, "list"> {
   list(query?: Paging): Listing<SubjectExport>;
   /** Resolves when its archives can be downloaded; rejects with the reason when it failed. */
   wait(exportId: string, options?: Waiting<SubjectExport>): Promise<SubjectExport>;
-  /** All archives of an export that is ready, one after the other. Read each body before the next. */
+  /** All archives of a finished export, in sequence. Read each body before the next. */
   parts(exportId: string, options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<DownloadedPart>;
 }
 

@@ -39,7 +39,7 @@ export interface UploadProgress {
   readonly phase: "uploading" | "indexing";
   /** Bytes while uploading, steps of the server while indexing. */
   readonly done: number;
-  /** Null where it is not known yet. */
+  /** Null while unknown. */
   readonly total: number | null;
 }
 
@@ -98,9 +98,9 @@ export interface KnowledgeClient extends Pick<SearchApi, "verifyCitations">, Gov
   readonly audit: Omit<AuditApi, "list"> & { list(query?: AuditQuery): Listing<AuditEntry> };
   readonly server: ServerApi;
   search(query: string, options?: SearchOptions): Promise<SearchAnswer>;
-  /** Questions answered with verified citations, at once or sentence by sentence. */
+  /** Answers questions with verified citations, at once or sentence by sentence. */
   readonly answers: AnswersApi;
-  /** What happens to documents, collections and jobs, without end, until the signal. */
+  /** Events of documents, collections and jobs, endless until the signal is aborted. */
   events(options: Parameters<EventsApi["follow"]>[0]): ReturnType<EventsApi["follow"]>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What is pleasant to use, built once over any StateApi: lists that are iterated, updates that repeat themselves, recorders that send in
- * the background, errors with classes. Everything else is the contract itself (`api/`).
+ * The convenient client, built once on any StateApi: iterable lists, updates that retry, recorders that send in the background, errors with
+ * classes. Everything else is the contract itself (`api/`).
  */
 import type { ContainersApi } from "./api/containers-api.ts";
 import type { MemoriesApi, MemoryQuery, ThreadsApi } from "./api/memories-api.ts";
@@ -35,8 +35,8 @@ export interface WorkflowsClient extends Omit<WorkflowsApi, "list" | "checkpoint
   list(query?: WorkflowQuery): Listing<Stored<Workflow>>;
   checkpoints(workflowId: string, query?: Ordered): Listing<Checkpoint>;
   /**
-   * Read-modify-write: only what the function changed is written, on the etag it saw. It is called again when somebody else was faster,
-   * so it must not do anything else. Checkpoints have a call of their own.
+   * Read-modify-write: writes only the properties that the function changed, conditional on the etag that was read. After a lost race the
+   * function is called again, so it must have no side effects. Checkpoints have a separate call.
    */
   update(
     workflowId: string,

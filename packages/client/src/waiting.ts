@@ -1,4 +1,4 @@
-/** Waiting that ends early when nobody waits any more. */
+/** Waits that end early when they are no longer needed. */
 
 const backoffMsFirst = 100;
 const backoffMsMax = 5_000;
@@ -6,6 +6,11 @@ const backoffMsMax = 5_000;
 /** Full jitter: many clients that failed together do not come back together. */
 export function backoffMs(attempt: number, first: number = backoffMsFirst, max: number = backoffMsMax): number {
   return Math.random() * Math.min(max, first * 2 ** attempt);
+}
+
+/** Before another attempt: at least as long as the server asks, and not together with everybody else whom it asked. */
+export function retryPauseMs(attempt: number, askedMs: number | undefined): number {
+  return (askedMs ?? 0) + backoffMs(attempt);
 }
 
 /** Rejects with the reason of the signal. */
@@ -26,7 +31,7 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 const pollMsFirst = 50;
 const pollMsMax = 2_000;
 
-/** Reads a state until it is over, with growing pauses: short work is noticed soon, long work is not asked about all the time. */
+/** Polls a state until it is final, with growing pauses: short work is detected quickly, long work is polled rarely. */
 export async function polled<State>(
   read: () => Promise<State>,
   signal: AbortSignal | undefined,

@@ -1,5 +1,5 @@
 /** What holds for the client whatever is behind it: an embedded Pinakes or a server. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import {
   ConflictError,
   createClient,
@@ -13,17 +13,16 @@ import {
 import { containerTests } from "./contract-containers.ts";
 import { callTests } from "./contract-calls.ts";
 import { fresh, type Context } from "./support/context.ts";
-import { openWorld, type Engine, type Via, type World } from "./support/worlds.ts";
+import { openWorld, type Engine, type Via } from "./support/worlds.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 export function contractTests(engine: Engine, via: Via): void {
   describe(`the client on ${engine}, ${via}`, () => {
-    let world: World;
     let client: StateClient;
+    const world = forAllTests(() => openWorld(engine, via));
     beforeAll(async () => {
-      world = await openWorld(engine, via);
       client = createClient(await world.api());
     });
-    afterAll(async () => world[Symbol.asyncDispose]());
     const context: Context = { world: () => world, client: () => client };
     updates(context);
     lists(context);

@@ -1,5 +1,5 @@
 /** The knowledge side of the client, whatever is behind it: an embedded Pinakes or a server. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import {
   ConflictError,
   NotFoundError,
@@ -10,6 +10,7 @@ import {
 } from "../src/index.ts";
 import { fresh } from "./support/context.ts";
 import { openWorld, type Engine, type Via, type World } from "./support/worlds.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 interface Context {
   readonly world: () => World;
@@ -18,13 +19,11 @@ interface Context {
 
 export function knowledgeContractTests(engine: Engine, via: Via): void {
   describe(`knowledge through the client on ${engine}, ${via}`, () => {
-    let world: World;
     let client: PinakesClient;
+    const world = forAllTests(() => openWorld(engine, via));
     beforeAll(async () => {
-      world = await openWorld(engine, via);
       client = await world.client();
     });
-    afterAll(async () => world[Symbol.asyncDispose]());
     const context: Context = { world: () => world, client: () => client };
     catalog(context);
     documents(context);

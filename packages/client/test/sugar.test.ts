@@ -1,24 +1,23 @@
 /** What adapters of frameworks are built on: a search as a tool, flat citations, and any number of rows. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { addRows, citedMetadata, NotFoundError, removeRows, searchTool, type PinakesClient } from "../src/index.ts";
-import { openWorld, type World } from "./support/worlds.ts";
+import { openWorld } from "./support/worlds.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 describe.each([
   ["sqlite", "embedded"],
   ["sqlite", "http"],
 ] as const)("on %s, %s", (engine, via) => {
-  let world: World;
   let client: PinakesClient;
   const at = "me/notes";
+  const world = forAllTests(() => openWorld(engine, via));
   beforeAll(async () => {
-    world = await openWorld(engine, via);
     client = await world.client();
     await client.collections.create({ repository: "me", collection_id: "notes", name: "Notes" });
     const body = "# Travel\n\nAda prefers trains to planes.\n";
     await client.documents.upload(at, { name: "ada.md", body, metadata: { person: "ada" } }, { wait: true });
     await client.documents.upload(at, { name: "bob.md", body: "# Travel\n\nBob flies.\n" }, { wait: true });
   });
-  afterAll(async () => world[Symbol.asyncDispose]());
 
   it("a search as a tool answers with citations that can be verified", async () => {
     const { name, inputSchema, run } = searchTool(client, { in: at, filter: { person: "ada" }, limit: 3, limitMax: 8 });

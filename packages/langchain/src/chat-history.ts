@@ -35,7 +35,7 @@ export class PinakesChatHistory extends BaseListChatMessageHistory {
     this.#sessionId = sessionId;
   }
 
-  /** In the order in which they were added. What other things keep in the thread is passed over. */
+  /** In insertion order. Other data in the thread is ignored. */
   override async getMessages(): Promise<BaseMessage[]> {
     const stored: StoredMessage[] = [];
     let cursor: string | undefined;

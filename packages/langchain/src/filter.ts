@@ -1,6 +1,6 @@
 /**
- * Filters in the language of Pinakes, also with `$` before its words, as in MongoDB, Pinecone, Chroma, LangGraph's store and what
- * LangChain's `BasicTranslator` makes of a structured query: `{ year: { $gte: 2024 }, $or: [{ lang: "en" }, { lang: "de" }] }`.
+ * Filters in the language of Pinakes, also with `$` before its words, as in MongoDB, Pinecone, Chroma, LangGraph's store and the output of
+ * LangChain's `BasicTranslator`: `{ year: { $gte: 2024 }, $or: [{ lang: "en" }, { lang: "de" }] }`.
  */
 import { invalidInput, toJsonObject, type JsonObject } from "@pinakes/client";
 
@@ -14,7 +14,7 @@ const joins = ["and", "or", "not"];
 export function toFilter(filter: unknown, where = "filter"): JsonObject {
   if (!isObject(filter))
     throw invalidInput(
-      `${where}: must be an object such as { "status": "open" }; functions and texts are no filters here.`,
+      `${where}: must be an object such as { "status": "open" }; functions and strings are not supported as filters.`,
     );
   return toJsonObject(Object.fromEntries(Object.entries(filter).map((entry) => condition(entry, where))), where);
 }

@@ -16,7 +16,7 @@ export interface PinakesRetrieverInput extends BaseRetrieverInput, Omit<SearchOp
   readonly filter?: PinakesFilter | undefined;
 }
 
-/** A citation, as `verifyCitations` takes it, beside the metadata of the document. */
+/** A citation in the form that `verifyCitations` accepts, beside the metadata of the document. */
 export type RetrievedMetadata = JsonObject & CitedMetadata;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Documents of LangChain's loaders into a collection, as documents that Pinakes cuts into chunks, embeds and cites. A loader may make
- * several of one source, such as the pages of a PDF: they are numbered. The same source again replaces what it was.
+ * Uploads documents of LangChain's loaders to a collection, where Pinakes chunks, embeds and cites them. A loader may create several from
+ * one source, such as the pages of a PDF: they are numbered. Uploading the same source again replaces its documents.
  */
 import { hash } from "node:crypto";
 import type { DocumentLoader } from "@langchain/core/document_loaders/base";
@@ -21,7 +21,7 @@ export interface UploadDocumentsOptions {
   readonly wait?: boolean | undefined;
   /** The file name, which then identifies the document in the collection. */
   readonly name?: ((document: DocumentInterface, index: number) => string) | undefined;
-  /** What to keep of the metadata; all when absent. Names that Pinakes gives to chunks itself, such as `page`, are refused. */
+  /** Which metadata to store; default: all. Names that Pinakes sets on chunks itself, such as `page`, are rejected. */
   readonly metadata?: ((document: DocumentInterface, index: number) => object) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -66,11 +66,13 @@ function toUploads(
   const names = uploads.map((upload) => (upload.path ?? upload.name).toLowerCase());
   const twice = names.findIndex((one, i) => names.indexOf(one) !== i);
   if (twice !== -1)
-    throw invalidInput(`documents[${twice}]: is there twice, or has the name of another one: ${uploads[twice]?.name}.`);
+    throw invalidInput(
+      `documents[${twice}]: is a duplicate, or has the name of another document: ${uploads[twice]?.name}.`,
+    );
   return uploads;
 }
 
-/** What a document is known by when it is loaded again: where it comes from, else its id, else its text. */
+/** The identity of a document for repeated loads: its source, else its id, else its text. */
 function keyOf({ id, metadata, pageContent }: DocumentInterface): string {
   const source: unknown = metadata["source"];
   return typeof source === "string" && source !== "" ? source : (id ?? digest(pageContent));
@@ -80,7 +82,7 @@ const digest = (text: string): string => hash("sha256", text).slice(0, 32);
 
 const nameCharsMax = 200;
 
-/** What a loader gives is text, whatever the file was; only Markdown stays Markdown, whose headings chunks keep. */
+/** A loader returns plain text for any file type; only Markdown stays Markdown, whose headings chunks keep. */
 function nameOf(key: string, part: string): string {
   const last = key.split(/[/\\]/).findLast((segment) => segment !== "") ?? "text";
   const extension = /\.(?:md|txt)$/i.exec(last)?.[0];

@@ -1,6 +1,6 @@
 /**
- * LangChain's vector store on a collection of Pinakes: each document is a row with the vector that LangChain's embeddings gave it. Rows
- * lie beside the chunks of documents that Pinakes embeds itself; searches of the collection find their words, too.
+ * LangChain's vector store on a collection of Pinakes: each document is a row with the vector computed by LangChain's embeddings. Rows are
+ * stored beside the chunks of documents that Pinakes embeds itself; keyword searches of the collection find them as well.
  */
 import { Document, type DocumentInterface } from "@langchain/core/documents";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
@@ -24,7 +24,7 @@ export interface PinakesVectorStoreConfig extends AddRows {
   /** `connect({ url, key })` of @pinakes/client, or `openEmbedded` of pinakes. */
   readonly knowledge: RowStore;
   readonly collection: CollectionRef;
-  /** How a search by a text ranks: by the vector of the text (default), by its words, or by both. */
+  /** How a text search ranks: by vector (default), by keywords, or both. */
   readonly mode?: VectorQueryMode | undefined;
 }
 
@@ -63,7 +63,7 @@ export class PinakesVectorStore extends VectorStore {
   async addVectors(vectors: number[][], documents: DocumentInterface[], { ids }: AddOptions = {}): Promise<string[]> {
     if (vectors.length !== documents.length || (ids ?? documents).length !== documents.length) {
       const got = `${documents.length} documents, ${vectors.length} vectors and ${ids?.length ?? "no"} ids`;
-      throw invalidInput(`Each document needs a vector, and an id where ids are given; got ${got}.`);
+      throw invalidInput(`Each document needs a vector, and an id if ids are passed; got ${got}.`);
     }
     const rows = documents.map(({ id, pageContent, metadata }, i) => ({
       id: ids?.[i] ?? id ?? crypto.randomUUID(),
@@ -108,7 +108,7 @@ export class PinakesVectorStore extends VectorStore {
     return (await this.similaritySearchWithScore(query, k, filter)).map(([document]) => document);
   }
 
-  /** Of the `fetchK` nearest by vector those `k` that repeat each other least. */
+  /** Of the `fetchK` nearest by vector, the `k` least redundant ones. */
   override async maxMarginalRelevanceSearch(
     query: string,
     { k, fetchK = fetchKDefault, lambda, filter }: MaxMarginalRelevanceSearchOptions<PinakesFilter>,

@@ -13,22 +13,21 @@ import { ChatPromptTemplate, MessagesPlaceholder } from "@langchain/core/prompts
 import { RunnableWithMessageHistory } from "@langchain/core/runnables";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import type { StateApi } from "@pinakes/client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWorld, type World } from "../../client/test/support/worlds.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openWorld } from "../../client/test/support/worlds.ts";
 import { PinakesChatHistory } from "../src/index.ts";
 import { ways } from "./support/ways.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 const dicts = (messages: readonly BaseMessage[]) =>
   JSON.parse(JSON.stringify(messages.map((one) => one.toDict()))) as unknown;
 
 describe.each(ways)("the chat history on %s, %s", (engine, via) => {
-  let world: World;
   let api: StateApi;
+  const world = forAllTests(() => openWorld(engine, via));
   beforeAll(async () => {
-    world = await openWorld(engine, via);
     api = await world.api();
   });
-  afterAll(async () => world[Symbol.asyncDispose]());
 
   it("messages of every kind come back in order and as they were, in another process too", async () => {
     const messages = [

@@ -5,10 +5,11 @@ import { ChatPromptTemplate } from "@langchain/core/prompts";
 import { RunnablePassthrough, RunnableSequence } from "@langchain/core/runnables";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { ConflictError, NotFoundError, type PinakesClient } from "@pinakes/client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWorld, type World } from "../../client/test/support/worlds.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openWorld } from "../../client/test/support/worlds.ts";
 import { PinakesRetriever, uploadDocuments } from "../src/index.ts";
 import { ways } from "./support/ways.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 /** As a loader of PDF files: several documents of one source. */
 class PagesLoader extends BaseDocumentLoader {
@@ -36,14 +37,12 @@ const pages = [
 ];
 
 describe.each(ways)("documents on %s, %s", (engine, via) => {
-  let world: World;
   let knowledge: PinakesClient;
   let collections = 0;
+  const world = forAllTests(() => openWorld(engine, via));
   beforeAll(async () => {
-    world = await openWorld(engine, via);
     knowledge = await world.client();
   });
-  afterAll(async () => world[Symbol.asyncDispose]());
   const newCollection = async (): Promise<string> => {
     const collection_id = `docs-${(collections += 1)}`;
     await knowledge.collections.create({ repository: "me", collection_id, name: collection_id });

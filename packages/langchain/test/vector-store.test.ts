@@ -3,10 +3,11 @@ import { Document } from "@langchain/core/documents";
 import { BasicTranslator, Comparison, Operation, StructuredQuery } from "@langchain/core/structured_query";
 import { FakeVectorStore } from "@langchain/core/utils/testing";
 import { NotFoundError, type PinakesClient } from "@pinakes/client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWorld, type World } from "../../client/test/support/worlds.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openWorld } from "../../client/test/support/worlds.ts";
 import { PinakesVectorStore, type PinakesFilter, type PinakesVectorStoreConfig } from "../src/index.ts";
 import { LetterEmbeddings, ways } from "./support/ways.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 const embeddings = new LetterEmbeddings();
 const texts = ["x", "xxy", "xy", "yyx", "y", "yz", "z w", "zzw", "w", "xyzw"];
@@ -21,14 +22,12 @@ const documents = texts.map(
 const texted = (found: readonly Document[]) => found.map(({ pageContent }) => pageContent);
 
 describe.each(ways)("the vector store on %s, %s", (engine, via) => {
-  let world: World;
   let knowledge: PinakesClient;
   let stores = 0;
+  const world = forAllTests(() => openWorld(engine, via));
   beforeAll(async () => {
-    world = await openWorld(engine, via);
     knowledge = await world.client();
   });
-  afterAll(async () => world[Symbol.asyncDispose]());
   const config = (more: Partial<PinakesVectorStoreConfig> = {}): PinakesVectorStoreConfig => ({
     knowledge,
     collection: `me/store-${(stores += 1)}`,
@@ -111,8 +110,8 @@ describe.each(ways)("the vector store on %s, %s", (engine, via) => {
       [{ $and: { n: 1 } }, "must be a list of filters"],
       [{ kind: undefined }, "filter.kind: is undefined"],
       [{ or: [{ n: 1 }, { kind: { eq: undefined } }] }, "kind.eq: is undefined"],
-      [{ n: { in: [undefined] } }, "JSON cannot hold undefined"],
-      [{ n: Number.NaN }, "JSON cannot hold NaN"],
+      [{ n: { in: [undefined] } }, "JSON cannot represent undefined"],
+      [{ n: Number.NaN }, "JSON cannot represent NaN"],
       [{ colour: "red" }, 'no row has a field "colour"'],
       [{ n: "1" }, 'field "n" only ever holds numbers'],
       [{ tags: ["t1"] }, "must be a string, finite number, boolean or null"],
@@ -122,7 +121,9 @@ describe.each(ways)("the vector store on %s, %s", (engine, via) => {
     await expect(store.similaritySearch("x", 1_001)).rejects.toThrow("from 1 to 1000");
     await expect(store.similaritySearchVectorWithScore([1, 0], 1)).rejects.toThrow("this collection's vectors have 4");
     const odd = new Document({ pageContent: "x", metadata: { when: Number.POSITIVE_INFINITY } });
-    await expect(store.addDocuments([odd])).rejects.toThrow("documents[0].metadata.when: JSON cannot hold Infinity");
+    await expect(store.addDocuments([odd])).rejects.toThrow(
+      "documents[0].metadata.when: JSON cannot represent Infinity",
+    );
   });
 
   it("deletes by ids and by filter, and refuses what would delete everything", async () => {

@@ -9,7 +9,7 @@ import {
   type SearchToolSchema,
 } from "@pinakes/client";
 
-/** What the tool hands to LangChain: the text that the model reads, and the same as an object (the `artifact` of the message). */
+/** What the tool returns to LangChain: the text for the model, and the same as an object (the `artifact` of the message). */
 export type SearchToolContent = [content: string, artifact: SearchToolOutput];
 
 /**

@@ -1,4 +1,4 @@
-/** What both adapters need of Pinakes: its containers. A client, a plain StateApi and an embedded one all have them. */
+/** The part of Pinakes that both adapters need: its containers. A client, a plain StateApi and an embedded instance all provide them. */
 import type { ContainersApi, ContainerSpec } from "@pinakes/client";
 
 export interface StateSource {
@@ -28,7 +28,7 @@ export class OwnContainer {
   }
 }
 
-/** Of errors of an embedded Pinakes and of its client alike. */
+/** For errors of an embedded Pinakes and of its client. */
 export function errorCode(error: unknown): string | undefined {
   const code: unknown = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : undefined;

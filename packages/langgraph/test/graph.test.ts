@@ -4,13 +4,14 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { Annotation, Command, END, interrupt, MessagesAnnotation, Send, START, StateGraph } from "@langchain/langgraph";
 import { createClient } from "@pinakes/client";
-import { openWorld, type World } from "../../client/test/support/worlds.ts";
+import { openWorld } from "../../client/test/support/worlds.ts";
 import { PinakesSaver } from "../src/index.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -43,9 +44,7 @@ describe.each([
   ["sqlite", "embedded"],
   ["sqlite", "http"],
 ] as const)("graphs on %s, %s", (engine, via) => {
-  let world: World;
-  beforeAll(async () => void (world = await openWorld(engine, via)));
-  afterAll(async () => world[Symbol.asyncDispose]());
+  const world = forAllTests(() => openWorld(engine, via));
   /** Knows nothing of what others did. */
   const newSaver = async (): Promise<PinakesSaver> => new PinakesSaver(createClient(await world.api()));
 

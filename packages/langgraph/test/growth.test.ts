@@ -1,12 +1,13 @@
 /** How much a conversation takes in the store. LangGraph's own savers store every message again in every checkpoint after it. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint";
 import { createClient, type StateClient } from "@pinakes/client";
-import { openWorld, type World } from "../../client/test/support/worlds.ts";
+import { openWorld } from "../../client/test/support/worlds.ts";
 import { PinakesSaver } from "../src/index.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 const turns = 200;
 const messageChars = 1_000;
@@ -35,13 +36,11 @@ async function finalState(client: StateClient, threadId: string): Promise<{ byte
 }
 
 describe("the growth of a thread", () => {
-  let world: World;
   let client: StateClient;
+  const world = forAllTests(() => openWorld("memory", "embedded"));
   beforeAll(async () => {
-    world = await openWorld("memory", "embedded");
     client = createClient(await world.api());
   });
-  afterAll(async () => world[Symbol.asyncDispose]());
 
   it("R-AGT-99 200 turns of 1 KB, a checkpoint each: less than three times the final state, and twice as much for twice as many", async () => {
     const saver = new PinakesSaver(client);

@@ -1,11 +1,12 @@
 /** What LangGraph's own tests do not ask: values of every kind and size, threads that are deleted under a writer, damaged connections. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { emptyCheckpoint, uuid6, type CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { createClient, type StateApi, type StateClient } from "@pinakes/client";
-import { openWorld, type World } from "../../client/test/support/worlds.ts";
+import { openWorld } from "../../client/test/support/worlds.ts";
 import { PinakesSaver } from "../src/index.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 const container = "langgraph-checkpoints";
 let threads = 0;
@@ -31,15 +32,13 @@ describe.each([
   ["dynamodb", "embedded"],
   ["sqlite", "http"],
 ] as const)("PinakesSaver on %s, %s", (engine, via) => {
-  let world: World;
   let api: StateApi;
   let client: StateClient;
+  const world = forAllTests(() => openWorld(engine, via));
   beforeAll(async () => {
-    world = await openWorld(engine, via);
     api = await world.api();
     client = createClient(api);
   });
-  afterAll(async () => world[Symbol.asyncDispose]());
   const itemsOf = (config: RunnableConfig) =>
     client
       .container(container)

@@ -15,6 +15,7 @@ import { pinakesSearch } from "../src/index.ts";
 it.each([
   ["sqlite", "embedded"],
   ["sqlite", "http"],
+  ["postgres", "http"],
 ] as const)(
   "a graph searches by the tool, with citations for the model and for the program: %s, %s",
   async (engine, via) => {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { InMemoryStore, type BaseStore, type Operation } from "@langchain/langgraph-checkpoint";
 import { createClient } from "@pinakes/client";
-import { openWorld, type World } from "../../client/test/support/worlds.ts";
+import { openWorld } from "../../client/test/support/worlds.ts";
 import { PinakesStore, type PinakesStoreOptions } from "../src/index.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 /** A text becomes how often each of three letters is in it. */
 const embed = (texts: string[]): Promise<number[][]> =>
@@ -14,10 +15,8 @@ describe.each([
   ["sqlite", "http"],
   ["dynamodb", "embedded"],
 ] as const)("R-AGT-94 PinakesStore on %s, %s", (engine, via) => {
-  let world: World;
   let stores = 0;
-  beforeAll(async () => void (world = await openWorld(engine, via)));
-  afterAll(async () => world[Symbol.asyncDispose]());
+  const world = forAllTests(() => openWorld(engine, via));
   const newStore = async (options: PinakesStoreOptions = {}): Promise<PinakesStore> =>
     new PinakesStore(createClient(await world.api()), { container: `store-${(stores += 1)}`, ...options });
 

@@ -1,13 +1,13 @@
 /**
- * Filters of LlamaIndex as those of Pinakes. They mean what they mean in LlamaIndex's own store: a field that is missing matches only
- * `is_empty`, `any`, `all` and `contains` look into lists, `text_match` into texts.
+ * Filters of LlamaIndex as those of Pinakes. They have the semantics of LlamaIndex's own store: a missing field matches only `is_empty`;
+ * `any`, `all` and `contains` search lists, `text_match` strings.
  */
 import type { MetadataFilter, MetadataFilters } from "@llamaindex/core/vector-store";
 import { invalidInput, type JsonObject } from "@pinakes/client";
 
 type Scalar = string | number | boolean;
 
-/** `emptyFields`: the field of a node that lists those which hold an empty text or list, where nodes have one. */
+/** `emptyFields`: the node field that lists the fields with an empty string or list, if nodes have one. */
 export function toFilter({ filters, condition = "and" }: MetadataFilters, emptyFields?: string): JsonObject {
   if (condition !== "and" && condition !== "or")
     throw invalidInput(`filters.condition: must be "and" or "or", got ${JSON.stringify(condition)}.`);
@@ -42,7 +42,7 @@ function toCondition(filter: MetadataFilter, where: string, emptyFields: string 
     case "contains":
       return { [path]: { contains: scalar(value, where) } };
     case "text_match":
-      if (typeof value !== "string") throw invalidInput(`${where}.value: text_match needs a text.`);
+      if (typeof value !== "string") throw invalidInput(`${where}.value: text_match requires a string.`);
       return { [path]: { contains: value } };
     case "is_empty":
       if (emptyFields === undefined)
@@ -56,8 +56,8 @@ function toCondition(filter: MetadataFilter, where: string, emptyFields: string 
 }
 
 /**
- * Pinakes' `contains` holds for a part of a text, too. A node that was found by that is not what a filter on lists means, so it is an
- * error; where none was found, the answer is right.
+ * Pinakes' `contains` also matches substrings. A node matched that way is not what a list filter means, so it is an error; without such a
+ * node, the result is correct.
  */
 export function checkListOperators(
   { filters }: MetadataFilters,
@@ -68,7 +68,7 @@ export function checkListOperators(
     const wrong = found.find(({ metadata }) => typeof metadata[key] === "string");
     if (wrong !== undefined)
       throw invalidInput(
-        `filters: "${operator}" looks into lists, but the field "${key}" of node ${wrong.id} holds a text. Use text_match for a part of a text, == or in for all of it.`,
+        `filters: "${operator}" searches lists, but the field "${key}" of node ${wrong.id} is a string. Use text_match for a substring, == or in for the whole string.`,
       );
   }
 }

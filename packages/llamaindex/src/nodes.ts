@@ -1,16 +1,17 @@
-/** Nodes of LlamaIndex as rows of Pinakes and back: the text as text, everything else in the metadata, as LlamaIndex's stores have it. */
+/**
+ * Converts nodes of LlamaIndex to rows of Pinakes and back: the text as text, everything else in the metadata, as in LlamaIndex's stores.
+ */
 import { MetadataMode, TextNode, type BaseNode } from "@llamaindex/core/schema";
 import { metadataDictToNode, nodeToMetadata } from "@llamaindex/core/vector-store";
 import { invalidInput, toJsonObject, type JsonObject, type NewRow } from "@pinakes/client";
 
-/** Which fields hold an empty text or an empty list: a filter cannot ask for that. */
+/** Lists the fields with an empty string or list, which a filter cannot query. */
 export const emptyFields = "_empty_fields";
 const nodeContent = "_node_content";
 const texts: ReadonlySet<string> = new Set(["TEXT", "INDEX", "DOCUMENT"]);
 
 export function toRow(node: BaseNode, i: number): NewRow {
-  if (!texts.has(node.type))
-    throw invalidInput(`nodes[${i}]: is of type ${node.type}; only nodes of text can be stored.`);
+  if (!texts.has(node.type)) throw invalidInput(`nodes[${i}]: has type ${node.type}; only text nodes can be stored.`);
   const own = toJsonObject(node.metadata, `nodes[${i}].metadata`);
   const empty = Object.entries(own).filter(([, value]) => value === "" || (Array.isArray(value) && value.length === 0));
   return {
@@ -24,7 +25,7 @@ export function toRow(node: BaseNode, i: number): NewRow {
   };
 }
 
-/** Rows that LlamaIndex did not write are texts with their metadata. */
+/** Rows that LlamaIndex did not write become text nodes with their metadata. */
 export function toNode(id: string, text: string, metadata: JsonObject): BaseNode {
   const { [emptyFields]: _, ...rest } = metadata;
   if (typeof rest[nodeContent] !== "string") return new TextNode({ id_: id, text, metadata: rest });

@@ -14,7 +14,7 @@ export interface PinakesRetrieverOptions extends Omit<SearchOptions, "filter" | 
   readonly filters?: MetadataFilters | undefined;
 }
 
-/** What a program verifies and shows, and a model does not need to read. */
+/** Metadata that a program verifies and shows, but that a model does not need. */
 const notForModels = [
   "repository_id",
   "collection_id",
@@ -66,7 +66,7 @@ function textOf({ query, embeddings, customEmbeddings }: QueryBundle): string {
   return query
     .map((part) => {
       if (part.type !== "text")
-        throw invalidInput(`query: only texts can be searched for, not a part of type ${part.type}.`);
+        throw invalidInput(`query: only text can be searched for, not a part of type ${part.type}.`);
       return part.text;
     })
     .join("\n");

@@ -1,6 +1,6 @@
 /**
- * LlamaIndex's vector store on a collection of Pinakes: each node is a row with the vector that LlamaIndex's embedding model gave it. Rows
- * lie beside the chunks of documents that Pinakes embeds itself; searches of the collection find their words, too.
+ * LlamaIndex's vector store on a collection of Pinakes: each node is a row with the vector computed by LlamaIndex's embedding model. Rows
+ * are stored beside the chunks of documents that Pinakes embeds itself; keyword searches of the collection find them as well.
  */
 import type { BaseNode } from "@llamaindex/core/schema";
 import {
@@ -55,7 +55,7 @@ export class PinakesVectorStore extends BaseVectorStore<RowStore, PinakesQueryPa
     return this.#knowledge;
   }
 
-  /** Their ids. A node whose id is there already replaces it. */
+  /** Returns their ids. A node whose id already exists replaces the stored one. */
   override async add(nodes: BaseNode[]): Promise<string[]> {
     const rows = nodes.map(toRow);
     await addRows(this.#knowledge, this.#collection, rows, this.#options);

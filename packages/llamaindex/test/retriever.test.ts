@@ -6,19 +6,19 @@ import { getResponseSynthesizer } from "@llamaindex/core/response-synthesizers";
 import { MetadataMode, TextNode, type Metadata } from "@llamaindex/core/schema";
 import type { MetadataFilter } from "@llamaindex/core/vector-store";
 import { NotFoundError, type CitationToVerify, type PinakesClient } from "@pinakes/client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWorld, type World } from "../../client/test/support/worlds.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openWorld } from "../../client/test/support/worlds.ts";
 import { PinakesRetriever, PinakesVectorStore } from "../src/index.ts";
 import { LetterEmbedding, ways } from "./support/ways.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 const cited = (metadata: Metadata) => metadata as unknown as CitationToVerify;
 
 describe.each(ways)("the retriever on %s, %s", (engine, via) => {
-  let world: World;
   let knowledge: PinakesClient;
   const at = "me/people";
+  const world = forAllTests(() => openWorld(engine, via));
   beforeAll(async () => {
-    world = await openWorld(engine, via);
     knowledge = await world.client();
     await knowledge.collections.create({ repository: "me", collection_id: "people", name: "People" });
     const upload = (name: string, body: string, metadata: Record<string, string | readonly string[]>) =>
@@ -26,7 +26,6 @@ describe.each(ways)("the retriever on %s, %s", (engine, via) => {
     await upload("ada.md", "# Travel\n\nAda prefers trains to planes.\n", { person: "ada", tags: ["rail"] });
     await upload("bob.md", "# Travel\n\nBob flies wherever he can.\n", { person: "bob", tags: ["air", "rail"] });
   });
-  afterAll(async () => world[Symbol.asyncDispose]());
 
   it("chunks come as nodes with their citations, which can be verified", async () => {
     const found = await new PinakesRetriever({ knowledge, in: at, limit: 1 }).retrieve("how does Ada travel?");

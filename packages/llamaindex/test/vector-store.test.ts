@@ -16,10 +16,11 @@ import {
   type VectorStoreQuery,
 } from "@llamaindex/core/vector-store";
 import { NotFoundError, type PinakesClient } from "@pinakes/client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWorld, type World } from "../../client/test/support/worlds.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openWorld } from "../../client/test/support/worlds.ts";
 import { PinakesVectorStore, type PinakesQueryParams, type PinakesVectorStoreParams } from "../src/index.ts";
 import { LetterEmbedding, ways } from "./support/ways.ts";
+import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 const embedModel = new LetterEmbedding();
 const source = (nodeId: string) => ({ [NodeRelationship.SOURCE]: { nodeId, metadata: {} } });
@@ -45,14 +46,12 @@ const newNodes = () =>
   );
 
 describe.each(ways)("the vector store on %s, %s", (engine, via) => {
-  let world: World;
   let knowledge: PinakesClient;
   let stores = 0;
+  const world = forAllTests(() => openWorld(engine, via));
   beforeAll(async () => {
-    world = await openWorld(engine, via);
     knowledge = await world.client();
   });
-  afterAll(async () => world[Symbol.asyncDispose]());
   const newStore = (more: Partial<PinakesVectorStoreParams> = {}) =>
     new PinakesVectorStore({ knowledge, collection: `me/store-${(stores += 1)}`, create: true, embedModel, ...more });
   const filled = async () => {
@@ -178,7 +177,7 @@ describe.each(ways)("the vector store on %s, %s", (engine, via) => {
       [{ key: "kind", operator: "==" }, "must be a string, a number or a boolean, got undefined"],
       [{ key: "kind", operator: "in", value: "a" }, "must be a list that is not empty"],
       [{ key: "tags", operator: "all", value: [] }, "must be a list that is not empty"],
-      [{ key: "note", operator: "text_match", value: 3 }, "text_match needs a text"],
+      [{ key: "note", operator: "text_match", value: 3 }, "text_match requires a string"],
       [{ key: "colour", operator: "==", value: "red" }, 'no row has a field "colour"'],
       [{ key: "n", operator: "==", value: "1" }, 'field "n" only ever holds numbers'],
       // Pinakes finds a part of a text; LlamaIndex' operators on lists do not.
@@ -230,9 +229,9 @@ describe.each(ways)("the vector store on %s, %s", (engine, via) => {
   it("what cannot be stored whole is refused, and rows that others wrote are texts with their metadata", async () => {
     const store = newStore();
     const image = new ImageNode({ image: "a.png", embedding: [1, 0, 0, 0] });
-    await expect(store.add([image])).rejects.toThrow("nodes[0]: is of type IMAGE; only nodes of text can be stored.");
+    await expect(store.add([image])).rejects.toThrow("nodes[0]: has type IMAGE; only text nodes can be stored.");
     const infinite = new TextNode({ text: "x", metadata: { n: Infinity }, embedding: [1, 0, 0, 0] });
-    await expect(store.add([infinite])).rejects.toThrow("nodes[0].metadata.n: JSON cannot hold Infinity");
+    await expect(store.add([infinite])).rejects.toThrow("nodes[0].metadata.n: JSON cannot represent Infinity");
     await expect(store.add([new TextNode({ text: "x" })])).rejects.toThrow("Embedding not set");
     expect(await store.add([])).toEqual([]);
     const collection = `me/others-${stores}`;

@@ -1,4 +1,7 @@
-/** One container of Pinakes as this store uses it: made on first use, read by key, walked by index, changed on the etag that was read. */
+/**
+ * One container of Pinakes as used by this store: created on first use, read by key, scanned by index, changed conditionally on the etag
+ * that was read.
+ */
 import {
   decodeId,
   encodeId,
@@ -24,7 +27,7 @@ const pageItems = 200;
 const readManyKeysMax = 100;
 const bulkOperationsMax = 1_000;
 export const batchOperationsMax = 25;
-/** Half of what a batch may hold, since engines count overheads differently. A larger document goes alone. */
+/** Half of the batch limit, since engines count overheads differently. A larger document is sent alone. */
 const batchBytesMax = 1_048_576;
 /** Writers of one document take turns; more turns than this means that something else is wrong. */
 const attemptsMax = 50;
@@ -42,7 +45,7 @@ export class Container<Item extends Document> {
     this.#spec = spec;
   }
 
-  /** Declares it, once per process; a declaration that failed is tried again by whoever comes next. */
+  /** Declares it, once per process; the next caller retries a failed declaration. */
   async ready(): Promise<void> {
     this.#ready ??= this.#api.put(this.#name, this.#spec).catch((error: unknown) => {
       this.#ready = undefined;
@@ -58,7 +61,7 @@ export class Container<Item extends Document> {
     return found === null ? null : shown(found as unknown as Versioned<Item>);
   }
 
-  /** In the order of the keys; null where there is none. */
+  /** In the order of the keys; null for missing items. */
   async readMany(keys: readonly Key[]): Promise<(Item | null)[]> {
     await this.ready();
     const found: (Item | null)[] = [];
@@ -70,15 +73,15 @@ export class Container<Item extends Document> {
     return found;
   }
 
-  /** Whatever was there before. */
+  /** Replaces any existing item. */
   async put(item: Item): Promise<void> {
     await this.ready();
     await this.#api.upsert(this.#name, clean(item));
   }
 
   /**
-   * Read, decide, write on the etag that was read; and again if somebody else was faster. `change` gets null where there is nothing,
-   * answers undefined to leave things as they are, and may ask for another turn with `startAgain`.
+   * Read-modify-write, conditional on the etag that was read; retried after a lost race. `change` gets null if there is no item, returns
+   * undefined to change nothing, and may request another attempt with `startAgain`.
    */
   async modify(
     key: Key,
@@ -104,7 +107,7 @@ export class Container<Item extends Document> {
     await notFoundAsNull(this.#api.deleteItem(this.#name, pk, id));
   }
 
-  /** What was deleted; null where there was nothing. */
+  /** The deleted item; null if there was none. */
   async take(key: Key): Promise<Item | null> {
     for (let attempt = 1; ; attempt += 1) {
       const before = await this.read(key);
@@ -119,13 +122,13 @@ export class Container<Item extends Document> {
     }
   }
 
-  /** The key as it is stored; where the partition is the id, it is stored in the same form. */
+  /** The key as stored; if the partition is the id, it is stored in the same form. */
   #stored({ pk, id }: Key): Key {
     const stored = encodeId(id);
     return { pk: this.#spec.partition_key === "/id" ? stored : pk, id: stored };
   }
 
-  /** Throws what is no race, and races without end. */
+  /** Throws errors other than lost races, and too many lost races. */
   async #another(attempt: number, error: unknown): Promise<void> {
     if (attempt === attemptsMax || !["CONFLICT", "PRECONDITION_FAILED", "NOT_FOUND"].includes(codeOf(error) ?? ""))
       throw error;
@@ -141,12 +144,12 @@ export class Container<Item extends Document> {
     }
   }
 
-  /** Several of any partitions, each by itself. The first that failed is the error. */
+  /** Several operations on any partitions, each independently. The first failure is thrown. */
   async putAnywhere(items: readonly Item[]): Promise<void> {
     await this.#bulk(items.map((item) => ({ op: "upsert", document: clean(item) })));
   }
 
-  /** Those that are there. */
+  /** Existing items only. */
   async deleteAnywhere(keys: readonly Key[]): Promise<void> {
     await this.#bulk(keys.map((key) => ({ op: "delete", ...this.#stored(key) })));
   }
@@ -206,7 +209,7 @@ function* batches<Item extends Document>(items: readonly Item[]): Generator<read
   if (batch.length > 0) yield batch;
 }
 
-/** Without what the store adds: that is its own to say. */
+/** Without the fields that the store adds. */
 function clean<Item extends Document>(item: Item): JsonObject & { readonly id: string } {
   const { _etag, _ts, ...rest } = item;
   return { ...(rest as unknown as JsonObject), id: encodeId(item.id) };

@@ -1,4 +1,4 @@
-/** Values of Mastra as JSON: dates are ISO text, `undefined` is left out. */
+/** Values of Mastra as JSON: dates are ISO strings, `undefined` is omitted. */
 import type { JsonObject, JsonValue } from "@pinakes/client";
 
 export function toJson(value: unknown): JsonValue {
@@ -7,5 +7,5 @@ export function toJson(value: unknown): JsonValue {
 
 export const toJsonObject = (value: object): JsonObject => toJson(value) as JsonObject;
 
-/** Dates may come as text, from callers that took them from JSON themselves. */
+/** Dates may be strings, from callers that parsed JSON themselves. */
 export const isoTime = (time: Date | string | number): string => new Date(time).toISOString();

@@ -1,11 +1,14 @@
-/** Mastra's pages are numbered; an index is walked. So a page is what is met after `offset`, and a total is the walk to the end. */
+/**
+ * Mastra's pages are numbered, but an index is scanned sequentially. So a page is what follows `offset` in the scan, and a total requires a
+ * scan to the end.
+ */
 import { calculatePagination, normalizePerPage } from "@mastra/core/storage";
 
 export interface Window {
   readonly offset: number;
   /** Infinite for all. */
   readonly size: number;
-  /** As it was asked for, for the answer. */
+  /** As requested, for the response. */
   readonly perPage: number | false;
 }
 

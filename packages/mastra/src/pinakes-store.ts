@@ -1,6 +1,6 @@
 /**
- * Mastra's storage on Pinakes. It has the domains memory, workflows, scores and threadState; for every other one `getStore` answers
- * undefined, as Mastra means it, and another store can be composed in for it.
+ * Mastra's storage on Pinakes. It has the domains memory, workflows, scores and threadState; for every other one `getStore` returns
+ * undefined, as Mastra specifies, and another store can be composed in for it.
  */
 import { MastraCompositeStore, type StorageDomains, ThreadStateStorage } from "@mastra/core/storage";
 import type { StateApi, ContainersApi } from "@pinakes/client";
@@ -12,7 +12,7 @@ import { PinakesWorkflows } from "./workflows/pinakes-workflows.ts";
 
 export interface PinakesStoreConfig {
   readonly api: Pick<StateApi, "containers">;
-  /** Of this store among Mastra's. Default: "pinakes". */
+  /** Name of this store among Mastra's. Default: "pinakes". */
   readonly id?: string | undefined;
   /** Begins the names of its containers, so that several stores can share a workspace. Default: "mastra". */
   readonly prefix?: string | undefined;

@@ -14,7 +14,7 @@ import { Container, type Document } from "./container.ts";
 import { isoTime, toJsonObject } from "./json.ts";
 import { takePage, windowOf } from "./page.ts";
 
-/** The score is a property, so that none of its own can mean something to the store. */
+/** The score is nested in a property, so that none of its fields has a meaning for the store. */
 type ScoreDocument = Document & { readonly row: JsonObject; readonly createdAt: string; readonly updatedAt: string };
 
 export class PinakesScores extends ScoresStorage {

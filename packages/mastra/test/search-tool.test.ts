@@ -9,7 +9,7 @@ import { ways } from "./support/stores.ts";
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 
-describe.each(ways)("the search tool on %s, %s", (engine, via) => {
+describe.each([...ways, ["postgres", "http"] as const])("the search tool on %s, %s", (engine, via) => {
   it("an agent's model gets citations, and so does the program", async () => {
     await using notes = await openTravelNotes(engine, via);
     const search = pinakesSearch(notes.client, { in: notes.at, limit: 1, limitMax: 3 });

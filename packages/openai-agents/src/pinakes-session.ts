@@ -1,6 +1,6 @@
 /**
- * A session of the OpenAI Agents SDK in a thread of Pinakes. Everything a process does here another one sees, and a call that
- * failed can be repeated: what it had stored is not stored again.
+ * A session of the OpenAI Agents SDK in a thread of Pinakes. Changes by one process are visible to others, and a failed call can be
+ * repeated: data it already stored is not stored again.
  */
 import {
   applySessionHistoryMutations,
@@ -87,7 +87,10 @@ export class PinakesSession implements SessionHistoryRewriteAwareSession, Sessio
     await this.#rewrite((items) => applySessionHistoryMutations(items.map(decodeItem), args.mutations).map(encodeItem));
   }
 
-  /** Once per operation id, whoever repeats it; the same id for something else, or a suffix that is not there, is a UserError. */
+  /**
+   * Once per operation id, even if another process repeats it; reusing the id for another operation, or a suffix that does not match, is a
+   * UserError.
+   */
   async applyHistoryTransaction(args: SessionHistoryTransactionArgs): Promise<void> {
     if (typeof args.operationId !== "string" || args.operationId.trim() === "") {
       throw new UserError("Session history transaction operationId must be a non-empty string.");

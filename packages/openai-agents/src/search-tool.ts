@@ -8,7 +8,7 @@ import {
   type SearchToolSchema,
 } from "@pinakes/client";
 
-/** As the SDK's types describe a schema that is not strict; a strict one has no optional properties. */
+/** As the SDK's types describe a non-strict schema; a strict one has no optional properties. */
 type SearchParameters = Omit<SearchToolSchema, "additionalProperties"> & { additionalProperties: true };
 
 /**
@@ -26,7 +26,7 @@ export function pinakesSearch<Context = unknown>(
     parameters: inputSchema as object as SearchParameters,
     strict: false,
     execute: async (input) => JSON.stringify(await run(input)),
-    // What is wrong with its input a model can put right; the rest is not for it to read.
+    // A model can correct errors in its input; other errors are not shown to it.
     errorFunction: (_context, error) =>
       PinakesClientError.isInstance(error) && error.code === "INVALID" ? error.detail : "The search failed.",
   });

@@ -54,7 +54,7 @@ function partsOf(transaction: SessionHistoryTransaction): Parts {
   throw new UserError("Unsupported session history transaction type.");
 }
 
-/** A change of this name that is void was an attempt: it is taken away, and its sequence number told; 0 without one. */
+/** A void change of this name was an earlier attempt: it is removed, and its sequence number returned; 0 without one. */
 async function earlierAttempt(log: SessionLog, id: string, digest: string): Promise<"done" | number> {
   const stored = await log.find(id);
   if (stored?.kind !== "change") return 0;
@@ -65,7 +65,7 @@ async function earlierAttempt(log: SessionLog, id: string, digest: string): Prom
   return stored.sequence;
 }
 
-/** The ids of the items that are expected at the end; undefined when others are there. */
+/** The ids of the items expected at the end; undefined if others are there. */
 function matchSuffix(view: LogView, expected: readonly JsonObject[]): readonly string[] | undefined {
   if (expected.length === 0) return [];
   const suffix = view.items.slice(-expected.length);
@@ -75,7 +75,7 @@ function matchSuffix(view: LogView, expected: readonly JsonObject[]): readonly s
   return matches ? suffix.map(({ id }) => id) : undefined;
 }
 
-/** Undefined: somebody else who carries out the same operation at the same time wrote the change first. */
+/** Undefined if another process running the same operation wrote the change first. */
 async function tryChange(log: SessionLog, change: Change, head: number | null): Promise<ChangeOutcome | undefined> {
   try {
     return await log.change(change, head);

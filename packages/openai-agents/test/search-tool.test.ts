@@ -9,7 +9,7 @@ import { ways } from "./support/sessions.ts";
 
 const runner = new Runner({ tracingDisabled: true });
 
-describe.each(ways)("the search tool on %s, %s", (engine, via) => {
+describe.each([...ways, ["postgres", "http"] as const])("the search tool on %s, %s", (engine, via) => {
   it("the model gets citations; of what goes wrong it reads only what it can put right", async () => {
     await using notes = await openTravelNotes(engine, via);
     const search = pinakesSearch(notes.client, { in: notes.at, limit: 1, limitMax: 3 });

@@ -49,7 +49,7 @@ export interface Config {
   readonly rootToken: string | undefined;
   readonly audit: "off" | "changes" | "reads";
   readonly auditKey: string | undefined;
-  /** Validated where they are opened. */
+  /** Validated when they are opened. */
   readonly models: unknown;
   readonly chatModels: unknown;
   readonly oidc: unknown;
@@ -57,7 +57,7 @@ export interface Config {
   readonly trashDays: number;
   readonly quarantineDays: number;
   readonly deletionLagSeconds: number;
-  /** Validated where it is used. */
+  /** Validated when it is used. */
   readonly topicPrefix: string | undefined;
   readonly pipelineFolders: readonly string[];
   readonly pipelineBuckets: readonly string[];
@@ -247,7 +247,7 @@ function parsePort(text: string): number {
   throw invalid(`${names.port}: a number from 0 (any free port) to 65535, got ${JSON.stringify(text)}.`);
 }
 
-/** For clients, which may run beside the server and share its environment. */
+/** For client commands, which may run next to the server and share its environment. */
 const clientNames: readonly string[] = ["PINAKES_URL", "PINAKES_KEY", "PINAKES_API_KEY"];
 /** Variables that Kubernetes and Docker create for services called pinakes, or pinakes-something. */
 const injectedNames =

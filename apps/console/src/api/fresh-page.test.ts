@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withFreshPage, type Pages } from "./fresh-page.ts";
+import { withFreshPage, type Pages } from "./refetch.ts";
 
 const page = (items: string, next: string | null = "more") => ({ items: items.split(""), next_cursor: next });
 const list = (...pages: Pages<string>["pages"]): Pages<string> => ({

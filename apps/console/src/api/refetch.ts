@@ -5,8 +5,7 @@
  * with changed rows. A next page in flight is awaited: it would be lost, or would overwrite the refetched rows.
  */
 import type { Page } from "@pinakes/client";
-import type { Query, QueryClient, QueryKey } from "@tanstack/react-query";
-import { hasRow, isEnd, withFreshPage, type Pages } from "./fresh-page.ts";
+import type { InfiniteData, Query, QueryClient, QueryKey } from "@tanstack/react-query";
 import type { ListMeta } from "./page.ts";
 
 /** Besides the first and the last. */
@@ -138,4 +137,54 @@ async function ended(promise: Promise<unknown>): Promise<void> {
   } catch {
     // The caller of that request handles it.
   }
+}
+
+/** Merges one refetched page into the loaded pages of a list. */
+export type Pages<Item> = InfiniteData<Page<Item>>;
+type IdOf<Item> = (item: Item) => string;
+
+/**
+ * Replaces the page at `index`. Rows that new ones push off its end stay, because the next page still starts where it did. Rows that
+ * deletions pull up are removed from the next page: no row occurs twice.
+ */
+export function withFreshPage<Item>(
+  data: Pages<Item>,
+  index: number,
+  fresh: Page<Item>,
+  idOf: IdOf<Item>,
+): Pages<Item> {
+  const old = data.pages[index];
+  if (old === undefined) return data;
+  const ids = new Set(fresh.items.map(idOf));
+  // The list ends here now.
+  const until = isEnd(fresh) ? index + 1 : data.pages.length;
+  const pushedOff = isEnd(fresh) ? [] : rowsAfter(data, old, fresh, idOf).filter((one) => !ids.has(idOf(one)));
+  const here: Page<Item> = { ...(pushedOff.length > 0 ? old : fresh), items: [...fresh.items, ...pushedOff] };
+  const pages = data.pages.slice(0, until).map((page, at) => (at === index ? here : without(page, ids, idOf)));
+  return { pages, pageParams: data.pageParams.slice(0, until) };
+}
+
+/** Rows of the old page after the last row of the new one. */
+function rowsAfter<Item>(data: Pages<Item>, old: Page<Item>, fresh: Page<Item>, idOf: IdOf<Item>): readonly Item[] {
+  const last = fresh.items.at(-1);
+  if (last === undefined) return [];
+  const id = idOf(last);
+  const at = old.items.findIndex((one) => idOf(one) === id);
+  if (at >= 0) return old.items.slice(at + 1);
+  // If pulled up from another page, the rest of this page is gone. If entirely new, all old rows follow it.
+  return hasRow(data, id, idOf) ? [] : old.items;
+}
+
+function hasRow<Item>({ pages }: Pages<Item>, id: string, idOf: IdOf<Item>): boolean {
+  return pages.some(({ items }) => items.some((one) => idOf(one) === id));
+}
+
+function isEnd({ next_cursor }: Page<unknown>): boolean {
+  return next_cursor === undefined || next_cursor === null;
+}
+
+/** Returns the same page if nothing is removed, to avoid a re-render. */
+function without<Item>(page: Page<Item>, ids: ReadonlySet<string>, idOf: IdOf<Item>): Page<Item> {
+  const items = page.items.filter((one) => !ids.has(idOf(one)));
+  return items.length === page.items.length ? page : { ...page, items };
 }

@@ -1,17 +1,22 @@
 /** The frame of every page: navigation, top bar, content. */
-import { Link, Outlet, useRouterState } from "@tanstack/react-router";
-import { Menu as MenuIcon } from "lucide-react";
-import { useEffect, useState, useRef } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import { BookOpen, LogOut, Menu as MenuIcon, Monitor, Moon, Sun, UserRound, WifiOff } from "lucide-react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useConnected } from "../api/connection.ts";
 import { startEvents } from "../api/events.ts";
+import { meOptions, signOut } from "../api/identity.ts";
 import { cx } from "../lib/class-names.ts";
 import { shellStrings as s } from "../strings/shell.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { AccountMenu } from "./account-menu.tsx";
+import { Menu } from "../ui/menu.tsx";
+import { toastError } from "../ui/toast.tsx";
 import { CallsButton } from "./calls-drawer.tsx";
 import { CommandPalette } from "./command-palette.tsx";
-import { ConnectionBanner } from "./connection-banner.tsx";
+import { forgetEverything } from "./forget.ts";
 import { useNavigation } from "./navigation.ts";
+import { setTheme, type Theme, useTheme } from "./theme.ts";
 
 export function Shell() {
   const [navigating, setNavigating] = useState(false);
@@ -130,4 +135,61 @@ function focusWhenThere(): () => void {
   for (const event of given) addEventListener(event, stop, true);
   tryNow();
   return stop;
+}
+
+const themes: readonly { readonly theme: Theme; readonly icon: ReactNode }[] = [
+  { theme: "light", icon: <Sun aria-hidden /> },
+  { theme: "dark", icon: <Moon aria-hidden /> },
+  { theme: "system", icon: <Monitor aria-hidden /> },
+];
+
+function AccountMenu() {
+  const me = useQuery(meOptions).data;
+  const theme = useTheme();
+  const navigate = useNavigate();
+  const leave = async () => {
+    try {
+      await signOut();
+      forgetEverything();
+      await navigate({ to: "/sign-in" });
+    } catch (error) {
+      toastError(s.account.signOut, error);
+    }
+  };
+  return (
+    <Menu
+      entries={[
+        ...themes.map(({ theme: one, icon }) => ({
+          label: s.theme[one],
+          icon,
+          disabled: one === theme,
+          onChoose: () => setTheme(one),
+        })),
+        {
+          label: s.pages.reference,
+          icon: <BookOpen aria-hidden />,
+          onChoose: () => window.open("/docs", "_blank", "noopener"),
+        },
+        { label: s.account.signOut, icon: <LogOut aria-hidden />, onChoose: () => void leave() },
+      ]}
+    >
+      <UserRound aria-hidden />
+      <span className="sr-only sm:hidden">{s.account.label}</span>
+      <span className="hidden sm:inline">{me === undefined ? "" : `${me.user_id} · ${me.workspace_id}`}</span>
+    </Menu>
+  );
+}
+
+function ConnectionBanner() {
+  const connected = useConnected();
+  return (
+    <div role="status">
+      {!connected && (
+        <p className="flex items-center gap-2 bg-warn-soft px-4 py-2 text-sm font-medium text-warn">
+          <WifiOff className="size-4" aria-hidden />
+          {s.connection.lost}
+        </p>
+      )}
+    </div>
+  );
 }

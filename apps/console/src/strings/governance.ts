@@ -1,7 +1,7 @@
 export const governanceStrings = {
   title: "Erasure and holds",
   about:
-    "Remove everything that names a subject and prove it, stop deletions by a legal hold, and export what is held.",
+    "Erase everything that names a subject with a signed receipt, block deletions with a legal hold, and export stored data.",
   tabs: { label: "Views", erasures: "Erasures", holds: "Legal holds", exports: "Subject access" },
   subject: {
     type: "Subject",
@@ -60,7 +60,7 @@ export const governanceStrings = {
     back: "Back",
     counted: (rows: string) => `${rows} rows, files and triples name this subject:`,
     nothing: "Only the stores below were scanned; none names the subject.",
-    heldNote: "A legal hold keeps the held ones. They are erased when it is released.",
+    heldNote: "Held data is protected by a legal hold. It is erased when the hold is released.",
     confirm: "Erase permanently",
     warning: "This cannot be undone, not even by restoring the trash.",
     started: "Erasure started",
@@ -120,7 +120,7 @@ export const governanceStrings = {
       query: "Query over a container",
     },
     empty: "No legal holds",
-    emptyAbout: "A hold prevents expiry, purges and erasures of what it matches.",
+    emptyAbout: "A hold prevents expiry, purges and erasures of matching data.",
     scope: "Scope",
     id: "Id",
     repository: "Repository id",
@@ -137,7 +137,7 @@ export const governanceStrings = {
     release: "Release",
     releaseFor: (scope: string) => `Release the hold on ${scope}`,
     releaseTitle: "Release this hold?",
-    releaseAbout: "Expired items are removed, and erasures that it stopped continue.",
+    releaseAbout: "Expired items are removed, and erasures that it blocked resume.",
     released: "Hold released",
   },
   exports: {
@@ -153,7 +153,7 @@ export const governanceStrings = {
       actions: "Actions",
     },
     empty: "No exports yet",
-    emptyAbout: "An export collects everything held about a subject in zip archives with a manifest of hashes.",
+    emptyAbout: "An export collects everything stored about a subject in zip archives with a manifest of hashes.",
     submit: "Start export",
     submitting: "Starting …",
     cancel: "Cancel",

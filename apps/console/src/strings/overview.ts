@@ -6,9 +6,9 @@ export const overviewStrings = {
   scopes: { server: "whole server", workspace: "this workspace" },
   adminsOnly: "Only admins see the metrics of the workspace.",
   alarms: {
-    title: "What is wrong now",
-    nothing: "Nothing is wrong.",
-    partly: "Nothing that you have access to is wrong.",
+    title: "Current problems",
+    nothing: "No problems.",
+    partly: "No problems in resources that you have access to.",
     loading: "Loading …",
     notReady: (store: string, reason: string) => `Not ready: ${store}. ${reason}`,
     warning: (name: string, detail: string) => `${name}: ${detail}`,

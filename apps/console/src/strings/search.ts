@@ -164,7 +164,7 @@ export const searchStrings = {
     failed: "The run failed",
     runs: "Runs",
     noRuns: "No runs yet",
-    noRunsAbout: "A run asks all questions with your access and ranks the relevant documents.",
+    noRunsAbout: "A run searches for all questions with your access and ranks the relevant documents.",
     keptRuns: "The last 20 runs are kept. Differences are relative to the baseline.",
     base: "Compare with",
     baseNone: "None",

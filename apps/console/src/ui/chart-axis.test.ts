@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { axisTime, hasFractions, pointTime } from "./chart-axis.ts";
+import { axisTime, hasFractions, pointTime } from "./recharts.tsx";
 
 const hourMs = 3_600_000;
 /** In local time, as the page shows them. */

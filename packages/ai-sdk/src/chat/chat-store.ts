@@ -7,21 +7,21 @@ import {
   type JsonObject,
   type Page,
   type Paging,
+  PinakesClientError,
   type StateApi,
   type Stored,
   type ThreadMessage,
 } from "@pinakes/client";
 import { generateId, type UIMessage } from "ai";
-import { planSave, type Given, type SavePlan } from "./save-plan.ts";
-import { fromDocument, toDocument } from "./ui-document.ts";
+import { fromDocument, isSameMessage, toDocument } from "./ui-document.ts";
 
 export interface ChatStoreOptions {
-  /** Of new chats. Default: `generateId` of the AI SDK. */
+  /** Generates ids of new chats. Default: `generateId` of the AI SDK. */
   readonly generateId?: (() => string) | undefined;
 }
 
 export interface ChatStore<Message extends UIMessage = UIMessage> {
-  /** A new, empty chat; its id. CONFLICT when there is one with the id given. */
+  /** Creates an empty chat and returns its id. CONFLICT if the id is in use. */
   createChat(options?: {
     readonly chatId?: string | undefined;
     readonly metadata?: JsonObject | undefined;
@@ -29,8 +29,8 @@ export interface ChatStore<Message extends UIMessage = UIMessage> {
   /** All messages in order; none for a chat that does not exist. */
   loadChat(chatId: string): Promise<Message[]>;
   /**
-   * Stores the messages: new ones are added at the end, changed ones replaced where they are, and stored ones that the list leaves
-   * out between its first and its last message removed. The same again changes nothing.
+   * Stores the messages: new ones are appended, changed ones replaced in place, and stored ones missing from the list between its first and
+   * last message removed. Saving the same list again changes nothing.
    */
   saveChat(chat: { readonly chatId: string; readonly messages: readonly Message[] }): Promise<void>;
   listMessages(
@@ -61,7 +61,7 @@ export function createChatStore<Message extends UIMessage = UIMessage>(
   const newId = options.generateId ?? generateId;
   return {
     createChat: async ({ chatId = newId(), metadata = {} } = {}) => {
-      // The token makes the content new, so that a second create is a conflict and no repetition.
+      // The token makes the content unique, so that a second create is a conflict and not a repetition.
       await api.threads.append(chatId, {
         id: headerId,
         kind: "chat",
@@ -98,7 +98,7 @@ async function storedMessages(api: Api, chatId: string): Promise<Stored<ThreadMe
   return documents;
 }
 
-/** Somebody who saves the same chat at the same time makes a step fail; then what is stored is read and the plan made anew. */
+/** A concurrent save of the same chat makes a step fail; then the stored chat is read and the plan is recomputed. */
 async function save(api: Api, chatId: string, given: readonly Given[]): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const plan = planSave(await storedMessages(api, chatId), given);
@@ -112,7 +112,7 @@ async function save(api: Api, chatId: string, given: readonly Given[]): Promise<
   }
 }
 
-/** Additions before removals: whatever stops here, no message of the list is missing, and the same save again goes on. */
+/** Additions before removals: wherever this stops, no message of the list is missing, and saving again completes it. */
 async function carryOut(api: Api, chatId: string, plan: SavePlan): Promise<void> {
   for (const { stored, given } of plan.replace) {
     const { _etag, _ts, ...kept } = stored;
@@ -137,3 +137,49 @@ function codeOf(error: unknown): string | undefined {
     ? error.code
     : undefined;
 }
+
+/**
+ * What saving a list of messages means for what is stored. The list is a window on the chat: from its first message to its last the
+ * chat becomes the list, outside nothing is touched. So a whole chat can be saved again and again, a regenerated answer takes the
+ * place of the old one, and a stale list, or one with only the new messages, deletes nothing.
+ */
+type Given = JsonObject & { readonly id: string };
+
+interface SavePlan {
+  readonly replace: readonly { readonly stored: Stored<ThreadMessage>; readonly given: Given }[];
+  readonly append: readonly Given[];
+  readonly remove: readonly Stored<ThreadMessage>[];
+}
+
+function planSave(stored: readonly Stored<ThreadMessage>[], given: readonly Given[]): SavePlan {
+  const place = new Map(stored.map((document, index) => [document.id, index]));
+  const kept = new Map<string, Given>();
+  const append: Given[] = [];
+  let last = -1;
+  for (const message of given) {
+    const at = place.get(message.id);
+    if (kept.has(message.id) || append.some((other) => other.id === message.id))
+      throw invalid(`The message "${message.id}" is in the list twice.`);
+    if (at === undefined) append.push(message);
+    else if (append.length > 0 || at < last) throw invalid(outOfOrder(message.id));
+    else {
+      kept.set(message.id, message);
+      last = at;
+    }
+  }
+  const first = given.length === 0 ? undefined : place.get(given[0]?.id ?? "");
+  const end = append.length > 0 ? stored.length : last;
+  return {
+    replace: stored.flatMap((document) => {
+      const message = kept.get(document.id);
+      return message === undefined || isSameMessage(document, message) ? [] : [{ stored: document, given: message }];
+    }),
+    append,
+    remove: first === undefined ? [] : stored.slice(first, end).filter((document) => !kept.has(document.id)),
+  };
+}
+
+const outOfOrder = (id: string) =>
+  `The message "${id}" is stored at another place of the chat than in the list. Messages keep the order in which they were first saved: load the chat, and add new messages at its end.`;
+
+const invalid = (detail: string) => new PinakesClientError({ code: "INVALID", status: 400, detail });

@@ -11,7 +11,7 @@ import type { UIMessage } from "ai";
 
 const messageKind = "ui-message";
 
-/** The message as JSON: `undefined` is gone, dates are text. What is compared and what is stored is the same. */
+/** The message as JSON, without `undefined` and with dates as strings. The same form is compared and stored. */
 export function toDocument(message: UIMessage): JsonObject & { readonly id: string } {
   if (typeof message.id !== "string" || message.id === "") {
     throw new PinakesClientError({
@@ -29,11 +29,11 @@ export function toDocument(message: UIMessage): JsonObject & { readonly id: stri
   };
 }
 
-/** Undefined for what other things put into the same thread. */
+/** Undefined for messages that other programs added to the thread. */
 export function fromDocument<Message extends UIMessage>(document: Stored<ThreadMessage>): Message | undefined {
   return document["kind"] === messageKind ? (document["message"] as unknown as Message) : undefined;
 }
 
-/** The order of properties is not kept by every engine, so it does not count. */
+/** Not every engine preserves the order of properties, so it is ignored. */
 export const isSameMessage = (stored: JsonObject, given: JsonObject): boolean =>
   isSameJson(stored["message"], given["message"]);

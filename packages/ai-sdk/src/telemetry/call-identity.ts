@@ -1,11 +1,11 @@
-/** Whose call it was: the agent, the session and the workflow that metrics and tool invocations are grouped by. */
+/** The agent, the session and the workflow of a call, by which metrics and tool invocations are grouped. */
 
-/** What the AI SDK tells about a call. */
+/** The fields of a call that the AI SDK reports. */
 export interface CallFacts {
   readonly callId: string;
   /** `telemetry.functionId` of the call. */
   readonly functionId: string | undefined;
-  /** Of `runtimeContext`, what `telemetry.includeRuntimeContext` lets through. */
+  /** The part of `runtimeContext` that `telemetry.includeRuntimeContext` allows. */
   readonly context: Readonly<Record<string, unknown>>;
 }
 
@@ -34,7 +34,7 @@ function text(value: unknown): string | undefined {
   return typeof value === "number" ? String(value) : undefined;
 }
 
-/** Calls under way: their context comes with the first event only. Bounded, since a call's last event may never come. */
+/** Calls in progress: only the first event contains their context. Bounded, since the last event of a call may never arrive. */
 export class OpenCalls {
   readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>();
   readonly #callsMax: number;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { identityOf, OpenCalls } from "./call-identity.ts";
-import { recordable, recordableError, recordableObject, recordedBytesMax } from "./recordable.ts";
+import { recordable, recordableError, recordableObject, recordedBytesMax } from "./rows.ts";
 
 it("what fits is kept whole, at the limit; one byte more is told, with its beginning", () => {
   const fits = "x".repeat(recordedBytesMax - 2);

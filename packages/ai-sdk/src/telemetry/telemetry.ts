@@ -8,13 +8,13 @@ import { identityOf, OpenCalls, type CallFacts, type CallIdentity } from "./call
 import { invocationOf, metricsOf, type ModelCall } from "./rows.ts";
 
 export interface PinakesTelemetryOptions {
-  /** Whose calls these are, where the call itself does not say: an agent's name, a session, a workflow. */
+  /** Defaults for calls that do not specify them: an agent's name, a session, a workflow. */
   readonly identify?: ((facts: CallFacts) => Partial<CallIdentity>) | undefined;
   /** The dimension `environment` of metrics. Default: "production". */
   readonly environment?: string | undefined;
   /** How long a line waits at most, in milliseconds. Default: 1,000. */
   readonly flushMs?: number | undefined;
-  /** How many lines may wait while Pinakes cannot be reached; beyond, new ones are not taken. Default: 10,000, of each kind. */
+  /** Maximum number of lines buffered while Pinakes is unreachable; further ones are dropped. Default: 10,000 of each kind. */
   readonly bufferLinesMax?: number | undefined;
   /** Told of each send that failed (it is repeated) and of lines that are lost. Default: a process warning. */
   readonly onError?: ((error: unknown, linesLost: number) => void) | undefined;
@@ -23,7 +23,7 @@ export interface PinakesTelemetryOptions {
 export interface PinakesTelemetry extends Telemetry {
   /** Resolves when everything observed so far is stored; rejects when that failed (the lines stay, and are tried again). */
   flush(): Promise<void>;
-  /** Flushes, and takes no more: for the end of the program. Rejects when lines were lost. */
+  /** Flushes and closes the recorder, for the end of the program. Rejects if lines were lost. */
   close(): Promise<void>;
 }
 
@@ -110,10 +110,10 @@ interface EventFacts {
   readonly timestamp?: number | undefined;
 }
 
-/** Events of durable runs are told later and say when they happened. */
+/** Events of durable runs are reported later and contain their time. */
 const timeOf = (event: EventFacts) => new Date(event.timestamp ?? Date.now());
 
-/** A reporter that fails must not fail what it reports on: recording happens inside of the calls observed. */
+/** An error in telemetry must not fail the observed call, inside which recording happens. */
 function reporter(onError: (error: unknown, linesLost: number) => void) {
   return (error: unknown, lost: readonly unknown[]): void => {
     try {
@@ -126,7 +126,7 @@ function reporter(onError: (error: unknown, linesLost: number) => void) {
 
 function warn(error: unknown, linesLost: number): void {
   const why = error instanceof Error ? error.message : String(error);
-  // At the edge there is no process to warn through.
+  // On edge runtimes there is no process object for warnings.
   globalThis.process?.emitWarning?.(
     `Pinakes telemetry: ${linesLost === 0 ? "will be tried again" : `${linesLost} lines lost`}: ${why}`,
   );

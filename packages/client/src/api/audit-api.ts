@@ -1,4 +1,4 @@
-/** The audit log: who did what, and the proof. For admins, and for who has the permission `audit`. */
+/** The audit log: who did what, with proofs. For admins, and callers with the permission `audit`. */
 import type {
   AuditCheckpoint,
   AuditConsistency,
@@ -12,7 +12,7 @@ import type { Page } from "../contract/common.ts";
 export interface AuditApi {
   /** Newest first. A page may be short and still have a cursor. */
   list(query?: AuditQuery): Promise<Page<AuditEntry>>;
-  /** The log as it is now, signed. */
+  /** A signed checkpoint of the current log. */
   checkpoint(): Promise<AuditCheckpoint>;
   /** That an entry is in the tree of a size, or of all entries. */
   inclusion(index: number, options?: { readonly size?: number | undefined }): Promise<AuditInclusion>;

@@ -5,7 +5,7 @@ export interface IfMatch {
   readonly ifMatch?: string | undefined;
 }
 export interface CreateOptions {
-  /** Repeating the call with the same key answers what the first one answered. */
+  /** Repeating the call with the same key returns the first response. */
   readonly idempotencyKey?: string | undefined;
 }
 

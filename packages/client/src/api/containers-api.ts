@@ -27,7 +27,7 @@ export interface PatchOptions extends IfMatch {
 }
 
 export interface PutContainerOptions extends IfMatch {
-  /** Only if there is none of this name yet; else PRECONDITION_FAILED, and nothing is changed. */
+  /** Only if no container has this name yet; otherwise PRECONDITION_FAILED, and nothing is changed. */
   readonly ifNoneMatch?: "*" | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface ContainersApi {
     options?: PatchOptions,
   ): Promise<StoredDocument>;
   deleteItem(name: string, pk: PartitionKey, id: string, options?: IfMatch): Promise<void>;
-  /** In the order of the keys; null where there is none. */
+  /** In the order of the keys; null for missing items. */
   readMany(
     name: string,
     keys: readonly { readonly pk: PartitionKey; readonly id: string }[],
@@ -63,7 +63,7 @@ export interface ContainersApi {
     pk: PartitionKey,
     operations: readonly BatchOperation[],
   ): Promise<{ readonly results: readonly BatchOutcome[] }>;
-  /** Any partitions, each by itself, up to 10,000. */
+  /** Operations on any partitions, each independently, up to 10,000. */
   bulk(
     name: string,
     operations: readonly BulkOperation[],

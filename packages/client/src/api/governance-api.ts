@@ -1,4 +1,4 @@
-/** Erasures with their receipts, legal holds, and exports of everything held about a subject. For admins. */
+/** Erasures with their receipts, legal holds, and exports of everything stored about a subject. Admins only. */
 import type { Page, Paging } from "../contract/common.ts";
 import type {
   Erasure,
@@ -16,12 +16,12 @@ import type {
 } from "../contract/governance.ts";
 
 export interface ErasuresApi {
-  /** Starts it, or counts where `dry_run` is set. NOT_FOUND where nothing names the subject. */
+  /** Starts the erasure, or only counts if `dry_run` is set. NOT_FOUND if nothing names the subject. */
   request(input: NewErasure): Promise<Erasure>;
   get(erasureId: string): Promise<Erasure>;
   /** Newest first. */
   list(query?: Paging): Promise<Page<Erasure>>;
-  /** Counts again. The id of the subject is forgotten once it is erased, so it has to be given. */
+  /** Counts again. A completed erasure no longer stores the subject's id, so it must be passed in. */
   verify(erasureId: string, input: Pick<NewErasure, "subject" | "paths">): Promise<ErasureVerification>;
 }
 
@@ -30,22 +30,22 @@ export interface ReceiptsApi {
   get(erasureId: string): Promise<ErasureReceipt>;
   /** The chain of the workspace, oldest first. */
   list(query?: Paging): Promise<Page<ErasureReceipt>>;
-  /** What receipts of this instance are verified with. */
+  /** The keys that verify the receipts of this instance. */
   key(): Promise<ErasureReceiptKey>;
 }
 
 export interface HoldsApi {
-  /** NOT_FOUND where nothing matches. */
+  /** NOT_FOUND if nothing matches. */
   create(input: NewLegalHold): Promise<LegalHold>;
   get(holdId: string): Promise<LegalHold>;
-  /** Those in force, oldest first; at most 100. */
+  /** Active holds, oldest first; at most 100. */
   list(): Promise<readonly LegalHold[]>;
   /** Erasures that it stopped start again. */
   release(holdId: string): Promise<void>;
 }
 
 export interface SubjectExportsApi {
-  /** NOT_FOUND where nothing names the subject. */
+  /** NOT_FOUND if nothing names the subject. */
   create(input: NewSubjectExport): Promise<SubjectExport>;
   get(exportId: string): Promise<SubjectExport>;
   /** Newest first. */

@@ -1,4 +1,6 @@
-/** What agents know: repositories, collections, documents, searches and triples. The same calls to a server and to an embedded Pinakes. */
+/**
+ * What agents know: repositories, collections, documents, searches and triples. The same calls for a server and for an embedded Pinakes.
+ */
 import type { AuditApi } from "./audit-api.ts";
 import type { IfMatch } from "./common.ts";
 import type { GovernanceApi } from "./governance-api.ts";
@@ -51,17 +53,17 @@ export interface RepositoriesApi {
 }
 
 export interface CollectionQuery extends Paging, IncludeTotal {
-  /** All repositories when absent. */
+  /** Default: all repositories. */
   readonly repository?: string | undefined;
   /** In the name or the description, ignoring case. */
   readonly q?: string | undefined;
   readonly tag?: string | undefined;
   readonly tags?: readonly string[] | undefined;
-  /** Whether one of the tags is enough; all when absent. */
+  /** Whether one of the tags suffices; default: all are required. */
   readonly tag_match?: "any" | "all" | undefined;
-  /** Those that were neither loaded nor searched since this time. */
+  /** Collections neither loaded nor searched since this time. */
   readonly unused_since?: string | undefined;
-  /** ACTIVE when absent; `live`: also ARCHIVED. */
+  /** Default ACTIVE; `live`: also ARCHIVED. */
   readonly status?: CollectionStatus | "live" | "all" | undefined;
   readonly created_by?: string | undefined;
   readonly sort?: "created_at" | "updated_at" | "name" | "last_used_at" | "size" | undefined;
@@ -100,11 +102,11 @@ export interface CollectionsApi {
   usage(at: CollectionRef): Promise<CollectionUsage>;
 }
 
-/** A text, bytes, a file of a browser, or a stream of bytes. */
+/** A string, bytes, a browser's file, or a stream of bytes. */
 export type UploadBody = string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
 export interface NewDocument {
-  /** With its extension, which tells the file type. */
+  /** With its extension, which determines the file type. */
   readonly name: string;
   readonly body: UploadBody;
   /** Searches can filter by it. */
@@ -112,13 +114,13 @@ export interface NewDocument {
   readonly chunking_strategy?: Partial<ChunkingStrategy> | undefined;
   /** Replace the document of the same name; otherwise that is a CONFLICT. */
   readonly replace?: boolean | undefined;
-  /** `a/x.md`: the path inside the folder it came from. Files of one name with different paths are different documents. */
+  /** `a/x.md`: the path inside its original folder. Files with the same name and different paths are different documents. */
   readonly path?: string | undefined;
 }
 
-/** What a link for an upload fixes: the bytes are all that is missing. */
+/** The parameters that an upload link fixes; only the bytes are missing. */
 export interface NewUploadLink extends Pick<NewDocument, "name" | "metadata" | "chunking_strategy" | "replace"> {
-  /** 300 when absent, at most 900. */
+  /** Default 300, maximum 900. */
   readonly expires_in_seconds?: number | undefined;
 }
 
@@ -171,7 +173,7 @@ export interface DocumentsApi {
 export type SearchPlace = CollectionRef | { readonly repository: string };
 
 export interface SearchOptions {
-  /** Collections and whole repositories; all that the caller may read when absent. */
+  /** Collections and whole repositories; default: all that the caller may read. */
   readonly in?: SearchPlace | readonly SearchPlace[] | undefined;
   readonly mode?: SearchMode | undefined;
   readonly limit?: number | undefined;
@@ -200,18 +202,18 @@ export interface SearchApi {
 }
 
 export interface AskOptions extends Pick<SearchOptions, "in" | "filter" | "min_score" | "archived"> {
-  /** Chunks to answer from: 8 when absent, at most 20. */
+  /** Chunks to answer from: default 8, maximum 20. */
   readonly limit?: number | undefined;
-  /** hybrid when absent. */
+  /** Default hybrid. */
   readonly search_mode?: SearchMode | undefined;
-  /** `generated` where a chat model is configured, else `extractive`. */
+  /** Default `generated` if a chat model is configured, else `extractive`. */
   readonly mode?: AnswerMode | undefined;
-  /** Id of a chat model; the first when absent. */
+  /** Id of a chat model; default: the first. */
   readonly model?: string | undefined;
   readonly sentences_max?: number | undefined;
-  /** Adds what the search found. */
+  /** Includes the hits of the search. */
   readonly include_hits?: boolean | undefined;
-  /** Ends the answer, and the call of the model. */
+  /** Aborts the answer, and the call to the model. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -222,17 +224,17 @@ export interface AnswersApi {
 }
 
 export interface RowWrite {
-  /** The same id again is the same write, so repeating it is harmless; a new one when absent. */
+  /** Repeating a write with the same id is safe; default: a new id. */
   readonly deltaId?: string | undefined;
 }
 
-/** Rows that callers embed themselves, beside the chunks of documents. Each write is all or nothing, and seen by every later query. */
+/** Rows whose embeddings the caller computes, beside the chunks of documents. Each write is atomic, and visible to every later query. */
 export interface VectorsApi {
   /** Adds or replaces up to 10,000 rows. */
   upsert(at: CollectionRef, rows: readonly NewRow[], options?: RowWrite): Promise<RowsWritten>;
   delete(at: CollectionRef, ids: readonly string[], options?: RowWrite): Promise<RowsWritten>;
   query(at: CollectionRef, query: RowQuery): Promise<RowQueryAnswer>;
-  /** What the vectors of chunks and rows are made of. */
+  /** The settings of the vectors of chunks and rows. */
   manifest(at: CollectionRef): Promise<Manifest>;
 }
 
@@ -240,7 +242,7 @@ export interface LoadOptions {
   readonly format: RdfFormat;
   readonly allOrNothing?: boolean | undefined;
   readonly baseIri?: string | undefined;
-  /** The IRI of the graph for triples that the body puts in none. */
+  /** The IRI of the graph for triples without a graph in the body. */
   readonly graph?: string | undefined;
 }
 
@@ -258,7 +260,7 @@ export interface GraphApi {
   add(at: CollectionRef, triples: readonly TripleInput[]): Promise<LoadedTriples>;
   load(at: CollectionRef, body: string, options: LoadOptions): Promise<LoadedTriples>;
   match(at: CollectionRef, query?: TriplePattern & Paging): Promise<Page<Triple>>;
-  /** By a pattern; `confirm` is the id of the collection, required where the pattern binds nothing. */
+  /** Removes by pattern; `confirm` is the id of the collection, required if the pattern binds nothing. */
   remove(
     at: CollectionRef,
     pattern: TriplePattern & { readonly confirm?: string | undefined },
@@ -307,7 +309,7 @@ export interface EventsApi {
 
 export interface ServerApi {
   info(): Promise<ServerInfo>;
-  /** Whom the key stands for. */
+  /** The user of the key. */
   me(): Promise<Me>;
 }
 

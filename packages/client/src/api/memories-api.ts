@@ -45,7 +45,7 @@ export interface MemorySearch {
 }
 
 export interface AppendOptions extends CreateOptions {
-  /** Take a message whose parent is not there. */
+  /** Accepts a message whose parent does not exist. */
   readonly allowDangling?: boolean | undefined;
   /** For the first message of a session. */
   readonly ttlUnit?: TtlUnit | undefined;
@@ -63,7 +63,7 @@ export interface MemoriesApi {
   list(agentId: string, query?: MemoryQuery): Promise<Page<Stored<Memory>>>;
   patch(agentId: string, id: string, change: MemoryChange, options?: IfMatch): Promise<Stored<Memory>>;
   delete(agentId: string, id: string, options?: IfMatch): Promise<void>;
-  /** The message with what it answers and what answers it. */
+  /** The message with its ancestors and replies. */
   thread(agentId: string, id: string): Promise<MemoryThread>;
   /** The agents that have memories, in the order of their ids. */
   agents(query?: Paging): Promise<Page<Agent>>;
@@ -82,7 +82,7 @@ export interface MemoriesApi {
 
 export interface ThreadsApi {
   append(threadId: string, message: JsonObject): Promise<Stored<ThreadMessage>>;
-  /** In order, all or nothing (≤ 20); a message whose id is there already with the same content is not added again. */
+  /** In order and atomically (≤ 20); a message whose id already exists with the same content is not added again. */
   appendMany(threadId: string, messages: readonly JsonObject[]): Promise<readonly Stored<ThreadMessage>[]>;
   list(
     threadId: string,

@@ -1,4 +1,4 @@
-/** What happened, over time: metrics, and the log of tool invocations. */
+/** Time series: metrics, and the log of tool invocations. */
 import type { IngestOptions } from "./common.ts";
 import type { Aggregate, AggregateResult, IngestResult, Page, Paging, SortOrder } from "../contract/common.ts";
 import type {
@@ -21,8 +21,8 @@ import type {
 import type { Stored } from "../contract/state.ts";
 
 /**
- * From (included) and to (not included), ISO 8601 UTC. What is left out is open in lists and exports. An aggregate without `from`
- * looks at the 24 hours before `to`, and without `to` at everything until now; its answer says which time it was.
+ * From (inclusive) and to (exclusive), ISO 8601 UTC. An absent bound is open in lists and exports. An aggregate without `from` covers the
+ * 24 hours before `to`, and without `to` everything until now; its result contains the actual range.
  */
 export interface TimeRange {
   readonly from?: string | undefined;
@@ -51,7 +51,7 @@ export interface MetricAggregate extends AggregateQuery {
   readonly group_by?: readonly MetricGroup[] | undefined;
   readonly filter?: Partial<Record<MetricGroup, string | null>> | undefined;
 }
-/** Of `duration_ms`. */
+/** Statistics of `duration_ms`. */
 export interface ToolAggregate extends AggregateQuery {
   readonly group_by?: readonly ToolGroup[] | undefined;
   readonly filter?: Partial<Record<ToolGroup, string | null>> | undefined;
@@ -64,7 +64,7 @@ export interface MetricsApi {
   aggregate(query: MetricAggregate): Promise<AggregateResult>;
   rollups(query?: TimeRange & Paging): Promise<Page<Rollup>>;
   names(): Promise<MetricNames>;
-  /** Makes room for another name (admins); rows stay, and can still be asked for. A row that uses the name again registers it again. */
+  /** Makes room for another name (admins); rows are kept and can still be queried. A row that uses the name again registers it again. */
   forgetName(name: string): Promise<void>;
 }
 
@@ -73,12 +73,12 @@ export interface ToolsApi {
   list(query?: ToolQuery): Promise<Page<Stored<ToolInvocation>>>;
   get(toolDate: string, id: string): Promise<Stored<ToolInvocation>>;
   aggregate(query: ToolAggregate): Promise<AggregateResult>;
-  /** Lines of NDJSON or CSV, as they are read. */
+  /** Lines of NDJSON or CSV, streamed. */
   export(query: Omit<ToolQuery, "limit" | "cursor"> & { readonly format: ExportFormat }): AsyncIterable<string>;
   rules(): Promise<{ readonly items: readonly RedactionRule[] }>;
   putRule(rule: NewRedactionRule): Promise<RedactionRule>;
   deleteRule(toolName: string): Promise<void>;
-  /** Of days that are chained (a setting of the workspace). */
+  /** For chained days (a setting of the workspace). */
   verifyChain(toolDate: string): Promise<ChainCheck>;
   settings(): Promise<ToolLogSettings>;
   putSettings(settings: ToolLogSettings): Promise<ToolLogSettings>;

@@ -1,6 +1,6 @@
 /**
- * Everything that can be asked of agents' state, as plain calls and pages. Two things implement it: the features of an embedded
- * Pinakes, bound to a caller, and `httpApi`, which asks a server. What is pleasant to use is built on it once (state-client.ts).
+ * All operations on agents' state, as plain calls and pages. Two implementations exist: the features of an embedded Pinakes, bound to a
+ * caller, and `httpApi`, which calls a server. Convenience functions are built on it once (state-client.ts).
  */
 import type { ContainersApi } from "./containers-api.ts";
 import type { EntitiesApi, MemoriesApi, ThreadsApi } from "./memories-api.ts";

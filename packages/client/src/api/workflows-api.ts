@@ -1,4 +1,4 @@
-/** Workflows: what runs, how far it has come, and from where it goes on after a crash. */
+/** Workflows: what runs, its progress, and where it resumes after a crash. */
 import type { CreateOptions, IfMatch } from "./common.ts";
 import type { Page, Paging, SortOrder } from "../contract/common.ts";
 import type {
@@ -26,7 +26,7 @@ export interface WorkflowQuery extends Paging {
 }
 
 export interface WorkflowWrite extends IfMatch {
-  /** The token of the lease; needed while somebody holds one. */
+  /** The fencing token; required while the lease is held. */
   readonly fencingToken?: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface ResumeOptions extends WorkflowWrite {
 
 export interface WorkflowsApi {
   create(input: NewWorkflow, options?: CreateOptions): Promise<Stored<Workflow>>;
-  /** With its latest checkpoints, as many as fit a megabyte (`checkpoints_omitted` tells of older ones); or without. */
+  /** With its latest checkpoints, as many as fit into a megabyte (`checkpoints_omitted` counts older ones); or without any. */
   get(workflowId: string, options?: { readonly checkpoints?: "recent" | "none" }): Promise<Stored<Workflow>>;
   /** Without checkpoints, newest first. */
   list(query?: WorkflowQuery): Promise<Page<Stored<Workflow>>>;
@@ -71,7 +71,7 @@ export interface WorkflowsApi {
     query?: Paging & { readonly order?: SortOrder | undefined },
   ): Promise<Page<Checkpoint>>;
   checkpointAt(workflowId: string, step: number | "latest"): Promise<Checkpoint>;
-  /** Who holds the lease now; owner and expires_at are null when nobody does. */
+  /** The current holder of the lease; owner and expires_at are null if it is free. */
   lease(workflowId: string): Promise<LeaseHolder>;
   acquireLease(
     workflowId: string,

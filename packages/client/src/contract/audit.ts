@@ -15,11 +15,14 @@ export const auditVerbs = [
 ] as const;
 export type AuditVerb = (typeof auditVerbs)[number];
 
-/** `not_found`: nothing is there; `denied` also where something is there that the caller may not see. `failed`: it may have happened. */
+/**
+ * `not_found`: the resource does not exist; `denied` also if it exists but is not visible to the caller. `failed`: the change may have been
+ * made.
+ */
 export const auditOutcomes = ["ok", "denied", "not_found", "failed"] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];
 
-/** The interface that the call came through. */
+/** The interface of the call. */
 export const auditFaces = [
   "http",
   "mcp",
@@ -51,7 +54,7 @@ export interface AuditEntry {
   /** Operation, tool or method. */
   readonly action: string;
   readonly outcome: AuditOutcome;
-  /** Of the HTTP answer; null where there was none. */
+  /** Status of the HTTP response; null if there was none. */
   readonly status: number | null;
   readonly actor: AuditSubject;
   /** The user that the actor acted for. */

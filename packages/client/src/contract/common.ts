@@ -1,4 +1,4 @@
-/** What answers of all kinds have in common. */
+/** Common parts of responses. */
 
 export const sortOrders = ["asc", "desc"] as const;
 export type SortOrder = (typeof sortOrders)[number];
@@ -6,7 +6,7 @@ export type SortOrder = (typeof sortOrders)[number];
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly next_cursor: string | null;
-  /** How many there are on all pages, where `include_total` asked for it. */
+  /** Total number over all pages, if `include_total` was set. */
   readonly total?: number;
 }
 
@@ -16,7 +16,7 @@ export interface LineResult {
   readonly line: number;
   readonly status: number;
   readonly id?: string;
-  /** It was there already, with the same content: nothing was written. */
+  /** It already existed with the same content: nothing was written. */
   readonly duplicate?: true;
   readonly error?: { readonly code: string; readonly detail: string };
 }
@@ -25,7 +25,7 @@ export interface IngestResult {
   readonly accepted: number;
   readonly duplicates: number;
   readonly failed: number;
-  /** Only the lines that failed, unless all were asked for. */
+  /** Only failed lines, unless all were requested. */
   readonly lines: readonly LineResult[];
 }
 
@@ -42,7 +42,7 @@ export interface AggregateRow {
 export interface AggregateResult {
   readonly items: readonly AggregateRow[];
   readonly rows_aggregated: number;
-  /** What was looked at: from (included) and to (not included), ISO 8601 UTC. Of a query without them, the last 24 hours. */
+  /** The time range: from (inclusive) and to (exclusive), ISO 8601 UTC. For a query without one, the last 24 hours. */
   readonly from: string;
   readonly to: string;
 }
@@ -53,6 +53,6 @@ export interface Paging {
 }
 
 export interface IncludeTotal {
-  /** Adds how many there are on all pages. Costs a walk over the list where no counter has it. */
+  /** Adds the total number over all pages. Costs a scan of the list unless there is a counter. */
   readonly include_total?: boolean | undefined;
 }

@@ -3,9 +3,9 @@ import type { Page, Paging, SortOrder } from "./common.ts";
 import type { Stored } from "./state.ts";
 import type { JsonObject, JsonScalar, JsonValue } from "../json.ts";
 
-/** Null, and `{}` for documents without a value, only where the key is optional. */
+/** Null, and `{}` for documents without a value, only if the key is optional. */
 export type PartitionKeyValue = string | number | boolean | null | Readonly<Record<string, never>>;
-/** One value, or one per path where a partition key has several. */
+/** One value, or one per path if the partition key has several. */
 export type PartitionKey = PartitionKeyValue | readonly PartitionKeyValue[];
 
 export interface IndexSpec {
@@ -31,7 +31,7 @@ export interface ContainerSpec {
   readonly unique_keys?: Readonly<Record<string, readonly string[]>>;
   /** Seconds; null: off, -1: only items with their own. */
   readonly default_ttl?: number | null;
-  /** Queries that no index serves are refused instead of answered slowly. */
+  /** Queries that no index serves are refused instead of running slowly. */
   readonly strict?: boolean;
   /** Documents may have null or no value in the partition key. Fixed at creation. */
   readonly optional_key?: boolean;
@@ -42,15 +42,15 @@ export type ContainerKind = (typeof containerKinds)[number];
 
 export interface ContainerInfo extends Required<Omit<ContainerSpec, "indexing_policy">> {
   readonly name: string;
-  /** As it was given. */
+  /** As specified. */
   readonly indexing_policy: IndexingPolicy | null;
-  /** As it is understood: with a root path, arrays as `[]`. */
+  /** As interpreted: with a root path, arrays as `[]`. */
   readonly normalised_policy: IndexingPolicy | null;
   readonly kind: ContainerKind;
   /** Items are only added: no change, no delete. */
   readonly append_only: boolean;
   readonly etag: string;
-  /** What of the policy got no index, and why. */
+  /** Parts of the policy without an index, with the reason. */
   readonly advice?: string;
 }
 
@@ -85,7 +85,7 @@ export type BatchOperation =
       readonly id: string;
       readonly operations: readonly PatchOperation[];
       readonly if_match?: string;
-      /** `from c where …`: only if it holds for the stored document. */
+      /** `from c where …`: a condition on the stored document. */
       readonly condition?: string;
     }
   | { readonly op: "delete"; readonly id: string; readonly if_match?: string }
@@ -162,7 +162,7 @@ export interface ChangesQuery {
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
   readonly from?: ChangesStart | undefined;
-  /** `latest`: puts only, the newest of each item; `all`: deletes too. */
+  /** `latest`: only puts, the newest of each item; `all`: also deletes. */
   readonly mode?: ChangesMode | undefined;
 }
 export interface ChangesPage {

@@ -19,13 +19,13 @@ export interface NewErasure {
   readonly dry_run?: boolean | undefined;
   /** More paths that name the subject, such as `author.id`; in every container. */
   readonly paths?: readonly string[] | undefined;
-  /** Other workspaces to erase the subject in; only with the root token. The caller's own when absent. */
+  /** Other workspaces to erase the subject in; only with the root token. Default: the caller's own. */
   readonly workspaces?: readonly string[] | undefined;
   /** Rewrite the engine's files. When absent: on SQLite yes, on PostgreSQL no, because it locks each table. */
   readonly scrub?: boolean | undefined;
 }
 
-/** `done_live`: nothing is left in the live stores. `held`: only what a legal hold keeps. `counted`: a dry run. */
+/** `done_live`: nothing is left in the live stores. `held`: only data under a legal hold is left. `counted`: a dry run. */
 export const erasureStates = [
   "received",
   "scanning",
@@ -58,7 +58,7 @@ export interface Erasure {
   readonly subject: { readonly type: ErasureSubjectType; readonly hmac: string };
   readonly dry_run: boolean;
   readonly stores: readonly ErasureStore[];
-  /** Ids of the holds that keep something. */
+  /** Ids of the holds that prevent part of the erasure. */
   readonly holds: readonly string[];
   readonly attempts: number;
   /** Why the last attempt ended; null otherwise. */
@@ -83,9 +83,9 @@ export interface ErasureReceipt {
   readonly public_key: string;
 }
 
-/** What receipts of an instance are verified with. */
+/** The key that verifies the receipts of an instance. */
 export interface ErasureReceiptKey {
-  /** As receipts name it. */
+  /** As named in receipts. */
   readonly key_id: string;
   /** SPKI in PEM. */
   readonly public_key: string;
@@ -93,7 +93,7 @@ export interface ErasureReceiptKey {
 
 export interface ErasureVerification {
   readonly erasure_id: string;
-  /** Counted now; 0 everywhere if nothing came back. Only possible until the id of the subject is forgotten: it must be given again. */
+  /** Counted now; 0 everywhere if nothing reappeared. The erasure no longer stores the subject's id, so it must be passed in. */
   readonly remaining: number;
   readonly stores: readonly { readonly store: string; readonly remaining: number }[];
   readonly receipt: { readonly valid: boolean; readonly reason: string | null };
@@ -104,11 +104,11 @@ export type HoldScopeType = (typeof holdScopeTypes)[number];
 
 export interface HoldScope {
   readonly type: HoldScopeType;
-  /** Of a user, an agent or a session. */
+  /** For a user, an agent or a session. */
   readonly id?: string | undefined;
   readonly repository_id?: string | undefined;
   readonly collection_id?: string | undefined;
-  /** Of a query: the container, and a filter on its documents. */
+  /** For a query: the container, and a filter on its documents. */
   readonly container?: string | undefined;
   readonly filter?: JsonObject | undefined;
 }
@@ -123,7 +123,7 @@ export interface LegalHold {
   readonly workspace_id: string;
   readonly scope: HoldScope;
   readonly reason: string;
-  /** Rows that it matched when it was made. */
+  /** Number of rows that it matched at creation. */
   readonly matched: number;
   readonly created_by: string;
   readonly created_at: string;
@@ -169,7 +169,7 @@ export interface RetentionPreview {
   readonly confirmation: string;
 }
 
-/** Everything held about a subject, as zip archives that can be downloaded for a few days. */
+/** Everything stored about a subject, as zip archives that can be downloaded for a few days. */
 export interface NewSubjectExport {
   readonly subject: ErasureSubject;
   /** More paths that name the subject, as for an erasure. */

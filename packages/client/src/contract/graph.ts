@@ -1,4 +1,4 @@
-/** Triples of RDF and the answers to SPARQL. */
+/** RDF triples and SPARQL results. */
 import type { JsonObject } from "../json.ts";
 
 export type Term =
@@ -14,7 +14,7 @@ export interface Triple {
   readonly g: Term | null;
 }
 
-/** A passage that states a triple, with its place in the text of a version. */
+/** A passage that states a triple, with its position in the text of a version. */
 export interface TripleSource {
   readonly document_id: string;
   readonly chunk_id: string;
@@ -26,7 +26,7 @@ export interface TripleSource {
   readonly end: number;
 }
 
-/** Where a triple comes from. */
+/** The provenance of a triple. */
 export interface Provenance {
   readonly triple: Triple;
   /** It was stated without a document, and stays until it is removed. */
@@ -73,7 +73,7 @@ export type RdfFormat = keyof typeof rdfMediaTypes;
 export interface LoadedTriples {
   /** Triples in the body. */
   readonly read: number;
-  /** Those that were not stored before. */
+  /** Triples that were not stored before. */
   readonly inserted: number;
   /** With `allOrNothing`: whether one transaction stored all of them. */
   readonly atomic?: boolean;

@@ -1,22 +1,22 @@
 /** API keys and who calls. */
 /**
- * `admin` may do everything in the workspace; `repository_admin` everything inside the repositories it reaches, but not decide who reaches
- * them; `user` what its groups may.
+ * `admin` has full access to the workspace; `repository_admin` has full access inside the repositories visible to it, but cannot change who
+ * may see them; `user` has the access of its groups.
  */
 export const roles = ["admin", "repository_admin", "user"] as const;
 export type Role = (typeof roles)[number];
 
-/** What a role does not include. `purge`: to remove permanently what one may delete. `audit`: to read the audit log. */
+/** Permissions that a role does not include. `purge`: permanently remove what the caller may delete. `audit`: read the audit log. */
 export const permissions = ["purge", "audit"] as const;
 export type Permission = (typeof permissions)[number];
 
 export const keyScopes = ["read", "write"] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
-/** What a caller was recognised by. */
+/** How a caller was authenticated. */
 export type AuthenticatedBy = "root" | "key" | "token" | "session" | "embedded" | "local";
 
-/** Who is calling. */
+/** The authenticated caller. */
 export interface Me {
   readonly user_id: string;
   readonly workspace_id: string;
@@ -29,7 +29,7 @@ export interface Me {
   readonly read_only: boolean;
   /** Users that the credential may act for; absent: none. */
   readonly act_as?: readonly string[];
-  /** Of a session: requests that change something send it back. Pages of other origins cannot read the answer. */
+  /** For a session: write requests send it back. Pages of other origins cannot read the response. */
   readonly csrf_token?: string;
 }
 
@@ -42,7 +42,7 @@ export interface Key {
   readonly role: Role;
   readonly permissions: readonly Permission[];
   readonly scopes: readonly KeyScope[];
-  /** Users of the workspace that the key may act for, beside its own; absent from servers of before: none. */
+  /** Users of the workspace that the key may act for, besides its own; absent from older servers: none. */
   readonly act_as?: readonly string[];
   readonly created_at: string;
   readonly created_by: string;
@@ -55,12 +55,12 @@ export interface Key {
 /** `key` is the secret; no later call shows it. */
 export interface CreatedKey extends Key {
   readonly key: string;
-  /** With `account`: what Cosmos DB's clients take for their key; it is not shown again either. */
+  /** With `account`: the key for Cosmos DB clients; it is not shown again either. */
   readonly account_key?: string;
 }
 
 export interface NewKey {
-  /** Also an account key for clients of Cosmos DB (`/cosmos`); its role is `admin` unless given. */
+  /** Also creates an account key for Cosmos DB clients (`/cosmos`); its role is `admin` unless specified. */
   readonly account?: boolean | undefined;
   readonly user_id: string;
   readonly workspace_id?: string | undefined;

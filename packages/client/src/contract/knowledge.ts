@@ -1,6 +1,6 @@
 /**
- * What crosses the wire on the knowledge side: repositories, collections and documents. Field names are those of `/v1`. Lists of
- * allowed values stand in the contract once; routes, features, CLI and console take them from there.
+ * Wire types of the knowledge side: repositories, collections and documents. Field names are those of `/v1`. Lists of allowed values are
+ * defined only here; routes, features, CLI and console import them.
  */
 import type { NewPipeline, Pipeline } from "./pipelines.ts";
 import type { JsonObject } from "../json.ts";
@@ -33,7 +33,7 @@ export type ChunkUnit = (typeof chunkUnits)[number];
 /** How documents are split into chunks. */
 export interface ChunkingStrategy {
   readonly type: ChunkingType;
-  /** What `chunk_size` and `chunk_overlap` count. */
+  /** The unit of `chunk_size` and `chunk_overlap`. */
   readonly unit: ChunkUnit;
   readonly chunk_size: number;
   readonly chunk_overlap: number;
@@ -44,8 +44,8 @@ export interface ChunkingStrategy {
 }
 
 /**
- * `structured`: tables, JSON, YAML, front matter and links of Markdown, RDF. `cooccurrence`: these, and names that stand in one chunk.
- * `llm`: these, and what a model finds in the chunks of text.
+ * `structured`: tables, JSON, YAML, front matter and links of Markdown, RDF. `cooccurrence`: these, and names that occur in the same chunk.
+ * `llm`: these, and what a model extracts from the chunks.
  */
 export const extractModes = ["off", "structured", "cooccurrence", "llm"] as const;
 export type ExtractMode = (typeof extractModes)[number];
@@ -55,9 +55,9 @@ export interface GraphSettings {
   readonly extract: ExtractMode;
   /** The column or field whose value names a record, the same in all documents of the collection. */
   readonly key?: string;
-  /** Of `llm`: the chat model; the first that is configured when absent. */
+  /** For `llm`: the chat model; default: the first configured one. */
   readonly model?: string;
-  /** Of `llm`: the kinds of entities to look for; any when absent. */
+  /** For `llm`: the types of entities to extract; default: any. */
   readonly entity_types?: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export interface Repository {
   readonly created_at: string;
   readonly updated_at: string;
   readonly etag: string;
-  /** What whoever created or changed it should know. */
+  /** Warnings for the user who created or changed it. */
   readonly warnings?: readonly string[];
 }
 
@@ -103,9 +103,9 @@ export interface RepositoryChange {
 }
 
 export interface NewRepository extends RepositoryChange {
-  /** Made from the name when absent. */
+  /** Derived from the name if absent. */
   readonly repository_id?: string | undefined;
-  /** The server's default model when absent. */
+  /** Defaults to the server's default model. */
   readonly embedding_model?: string | undefined;
 }
 
@@ -115,11 +115,11 @@ export interface Collection {
   readonly repository_name: string;
   readonly name: string;
   readonly description: string;
-  /** The strategy in effect; `own_chunking_strategy` is null where it is inherited. */
+  /** The effective strategy; `own_chunking_strategy` is null if it is inherited. */
   readonly chunking_strategy: ChunkingStrategy;
   readonly own_chunking_strategy: ChunkingStrategy | null;
   readonly allow_chunking_override: boolean;
-  /** In effect; `own_graph` is null where it is inherited. */
+  /** The effective setting; `own_graph` is null if it is inherited. */
   readonly graph: GraphSettings;
   readonly own_graph: GraphSettings | null;
   readonly metadata: Metadata;
@@ -142,7 +142,7 @@ export interface Collection {
   /** Loaded or searched, to within some minutes; null: never. */
   readonly last_used_at: string | null;
   readonly is_default: boolean;
-  /** What the caller may do with it. */
+  /** The caller's level of access. */
   readonly access: AccessLevel | null;
   readonly created_by: string;
   readonly created_at: string;
@@ -152,7 +152,7 @@ export interface Collection {
   readonly expires_after_days?: number;
   /** When that happened. */
   readonly expired_at?: string;
-  /** The migration that fills it; until that is done it takes no other writes. */
+  /** The migration that fills it; until that is done it accepts no other writes. */
   readonly held_by?: string;
   readonly updated_at: string;
   readonly deleted_at: string | null;
@@ -162,7 +162,7 @@ export interface Collection {
   /** Another incarnation has the id now; this one is named by its incarnation. */
   readonly displaced?: true;
   readonly etag: string;
-  /** What whoever created or changed it should know. */
+  /** Warnings for the user who created or changed it. */
   readonly warnings?: readonly string[];
 }
 
@@ -179,7 +179,7 @@ export interface CollectionChange {
 }
 
 export interface NewCollection extends CollectionChange {
-  /** Made from the name when absent. */
+  /** Derived from the name if absent. */
   readonly collection_id?: string | undefined;
   readonly embedding_model?: string | undefined;
   /** Created with the collection: all of them, or nothing. */
@@ -193,7 +193,7 @@ export interface DocumentCounts {
   readonly by_status: Readonly<Record<DocumentStatus, number>>;
 }
 
-/** What each store holds of a collection. */
+/** The data of a collection in each store. */
 export interface CollectionUsage extends DocumentCounts {
   readonly recounted: DocumentCounts;
   readonly repaired: boolean;
@@ -214,7 +214,7 @@ export interface AccessDecision {
   readonly document?: Pick<Document, "document_id" | "status" | "uploaded_by"> & { readonly searchable: boolean };
 }
 
-/** What of the server a client needs; `ServerStatus` has the rest. */
+/** Server information for clients; `ServerStatus` has the rest. */
 export interface ServerInfo {
   readonly name: string;
   readonly version: string;
@@ -242,10 +242,10 @@ export interface ServerStatus extends ServerInfo {
   readonly models: readonly { readonly id: string; readonly provider: string }[];
 }
 
-/** `auto`: by a pipeline; `existing`: bytes that stay where they are and are never removed. */
+/** `auto`: by a pipeline; `existing`: bytes that stay in place and are never removed. */
 export const documentSourceTypes = ["manual", "auto", "existing"] as const;
 
-/** Where a document came from; the same source again is the same document. */
+/** The source of a document; the same source always identifies the same document. */
 export interface DocumentSource {
   readonly type: (typeof documentSourceTypes)[number];
   readonly uri: string;
@@ -254,10 +254,10 @@ export interface DocumentSource {
   readonly etag?: string;
 }
 
-/** What of a document is in the graph. */
+/** The graph data extracted from a document. */
 export interface DocumentGraph {
   readonly triples: number;
-  /** What a reader should know: that there was too much, or which passages a model could not read. */
+  /** Warnings for the user: for example that triples were truncated, or which passages a model could not process. */
   readonly warnings?: readonly string[];
   readonly failed_chunks?: readonly { readonly chunk: number; readonly error: string }[];
 }
@@ -301,7 +301,7 @@ export interface UploadedDocument extends Document {
 
 /** A link with which one file can be uploaded or downloaded without a key, for a while. */
 export interface TransferLink {
-  /** A path of the server: put the server's address before it. */
+  /** A path on the server: prefix it with the server's address. */
   readonly url: string;
   readonly expires_at: string;
   readonly expires_in_seconds: number;
@@ -328,16 +328,16 @@ export interface Chunk {
   readonly section?: string;
 }
 
-/** A window of the text that chunks and citations point into. */
+/** A window of the text that offsets of chunks and citations refer to. */
 export interface DocumentText {
   readonly document_id: string;
   readonly version: number;
-  /** Of the whole text, in UTF-16 code units. */
+  /** Length of the whole text, in UTF-16 code units. */
   readonly length: number;
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** Where the next window starts; null at the end of the text. */
+  /** Start of the next window; null at the end of the text. */
   readonly next_start: number | null;
   readonly pages: readonly { readonly page: number; readonly start: number; readonly end: number }[];
   readonly sections: readonly { readonly path: readonly string[]; readonly start: number; readonly end: number }[];

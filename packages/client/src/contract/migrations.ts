@@ -1,7 +1,7 @@
-/** Migrations: planned, copied, compared, switched to; and the way back. */
+/** Migrations: plan, copy, compare, switch, and rollback. */
 import type { JsonObject } from "../json.ts";
 
-/** Those that end in "-ing" are work in progress; the others wait to be asked. */
+/** States that end in "-ing" are work in progress; the others wait for the next step. */
 export const migrationStates = [
   "planning",
   "planned",
@@ -18,7 +18,7 @@ export const migrationStates = [
 ] as const;
 export type MigrationState = (typeof migrationStates)[number];
 
-/** From which a migration can be rolled back; repeatable, because a concurrent copy may have held rows in the meantime. */
+/** States from which a migration can be rolled back; repeatable, because a concurrent copy may have written rows meanwhile. */
 export const rollbackStates: readonly MigrationState[] = migrationStates.filter(
   (state) => state !== "planning" && state !== "rolling_back",
 );
@@ -43,7 +43,7 @@ export interface Migration {
   readonly problem_count: number;
   readonly unit_count: number;
   readonly row_count: number;
-  /** What is in progress: rows of the unit that is worked on. */
+  /** Work in progress: rows of the current unit. */
   readonly progress: {
     readonly unit: string;
     readonly unit_number: number;
@@ -54,16 +54,16 @@ export interface Migration {
   readonly error: string | null;
   readonly retain_days: number;
   readonly remove_old: boolean;
-  /** From step to step by itself, up to the switch. Absent: each step is asked for. */
+  /** Continues automatically up to the switch. If absent, each step is requested separately. */
   readonly auto?: boolean | undefined;
   readonly force: boolean;
   readonly created_by: string;
   readonly created_at: string;
   readonly updated_at: string;
   readonly switched_at: string | null;
-  /** Until when the old form is kept after the switch; null before it, and after a rollback. */
+  /** When the retention of the old form ends, after the switch; null before it, and after a rollback. */
   readonly retain_until: string | null;
-  /** After a rollback, of one that is asked for by its id: until when what it created is in the trash. */
+  /** After a rollback, only when read by id: until when the collections it created are in the trash. */
   readonly trash_until?: string | null;
   readonly finished_at: string | null;
 }
@@ -79,7 +79,7 @@ export const migrationUnitStatuses = [
 ] as const;
 export type MigrationUnitStatus = (typeof migrationUnitStatuses)[number];
 
-/** What of the old form remains. */
+/** The remaining data of the old form. */
 export const oldForms = ["kept", "removed", "restored"] as const;
 
 /** One collection of a migration, with counts and hashes of both sides. */
@@ -92,7 +92,7 @@ export interface MigrationUnit {
     readonly collection: string;
   };
   readonly status: MigrationUnitStatus;
-  /** Rows as they are stored in the source. */
+  /** Rows as stored in the source. */
   readonly rows: number;
   /** Distinct ones, and their hash. */
   readonly count: number;

@@ -1,4 +1,4 @@
-/** Work that outlives the call that started it, and what happens meanwhile. */
+/** Background work that outlives its request, and its events. */
 import type { JsonObject, JsonValue } from "../json.ts";
 
 export const jobStatuses = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
@@ -28,12 +28,12 @@ export type OperationAction = (typeof operationActions)[number];
 export const storeStatuses = ["waiting", "sent", "confirmed", "left"] as const;
 export type StoreStatus = (typeof storeStatuses)[number];
 
-/** A change of a collection in every store that holds a part of it. Its id is that of its job. */
+/** A change of a collection in every store that has data of it. Its id is that of its job. */
 export interface Operation {
   readonly operation_id: string;
   readonly action: OperationAction;
   readonly status: OperationStatus;
-  /** Some store was left out: it cannot do this, or is no longer registered. */
+  /** At least one store was skipped: it does not support this, or is no longer registered. */
   readonly partial: boolean;
   readonly repository_id: string;
   readonly collection_id: string;
@@ -52,7 +52,7 @@ export interface StoreProgress {
   readonly deleted: number;
   /** The store's last count; null before the first. */
   readonly remaining: number | null;
-  /** What `deleted` and `remaining` count. */
+  /** The unit of `deleted` and `remaining`. */
   readonly unit: string;
   readonly duration_ms: number;
   readonly error: { readonly type: string; readonly message: string } | null;
@@ -71,19 +71,19 @@ export interface KnowledgeEvent {
 }
 
 /**
- * `object`: a file. `rows`: passages of one run. `triples`: what one source supported. `generation`: all passages of an earlier
- * generation. `collection`: what a store holds of a collection that no record names.
+ * `object`: a file. `rows`: passages of one run. `triples`: triples supported by one source. `generation`: all passages of an earlier
+ * generation. `collection`: data of a collection in a store that no record names.
  */
 export const quarantineKinds = ["object", "rows", "triples", "generation", "collection"] as const;
 export type QuarantineKind = (typeof quarantineKinds)[number];
 
-/** Something that a repair took away, kept until `expires_at`. */
+/** Data that a repair removed, kept until `expires_at`. */
 export interface QuarantineEntry {
   readonly entry_id: string;
   readonly kind: QuarantineKind;
   /** Where it was: objects, vectors, triples, or the name of another store. */
   readonly store: string;
-  /** Empty where no record names the collection. */
+  /** Empty if no record names the collection. */
   readonly repository_id: string;
   readonly collection_id: string;
   readonly incarnation: string;
@@ -93,7 +93,7 @@ export interface QuarantineEntry {
   readonly detail: string;
   /** Files, passages, triples or rows. */
   readonly count: number;
-  /** Of the kept copy; 0 where the data stays in its place. */
+  /** Size of the copy; 0 if the data stays in place. */
   readonly bytes: number;
   /** The repair that took it away. */
   readonly job_id: string | null;
@@ -112,17 +112,17 @@ export interface AlarmState {
   /** The alarm fires above it. */
   readonly threshold: number;
   readonly firing: boolean;
-  /** What is wrong; null while the alarm does not fire. */
+  /** The problem; null unless the alarm fires. */
   readonly detail: string | null;
 }
 
-/** How far the deletes of a workspace are behind. */
+/** The deletion lag of a workspace. */
 export interface DeletionLag {
   /** Deletes that some store has not confirmed yet. */
   readonly unfinished: number;
-  /** Those of them that some store failed at repeatedly. */
+  /** Deletes that some store failed repeatedly. */
   readonly failed: number;
-  /** Age of the oldest; 0 where there is none. */
+  /** Age of the oldest; 0 if there is none. */
   readonly lag_seconds: number;
   /** The age at which a warning is raised. */
   readonly limit_seconds: number;
@@ -136,19 +136,19 @@ export interface Queue {
   readonly waiting: number;
   readonly in_progress: number;
   readonly failed: number;
-  /** Null where it is unknown which dead letters belong to the workspace. */
+  /** Null if it is unknown which dead letters belong to the workspace. */
   readonly dead: number | null;
   /** Why `dead` is null. */
   readonly dead_unknown?: string;
-  /** How long the oldest of what waits or is in progress has been there; null where there is none. */
+  /** Age of the oldest waiting or running entry; null if there is none. */
   readonly oldest_age_seconds: number | null;
 }
 
 export interface DeadLetter {
   readonly dead_id: string;
-  /** Of the queue of documents. */
+  /** For the queue of documents. */
   readonly document_id?: string;
-  /** Of another queue: the message as it was sent. */
+  /** For any other queue: the message as sent. */
   readonly message?: JsonValue;
   readonly cause: string;
   readonly reason: string | null;
@@ -156,11 +156,11 @@ export interface DeadLetter {
   readonly failures: number;
 }
 
-/** What an audit compares: all stores with the records. */
+/** The checks of an audit: all stores are compared with the records. */
 export const findingKinds = [
   /** A record names content or text that does not exist. */
   "record_without_object",
-  /** What a repair marked as missing exists again. */
+  /** Data marked as missing by a repair exists again. */
   "bytes_returned",
   /** A file of a collection that no record names. */
   "object_without_record",
@@ -176,7 +176,7 @@ export const findingKinds = [
   "manifest_broken",
   /** Data of a collection that no record names. */
   "unknown_incarnation",
-  /** An operation on all stores that makes no progress. */
+  /** An operation on all stores without progress. */
   "stuck_operation",
   /** Data that had to be removed and was not. */
   "removal_left",
@@ -196,7 +196,7 @@ export interface Finding {
   readonly repaired: boolean;
 }
 
-/** What a repair did not touch, because most of a collection or a store seems to be missing or unknown. */
+/** Findings that a repair skipped, because most of a collection or a store seems missing or unknown. */
 export interface RepairRefusal {
   readonly repository_id?: string;
   readonly collection_id?: string;
@@ -223,7 +223,7 @@ export interface AuditReport {
   readonly found: number;
   /** Found, and still there. */
   readonly left: number;
-  /** What this repair moved into the quarantine. */
+  /** Entries that this repair moved to the quarantine. */
   readonly quarantined: number;
   /** May belong to work in progress: checked again after some time. */
   readonly waiting: number;
@@ -242,8 +242,8 @@ export const activityFigures = [
 ] as const;
 export type ActivityFigure = (typeof activityFigures)[number];
 
-/** What a workspace did during one step of time. */
+/** Activity of a workspace during one time step. */
 export interface ActivityPoint extends Readonly<Record<ActivityFigure, number>> {
-  /** Where the step begins. */
+  /** Start of the step. */
   readonly at: string;
 }

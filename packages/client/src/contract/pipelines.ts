@@ -1,4 +1,4 @@
-/** Pipelines: a collection kept in step with a folder or a prefix of a bucket. */
+/** Pipelines: keep a collection in sync with a folder or a bucket prefix. */
 import type { ChunkingStrategy } from "./knowledge.ts";
 
 /** `event`: when a file changes; `schedule`: at certain times. */
@@ -28,14 +28,14 @@ export interface NewPipeline {
   readonly source: string;
   /** Cron in UTC, or `daily` (the default), `hourly`, `weekly`. */
   readonly schedule?: string | null | undefined;
-  /** Whether a document is deleted with its file. False when absent. */
+  /** Whether a document is deleted with its file. Default false. */
   readonly auto_remove?: boolean | undefined;
   readonly chunking_strategy?: Partial<ChunkingStrategy> | null | undefined;
-  /** A run that would remove more than this share of the documents stops instead; 0.5 when absent. */
+  /** A run that would remove more than this share of the documents stops instead; default 0.5. */
   readonly max_removal_share?: number | undefined;
 }
 
-/** A pipeline with the time of its next run; null where nothing is scheduled. */
+/** A pipeline with the time of its next run; null if nothing is scheduled. */
 export interface ScheduledPipeline extends Pipeline {
   readonly next_run_at: string | null;
 }
@@ -54,14 +54,14 @@ export interface PipelinePlan {
   readonly add: readonly string[];
   readonly replace: readonly string[];
   readonly remove: readonly string[];
-  /** Documents whose files are gone and that stay, because the pipeline does not remove. */
+  /** Documents whose files are gone but that are kept, because the pipeline does not remove documents. */
   readonly keep: readonly string[];
   readonly skipped: readonly { readonly uri: string; readonly reason: string }[];
   /** Why a run would refuse this without force; null when it would not. */
   readonly blocked: string | null;
 }
 
-/** What became of a notification of changed files. */
+/** The outcome of a notification of changed files. */
 export interface PipelineNotified {
   /** Files of the pipeline that the event names. */
   readonly accepted: number;

@@ -10,12 +10,14 @@ export type SearchMode = (typeof searchModes)[number];
 export const fusions = ["convex", "rrf"] as const;
 export type Fusion = (typeof fusions)[number];
 
-/** Where a hit stands in its source. */
+/** The location of a hit in its source. */
 export interface Citation {
   readonly repository_id: string;
   readonly collection_id: string;
   readonly document_id: string;
-  /** Of a row that a caller embedded itself: it is of no document (document_id and filename are empty), and its quote is its own text. */
+  /**
+   * For a row with the caller's own vector: it belongs to no document (document_id and filename are empty), and its quote is its own text.
+   */
   readonly row_id?: string;
   readonly filename: string;
   readonly version: number;
@@ -46,7 +48,7 @@ export interface CitationCheck {
   readonly result: (typeof citationResults)[number];
   /** Whether searches still show this version. */
   readonly current: boolean;
-  /** Where the quote stands now, when it moved. */
+  /** The current position of the quote, if it moved. */
   readonly found_at?: number;
 }
 
@@ -58,7 +60,7 @@ export interface Hit {
   readonly text: string;
   /** 0…1, calibrated: one meaning for all questions and collections. */
   readonly score: number;
-  /** What the ranking was made of; `fused` orders the hits of a hybrid search. */
+  /** Components of the ranking; `fused` orders the hits of a hybrid search. */
   readonly scores: {
     readonly vector?: number;
     readonly keyword?: number;
@@ -66,7 +68,7 @@ export interface Hit {
     readonly fused?: number;
   };
   readonly metadata: JsonObject;
-  /** Where the document came from, such as `upload:plan.pdf` or `s3://bucket/plan.pdf`; absent for a row that a caller embedded itself. */
+  /** Where the document came from, such as `upload:plan.pdf` or `s3://bucket/plan.pdf`; absent for a row with the caller's own vector. */
   readonly source?: string;
   readonly citation: Citation;
   /** Other hits of the same document, with `group_by`. */
@@ -90,16 +92,16 @@ export interface SearchAnswer {
   }[];
   /** Fields of the filter that nothing has. */
   readonly unknown_fields?: readonly string[];
-  /** What was done otherwise than asked: a search of catalogs has at most 20 hits. */
+  /** Adjustments of the request: a search of catalogs has at most 20 hits. */
   readonly warnings?: readonly string[];
-  /** What the graph search went over; absent: no collection that was searched has triples, or the graph was not used. */
+  /** The part of the graph that the search used; absent if no searched collection has triples, or the graph was not used. */
   readonly graph?: SearchGraph;
   readonly mode_used: SearchMode;
   readonly timings: { readonly embed_ms: number; readonly search_ms: number; readonly total_ms: number };
   readonly explain?: JsonObject;
 }
 
-/** What an answer has beside its hits, where the query asked for it. */
+/** Optional parts of a result besides its hits, if the query requested them. */
 export interface QueryMore {
   /** With `include_metadata`. */
   readonly collections?: readonly Collection[];
@@ -119,19 +121,19 @@ export interface GraphEntity {
   readonly repository_id: string;
   readonly collection_id: string;
   readonly entity: Term;
-  /** Of the question. */
+  /** The question's entities. */
   readonly words: string;
   readonly score: number;
 }
 
-/** A triple that the ranking went over, and where it is stated. */
+/** A triple that contributed to the ranking, and where it is stated. */
 export interface GraphEdge extends Triple {
   readonly repository_id: string;
   readonly collection_id: string;
   /** 1: of an entity that the question names. */
   readonly hop: number;
   readonly score: number;
-  /** Passages that state it, each with its place in the document's text; none where it was asserted directly. */
+  /** Passages that state it, each with its position in the document's text; empty if it was asserted directly. */
   readonly sources: readonly TripleSource[];
 }
 
@@ -163,7 +165,7 @@ export interface Evaluation {
   readonly name: string;
   readonly collections: readonly { readonly repository: string; readonly collection: string }[];
   readonly query_count: number;
-  /** Metrics look at the first k documents. */
+  /** Metrics are computed over the first k documents. */
   readonly k: number;
   readonly created_by: string;
   readonly created_at: string;
@@ -173,7 +175,7 @@ export interface Evaluation {
 }
 
 export interface EvaluationQuestion {
-  /** From 1, in the order in which they were given. */
+  /** Position of the query, from 1. */
   readonly number: number;
   readonly query: string;
   readonly relevant: readonly { readonly document_id: string; readonly grade: number }[];
@@ -188,6 +190,6 @@ export interface RunQuestion extends EvaluationQuestion {
   readonly search_ms: number;
   /** The ranks of the right documents among the first k. */
   readonly found: readonly { readonly document_id: string; readonly rank: number }[];
-  /** The first documents; null unless the caller made the run or is an admin, since the run searched what its maker may read. */
+  /** The first documents; null unless the caller started the run or is an admin, since the run searched with the access of its creator. */
   readonly ranked: readonly string[] | null;
 }

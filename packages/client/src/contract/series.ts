@@ -80,7 +80,7 @@ export const fixedMetricGroups = [
 ] as const;
 export type FixedMetricGroup = (typeof fixedMetricGroups)[number];
 
-/** `dimensions.<name>`: a custom dimension; null in rows that do not have it. */
+/** `dimensions.<name>`: a custom dimension; null in rows without it. */
 export type MetricGroup = FixedMetricGroup | `dimensions.${string}`;
 
 export const toolGroups = ["tool_name", "agent_id", "status", "session_id", "workflow_id"] as const;
@@ -107,10 +107,10 @@ export interface MetricNames {
   readonly dimensions_max: number;
 }
 
-/** What of a tool's calls is kept. A path is `input_args.password` or `output_result.rows.*.ssn`. */
+/** Which parts of a tool's calls are stored. A path is `input_args.password` or `output_result.rows.*.ssn`. */
 export interface RedactionRule {
   readonly tool_name: string;
-  /** Nothing of input and output is kept. */
+  /** Neither input nor output is stored. */
   readonly sensitive: boolean;
   readonly drop: readonly string[];
   readonly mask: readonly string[];
@@ -129,12 +129,12 @@ export type ChainState = (typeof chainStates)[number];
 
 export interface ChainCheck {
   readonly tool_date: string;
-  /** `unchained`: there are entries, and no chain was begun, so nothing can be proved of them. */
+  /** `unchained`: the entries have no hash chain, so they cannot be verified. */
   readonly state: ChainState;
-  /** Of the chain. */
+  /** Length of the chain. */
   readonly entries: number;
   readonly intact: boolean;
-  /** The first entry that is not what was written, or is missing. */
+  /** The first entry that was changed or is missing. */
   readonly broken_at: string | null;
   readonly head: string | null;
 }

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue } from "../json.ts";
 
-/** What the store adds to each document: its version, and the second of its last change. */
+/** Fields that the store adds to each document: its version, and the second of its last change. */
 export interface SystemFields {
   readonly _etag: string;
   readonly _ts: number;
@@ -87,15 +87,15 @@ export interface Workflow {
   readonly description: string;
   readonly status: WorkflowStatus;
   /**
-   * How many steps are done: what was written here, or the step of the latest checkpoint where that is larger; `total_steps` when it
-   * is completed. Lists and SQL show what the last change of the workflow wrote, since a checkpoint does not rewrite it.
+   * Number of completed steps: the stored value, or the step of the latest checkpoint if that is larger; `total_steps` once completed.
+   * Lists and SQL show the stored value, since a checkpoint does not rewrite the workflow.
    */
   readonly current_step: number;
   readonly total_steps: number;
   readonly agents: readonly WorkflowAgent[];
-  /** `get` shows the latest that fit a megabyte. Other answers show none that were added; `checkpoints_omitted` tells how many. */
+  /** `get` returns the latest that fit into a megabyte. Other responses contain no added ones; `checkpoints_omitted` is their number. */
   readonly checkpoints: readonly Checkpoint[];
-  /** How many there are beside those in `checkpoints`; absent where there are none. Lists leave it out. */
+  /** Number of checkpoints besides those in `checkpoints`; absent if there are none. Omitted in lists. */
   readonly checkpoints_omitted?: number;
   readonly metadata: WorkflowMetadata;
   readonly performance_metrics: PerformanceMetrics;
@@ -134,7 +134,7 @@ export interface Memory {
   readonly metadata: MemoryMetadata;
   readonly created_at: string;
   readonly ttl?: number;
-  /** Of a session that expires as a unit. */
+  /** For a session that expires as a unit. */
   readonly ttl_unit?: "session";
 }
 
@@ -145,7 +145,7 @@ export type NewWorkflow = Pick<Workflow, "type" | "name" | "total_steps"> &
     readonly performance_metrics?: Partial<Workflow["performance_metrics"]>;
   };
 
-/** Each property given replaces the stored one as a whole; null is a value. A change of status must be a legal transition. */
+/** Each property that is present replaces the stored one as a whole; null is a value. A change of status must be a legal transition. */
 export type WorkflowChange = Partial<
   Omit<Workflow, "id" | "workflow_id" | "workspace_id" | "checkpoints" | "checkpoints_omitted" | "created_at">
 >;
@@ -165,7 +165,7 @@ export interface Lease {
   readonly expires_at: string;
 }
 
-/** Who works on it; without the token, which only the holder has. Both are null when nobody holds the lease. */
+/** The holder; without the token, which only the holder has. Both are null if the lease is free. */
 export type LeaseHolder =
   | { readonly workflow_id: string; readonly owner: string; readonly expires_at: string }
   | { readonly workflow_id: string; readonly owner: null; readonly expires_at: null };
@@ -226,7 +226,7 @@ export interface Session {
   readonly first_message_at: string | null;
   readonly last_message_at: string | null;
   readonly forked_from?: string;
-  /** `session`: the whole session expires at once, so long after its last message; `message`: each message by itself. */
+  /** `session`: the whole session expires this long after its last message; `message`: each message individually. */
   readonly ttl_unit: TtlUnit;
 }
 
@@ -261,7 +261,7 @@ export interface MemorySearchResult {
   readonly incomplete?: true;
 }
 
-/** A message with what it answers and what answers it. */
+/** A message with its ancestors and replies. */
 export interface MemoryThread {
   readonly ancestors: readonly Stored<Memory>[];
   readonly message: Stored<Memory>;

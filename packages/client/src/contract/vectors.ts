@@ -54,7 +54,7 @@ export interface VectorContents {
   readonly count: number;
 }
 
-/** `stats` and `versions`: of the passages; of the rows where there are no passages. */
+/** `stats` and `versions` refer to the passages, or to the rows if there are no passages. */
 export interface Manifest {
   readonly stats: VectorStats | null;
   readonly versions: readonly VectorVersion[];
@@ -88,7 +88,7 @@ export interface NewRow {
 export interface RowsWritten {
   readonly delta_id: string;
   readonly session: string;
-  /** The delta was there already: nothing was written. */
+  /** The delta already existed: nothing was written. */
   readonly repeated: boolean;
   /** Ids that occurred more than once; the last one counts. */
   readonly duplicates: readonly string[];
@@ -97,12 +97,12 @@ export interface RowsWritten {
 export interface RowQuery {
   readonly vector?: readonly number[] | undefined;
   readonly text?: string | undefined;
-  /** By what is given when absent; both: hybrid. */
+  /** Derived from the input if absent; both: hybrid. */
   readonly mode?: VectorQueryMode | undefined;
   readonly limit?: number | undefined;
   /** On the metadata, evaluated before ranking. A field that no row has is INVALID. */
   readonly filter?: JsonObject | undefined;
-  /** Share of the true nearest rows that are found, on average; 1 looks at every row. */
+  /** Average share of the true nearest rows that are found; 1 scans every row. */
   readonly recall?: number | undefined;
   readonly min_score?: number | undefined;
   /** Adds the vector of each hit. */
@@ -115,7 +115,7 @@ export interface RowHit {
   readonly id: string;
   /** Cosine similarity, dot product or minus the distance; BM25; or the sum of reciprocal ranks. More is better. */
   readonly score: number;
-  /** What each part gave it; absent where it was not among the best of that part. */
+  /** The contribution of each part; absent if the row was not among the best of that part. */
   readonly scores: { readonly vector?: number; readonly keyword?: number };
   readonly text?: string;
   readonly metadata: JsonObject;

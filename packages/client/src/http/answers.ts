@@ -32,7 +32,7 @@ async function* answerEvents(response: Response): AsyncGenerator<AnswerEvent, vo
   throw clientError({
     code: "UNAVAILABLE",
     status: 0,
-    detail: "The connection ended before the answer was complete. Ask again.",
+    detail: "The connection closed before the answer was complete. Try again.",
     retryable: true,
   });
 }

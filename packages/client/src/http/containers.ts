@@ -12,7 +12,7 @@ export function httpContainers(http: Requester): ContainersApi {
       http.json("PUT", at(name, ""), {
         body: spec,
         ifMatch,
-        // Who makes a new one and is answered late would be told that it is there already.
+        // If the response of a create is lost, a retry would report that the document already exists.
         ...(ifNoneMatch === undefined ? { repeatable: true } : { headers: { "if-none-match": ifNoneMatch } }),
       }),
     get: (name) => http.json("GET", at(name, "")),
@@ -60,7 +60,7 @@ function repeating(operations: readonly BatchOperation[]): RequestOptions {
   return same ? { repeatable: true } : { idempotencyKey: crypto.randomUUID() };
 }
 
-/** A text as it is; anything else, and a text that looks like it, as a JSON list. */
+/** A string is sent unchanged; anything else, and a string that looks like JSON, as a JSON list. */
 function pkText(pk: PartitionKey): string {
   return typeof pk === "string" && !pk.startsWith("[") ? pk : JSON.stringify(Array.isArray(pk) ? pk : [pk]);
 }

@@ -3,7 +3,7 @@ import type { GovernanceApi } from "../api/governance-api.ts";
 import type { LegalHold, RetentionRule } from "../contract/governance.ts";
 import { path, type Requester } from "./request.ts";
 
-/** Counting reads every row of the workspace: how long that takes depends on its size. */
+/** Counting reads every row of the workspace, so its duration depends on the amount of data. */
 const counts = { timeoutMs: undefined } as const;
 
 export function httpGovernance(http: Requester): GovernanceApi {

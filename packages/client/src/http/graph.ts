@@ -66,7 +66,7 @@ function patternQuery({ s, p, o, g }: Pattern): Query {
   return { s: termText(s), p: termText(p), o: termText(o), g: g === null ? "default" : termText(g) };
 }
 
-/** As the routes read terms in a query string. */
+/** In the notation that routes accept in a query string. */
 function termText(term: TermInput | undefined): string | undefined {
   if (term === undefined || typeof term === "string") return term;
   if (term.type === "iri") return `<${term.value}>`;

@@ -6,7 +6,7 @@ import { Requester, type HttpOptions } from "./request.ts";
 import { httpMetrics, httpTools } from "./series.ts";
 import { httpWorkflows } from "./workflows.ts";
 
-/** Every call of the contract as one request. `createClient` makes it pleasant. */
+/** Implements every call of the contract as one request. `createClient` adds convenience. */
 export function httpApi(options: HttpOptions): StateApi {
   const http = new Requester(options);
   return {

@@ -123,7 +123,7 @@ function httpDocuments(http: Requester): DocumentsApi {
         path: place,
       };
       const text = fileForm(fields, { name, body }, onBytes);
-      // No time limit of its own: how long an upload takes depends on its size.
+      // No time limit: the duration of an upload depends on its size.
       const { documents } = await http.json<Uploaded>("POST", `${collectionPath(at)}/documents`, {
         text,
         signal,

@@ -48,7 +48,7 @@ function appending({ idempotencyKey, allowDangling, ttlUnit }: AppendOptions): R
 /** `base`: threads or system-threads. */
 export function httpThreads(http: Requester, base: "threads" | "system-threads"): ThreadsApi {
   const at = (threadId: string): string => `/v1/${base}/${encodeURIComponent(threadId)}/messages`;
-  // One message goes as a list of one: alone, a message that has only a list `items` would be taken for several.
+  // A single message is sent as a list: alone, a message with only a list `items` would be interpreted as several messages.
   const appendMany: ThreadsApi["appendMany"] = async (threadId, messages) =>
     (
       await http.json<{ items: never[] }>("POST", at(threadId), {

@@ -1,4 +1,4 @@
-/** A form with fields and one file (RFC 7578), as a stream where the file is one: nothing is held in memory as a whole. */
+/** A form with fields and one file (RFC 7578), streamed if the file is a stream: nothing is buffered completely. */
 import type { UploadBody } from "../api/knowledge-api.ts";
 
 export interface Form {
@@ -54,7 +54,7 @@ export async function* piecesOf(body: UploadBody): AsyncGenerator<Uint8Array, vo
   } else yield* body instanceof Blob ? iterate(body.stream()) : Symbol.asyncIterator in body ? body : iterate(body);
 }
 
-/** Not every browser can iterate a stream by itself. */
+/** Not every browser supports async iteration of streams. */
 async function* iterate(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const reader = stream.getReader();
   try {
@@ -78,7 +78,7 @@ export function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint
   });
 }
 
-/** RFC 8187 leaves fewer characters as they are than encodeURIComponent does. */
+/** RFC 8187 allows fewer unescaped characters than encodeURIComponent leaves. */
 function encoded(name: string): string {
   return encodeURIComponent(name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }

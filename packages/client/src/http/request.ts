@@ -1,27 +1,27 @@
 /**
- * One request to a server: JSON there and back, problem+json as typed errors, retries where repeating is safe.
+ * One request to a server: JSON in both directions, problem+json as typed errors, retries if safe.
  *
- * A request is repeated after 429, 503, 502, 504, an answer that says so (`retryable`), a time limit or a broken connection; but only if
- * doing it twice is the same as once: it reads, it has a condition on an etag, it carries an idempotency key, or its route says so.
+ * A request is retried after 429, 503, 502, 504, a response marked `retryable`, a timeout or a broken connection, but only if it is
+ * idempotent: it only reads, is conditional on an etag, has an idempotency key, or its route is declared idempotent.
  */
 import type { ProblemReason } from "../contract/errors.ts";
 import type { JsonObject } from "../json.ts";
 import { clientError, PinakesClientError, type BatchFailure } from "../errors.ts";
-import { backoffMs, sleep } from "../waiting.ts";
+import { retryPauseMs, sleep } from "../waiting.ts";
 import { SessionTokens } from "./session-tokens.ts";
 
 export interface HttpOptions {
   /** `http://127.0.0.1:7430` */
   readonly url: string;
-  /** An API key or a token of an identity provider; a function is asked before each request. */
+  /** An API key or a token of an identity provider; a function is called before each request. */
   readonly apiKey?: string | (() => string | Promise<string>) | undefined;
   /** Instead of the global one. */
   readonly fetch?: typeof fetch | undefined;
-  /** How often a request is repeated, where that is safe. 4 when absent. */
+  /** Maximum number of retries of a safe request. Default 4. */
   readonly retries?: number | undefined;
-  /** How long one attempt may take. 30,000 when absent. */
+  /** Time limit of one attempt. Default 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Ends everything that is under way and refuses the rest. */
+  /** Aborts all requests in progress and rejects further ones. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface RequestOptions {
   readonly query?: Query | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, with its type. */
+  /** Sent unchanged, with its type. */
   readonly text?: { readonly type: string; readonly content: string | Blob | ReadableStream<Uint8Array> } | undefined;
   readonly ifMatch?: string | undefined;
   readonly idempotencyKey?: string | undefined;
@@ -40,14 +40,14 @@ export interface RequestOptions {
   readonly accept?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** None for answers without end. */
+  /** Absent for endless responses. */
   readonly timeoutMs?: number | undefined;
 }
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 const retriesDefault = 4;
 const timeoutMsDefault = 30_000;
-/** A server that asks for more patience than this is not waited for. */
+/** If the server asks for a longer delay, the client does not wait. */
 const retryAfterMsMax = 60_000;
 
 export class Requester {
@@ -60,14 +60,14 @@ export class Requester {
     this.#base = baseOf(options.url);
   }
 
-  /** The JSON of the answer; undefined when it has no body. */
+  /** The JSON of the response; undefined if it has no body. */
   async json<Result>(method: Method, at: string, options: RequestOptions = {}): Promise<Result> {
     const timeoutMs = this.#options.timeoutMs ?? timeoutMsDefault;
     const text = await this.#send(method, at, { timeoutMs, ...options }, (response) => response.text());
     return (text === "" ? undefined : JSON.parse(text)) as Result;
   }
 
-  /** The text of the answer with its type, where the server chooses between several. */
+  /** The text of the response with its type, if the server offers several. */
   async typed(
     method: Method,
     at: string,
@@ -80,7 +80,7 @@ export class Requester {
     }));
   }
 
-  /** The answer as it comes, once it is a good one. What breaks later is the reader's to deal with. */
+  /** The streamed response, after a successful status. The reader handles later errors. */
   async stream(at: string, options: RequestOptions = {}, method: Method = "GET"): Promise<Response> {
     return this.#send(method, at, options, (response) => Promise.resolve(response));
   }
@@ -108,7 +108,7 @@ export class Requester {
         outcomeUnknown ||= failure.status === 0 || failure.status >= 500;
         const asked = failure.retryAfterMs;
         if (asked !== undefined && asked > retryAfterMsMax) throw failure;
-        await sleep(asked ?? backoffMs(attempt), this.#signal(options));
+        await sleep(retryPauseMs(attempt, asked), this.#signal(options));
       }
     }
   }
@@ -137,7 +137,7 @@ export class Requester {
         // The key and the content are for this server, and for none that it names.
         redirect: "error",
         ...(content === undefined ? {} : { body: content }),
-        // Node and browsers ask for this word where the body is a stream; the types of fetch do not know it.
+        // Node and browsers require this property for a stream body; the types of fetch do not know it.
         ...(content instanceof ReadableStream ? ({ duplex: "half" } as object) : {}),
         ...(signals.length === 0 ? {} : { signal: AbortSignal.any(signals) }),
       });
@@ -187,7 +187,7 @@ async function problemOf(response: Response): Promise<PinakesClientError> {
   return clientError({
     code: said("code") ?? codeOf(status),
     status,
-    detail: said("detail") ?? `The server answered ${status}${text === "" ? "" : `: ${text.slice(0, 200)}`}`,
+    detail: said("detail") ?? `The server responded with ${status}${text === "" ? "" : `: ${text.slice(0, 200)}`}`,
     retryable: typeof problem["retryable"] === "boolean" ? problem["retryable"] : [429, 502, 503, 504].includes(status),
     requestId: said("request_id") ?? response.headers.get("x-request-id") ?? undefined,
     reason: said("reason") as ProblemReason | undefined,
@@ -202,7 +202,7 @@ function parse(text: string): JsonObject {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? (value as JsonObject) : {};
   } catch {
-    return {}; // A proxy's page, not the server's answer; its text is in the detail.
+    return {}; // A proxy's page, not the server's response; its text is in the detail.
   }
 }
 
@@ -230,7 +230,7 @@ function retryAfter(header: string | null): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-/** Without what the paths begin with. What can never be reached is told at once, not after all retries. */
+/** The base address without the path prefix. An invalid address is reported at once, not after all retries. */
 function baseOf(url: unknown): string {
   const wrong = typeof url !== "string" || !/^https?:\/\/[^/]/i.test(url);
   if (wrong) {
@@ -243,7 +243,7 @@ function baseOf(url: unknown): string {
 
 function noAnswer(base: string, timeoutMs: number | undefined, cause: unknown): PinakesClientError {
   const why =
-    timeoutMs === undefined ? `could not be reached: ${reasonOf(cause)}` : `gave no answer within ${timeoutMs} ms`;
+    timeoutMs === undefined ? `could not be reached: ${reasonOf(cause)}` : `did not respond within ${timeoutMs} ms`;
   return clientError({
     code: "UNAVAILABLE",
     status: 0,
@@ -253,18 +253,18 @@ function noAnswer(base: string, timeoutMs: number | undefined, cause: unknown): 
   });
 }
 
-/** What fetch says is only that it failed; why is in its cause. */
+/** fetch only reports that it failed; the reason is in its cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown };
   const name = typeof code === "string" ? code : "";
-  // Both ways of saying that what answered spoke no TLS.
+  // Two error codes for a peer that does not speak TLS.
   if (/SSL|EPROTO/.test(name)) return "it does not speak https there; use http://";
   const text = typeof message === "string" && message !== "" ? message : String(cause);
   return name === "" || text.includes(name) ? text : `${name} ${text}`;
 }
 
-/** A conditional write whose first attempt may have been the one that changed the etag. */
+/** A conditional write whose first attempt may itself have changed the etag. */
 function unknownOutcome(cause: PinakesClientError): PinakesClientError {
   const detail =
     "The connection broke while the change was being sent, and the document has changed since: by this call or by another. Read it and decide whether to repeat the change.";

@@ -37,7 +37,7 @@ export function httpTools(http: Requester): ToolsApi {
   };
 }
 
-/** What is no object is left to the server to refuse. */
+/** Anything but an object is left for the server to reject. */
 function withId(row: unknown): unknown {
   if (typeof row !== "object" || row === null || Array.isArray(row) || ("id" in row && row.id !== undefined))
     return row;

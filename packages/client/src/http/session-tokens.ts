@@ -1,11 +1,11 @@
-/** X-Session-Token: what the server answered to our writes, sent back with reads, so that they see those writes on every engine. */
+/** X-Session-Token: tokens that the server returned for our writes, sent with reads, so that they include those writes on every engine. */
 
 const header = "x-session-token";
 /** The server reads 8,192; the newest tokens matter most. */
 const headerCharsMax = 4_096;
 
 export class SessionTokens {
-  /** In the order they came. */
+  /** In order of arrival. */
   readonly #tokens = new Set<string>();
   #chars = 0;
 

@@ -1,6 +1,6 @@
 /**
- * Server-sent events as an async iterator. When the connection ends, it comes back after a while with the id of the last event, so that
- * none is missed; it ends with the signal, or with an error that coming back cannot cure.
+ * Server-sent events as an async iterator. When the connection ends, it reconnects after a delay with the id of the last event, so that no
+ * event is missed; it ends with the signal, or with an error that a reconnect cannot fix.
  */
 import type { ProblemReason } from "../contract/errors.ts";
 import { clientError, PinakesClientError } from "../errors.ts";
@@ -78,7 +78,7 @@ export async function* eventsOf(
   }
 }
 
-/** The lines of an answer as they come; what is after the last line break is not a line yet. */
+/** The lines of a streamed response; text after the last line break is not a line yet. */
 export async function* lines(response: Response): AsyncGenerator<string, void> {
   if (response.body === null) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -90,7 +90,7 @@ export async function* lines(response: Response): AsyncGenerator<string, void> {
       const parts = (rest + value).split(/\r\n|\n|\r(?!$)/);
       rest = parts.pop() as string;
       if (rest.length > eventCharsMax)
-        throw new Error(`A line of the answer is longer than ${eventCharsMax} characters.`);
+        throw new Error(`A line of the response is longer than ${eventCharsMax} characters.`);
       yield* parts;
     }
   } finally {

@@ -8,7 +8,7 @@ export function httpVectors(http: Requester): VectorsApi {
     const { repository, collection } = collectionOf(at);
     return path`/v1/repositories/${repository}/collections/${collection}` + what;
   };
-  // The id of a write makes repeating it harmless.
+  // The id of a write makes retries safe.
   const write = (deltaId: string = crypto.randomUUID()) => ({ delta_id: deltaId });
   return {
     upsert: async (at, rows, { deltaId } = {}) =>

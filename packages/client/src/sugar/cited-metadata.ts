@@ -1,4 +1,4 @@
-/** A hit's metadata and citation in one flat object: what frameworks keep beside a text. It can be given to `verifyCitations` as it is. */
+/** A hit's metadata and citation in one flat object, as frameworks store it beside a text. `verifyCitations` accepts it unchanged. */
 import type { Citation, Hit } from "../contract/search.ts";
 import type { JsonObject } from "../json.ts";
 

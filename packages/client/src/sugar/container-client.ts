@@ -26,17 +26,17 @@ import type { UpdateOptions, Updates } from "./update.ts";
 export interface FollowChanges {
   /** The `cursor` of the last change that was dealt with. Absent: see `from`. */
   readonly since?: string | undefined;
-  /** Without `since`: everything that is kept (the default), or what happens from now on. */
+  /** Without `since`: all retained changes (the default), or changes from now on. */
   readonly from?: "oldest" | "now" | undefined;
   readonly mode?: "latest" | "all" | undefined;
   /** Ends the iteration, without an error. */
   readonly signal?: AbortSignal | undefined;
-  /** How often to ask when nothing is new. 1,000 when absent. */
+  /** Polling interval if there are no changes. Default 1,000. */
   readonly pollMs?: number | undefined;
 }
 export interface FollowedChange<Item> extends Omit<ContainerChange, "document"> {
   readonly document?: Stored<Item>;
-  /** Goes on after the changes that came before this one, or after this one too: none is missed, the last ones may come again. */
+  /** Continues with the changes before this one, or with this one: none is missed, the last ones may be repeated. */
   readonly cursor: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface ContainerClient<Item extends object> {
   upsert(document: Item, options?: IfMatch): Promise<Stored<Item>>;
   replace(document: Item, options?: IfMatch): Promise<Stored<Item>>;
   read(pk: PartitionKey, id: string): Promise<Stored<Item>>;
-  /** Undefined where there is none. */
+  /** Undefined if it does not exist. */
   find(pk: PartitionKey, id: string): Promise<Stored<Item> | undefined>;
   readMany(
     keys: readonly { readonly pk: PartitionKey; readonly id: string }[],
@@ -62,7 +62,7 @@ export interface ContainerClient<Item extends object> {
     operations: readonly PatchOperation[],
     options?: PatchOptions,
   ): Promise<Stored<Item>>;
-  /** Read-modify-write: the function is called again when somebody else was faster, so it must not do anything else. */
+  /** Read-modify-write: after a lost race the function is called again, so it must have no side effects. */
   update(
     pk: PartitionKey,
     id: string,
@@ -74,7 +74,7 @@ export interface ContainerClient<Item extends object> {
   bulk(
     operations: readonly BulkOperation[],
   ): Promise<{ readonly succeeded: number; readonly failed: number; readonly lines: readonly LineResult[] }>;
-  /** Documents, or what the SELECT makes of them. */
+  /** Documents, or the results of SELECT. */
   query<Row = Stored<Item>>(query: IndexQuery | SqlQuery | string): Listing<Row>;
   explain(query: IndexQuery | SqlQuery | string): Promise<QueryPlan>;
   /** All changes, then those to come, until the signal. */

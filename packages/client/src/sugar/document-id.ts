@@ -1,7 +1,7 @@
-/** Ids of frameworks may be any text; those of documents may not hold some characters, nor begin with the `~` of the system's own. */
+/** Ids of frameworks may be any string; those of documents may not contain some characters, or start with the `~` of system items. */
 const unfit = /[%/\\?#\p{Cc}\u{10ffff}]|^~/gu;
 
-/** Reversible, and the id itself where it is fit already. */
+/** Reversible; a valid id is unchanged. */
 export const encodeId = (id: string): string =>
   id.replace(unfit, (char) => encodeURIComponent(char).replace("~", "%7E"));
 

@@ -1,8 +1,8 @@
 /** Messages or rows in as few calls as they take: each within its number of items and its bytes, in order. */
 
-/** Of `threads.appendMany`. */
+/** The limit of `threads.appendMany`. */
 export const threadMessagesMax = 20;
-/** Half of what a batch of the store may hold, since other engines count other overheads. A larger message goes alone. */
+/** Half of the store's batch limit, since engines have different overheads. A larger message is sent alone. */
 export const batchBytesMax = 1_048_576;
 
 const utf8 = new TextEncoder();

@@ -1,4 +1,4 @@
-/** A list that is read as it is walked through, page by page; or one page of it. */
+/** A list that is loaded page by page during iteration; or a single page. */
 import type { Page, Paging } from "../contract/common.ts";
 
 export interface Listing<Item> extends AsyncIterable<Item> {

@@ -1,4 +1,4 @@
-/** An API whose errors are those of this package, whichever implementation is behind it. */
+/** Wraps an API so that it throws the errors of this package, whichever implementation is behind it. */
 import type { KnowledgeApi } from "../api/knowledge-api.ts";
 import type { StateApi } from "../api/state-api.ts";
 import { toClientError } from "../errors.ts";

@@ -1,31 +1,31 @@
 /**
- * Lines that are sent in the background, many at a time: metrics, tool invocations.
+ * Sends lines in batches in the background: metrics, tool invocations.
  *
- * - Each line gets its id and time when it is recorded. A flush whose answer was lost is repeated with the same lines, and the store
- *   knows them by their ids: nothing is lost and nothing is there twice.
- * - The buffer is bounded. When it is full `record` refuses the line, says so (false, `onError`), and `close` tells how many.
- * - A line that can never be stored (it is not valid) is given to `onError` and left out; all others wait until they are stored.
+ * - Each line gets its id and time when it is recorded. A flush whose response was lost is repeated with the same lines, and the store
+ *   recognises their ids: nothing is lost or duplicated.
+ * - The buffer is bounded. If it is full, `record` rejects the line, reports it (false, `onError`), and `close` reports the number.
+ * - An invalid line is passed to `onError` and dropped; all others wait until they are stored.
  */
 import type { IngestResult, LineResult } from "../contract/common.ts";
 import { clientError, PinakesClientError, toClientError } from "../errors.ts";
 
 export interface RecorderOptions<Line> {
-  /** How long a line may wait. 1,000 when absent. */
+  /** Maximum delay of a line. Default 1,000. */
   readonly flushMs?: number | undefined;
-  /** Lines in one call. 500 when absent, 10,000 at most. */
+  /** Lines per call. Default 500, maximum 10,000. */
   readonly maxBatch?: number | undefined;
-  /** Lines that wait or are under way. 10,000 when absent. */
+  /** Lines waiting or in flight. Default 10,000. */
   readonly maxBuffer?: number | undefined;
   /** Hears of calls that failed (they are repeated) and of lines that were refused (they are not). */
   readonly onError?: ((error: unknown, refused: readonly Line[]) => void) | undefined;
 }
 
 export interface Recorder<Line> extends AsyncDisposable {
-  /** False when the buffer is full, and the line was not taken. */
+  /** False if the buffer is full and the line was rejected. */
   record(line: Line): boolean;
-  /** Sends what was recorded so far; rejects when that failed (the lines stay, and are tried again). */
+  /** Sends all lines recorded so far; rejects on failure (the lines are kept and retried). */
   flush(): Promise<void>;
-  /** Flushes, and takes no more. Rejects when lines were lost: refused by the store, not taken, or not sent. */
+  /** Flushes and closes. Rejects if lines were lost: rejected by the store or the buffer, or not sent. */
   close(): Promise<void>;
   /** Lines that are not stored yet. */
   readonly pending: number;
@@ -79,7 +79,7 @@ class BufferedRecorder<Line extends Identified> implements Recorder<Line> {
       const why = this.#closed
         ? "The recorder is closed"
         : `The recorder holds ${this.#maxBuffer} lines that are not stored yet`;
-      this.#lose(failure("LIMIT_EXCEEDED", `${why}; the line was not taken.`), [line]);
+      this.#lose(failure("LIMIT_EXCEEDED", `${why}; the line was rejected.`), [line]);
       return false;
     }
     this.#lines.push({
@@ -93,7 +93,7 @@ class BufferedRecorder<Line extends Identified> implements Recorder<Line> {
   }
 
   async flush(): Promise<void> {
-    // One at a time: a line that is under way is not sent beside itself. What came meanwhile is sent after it.
+    // One flush at a time, so that no line is sent twice concurrently. Lines recorded meanwhile are sent after it.
     while (this.#flushing !== undefined) await this.#flushing.catch(() => {});
     this.#flushing = this.#sendAll(this.#lines.length);
     try {
@@ -132,7 +132,7 @@ class BufferedRecorder<Line extends Identified> implements Recorder<Line> {
   #schedule(): void {
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.#inBackground(), this.#flushMs);
-    // A recorder that waits does not keep a process alive; close() does what is left.
+    // A waiting recorder does not keep the process alive; close() sends the rest.
     (this.#timer as { unref?: () => void }).unref?.();
   }
 
@@ -177,7 +177,7 @@ class BufferedRecorder<Line extends Identified> implements Recorder<Line> {
     }
   }
 
-  /** Gives the refused lines to onError; answers those that may be stored later. */
+  /** Passes rejected lines to onError; returns those that may be stored later. */
   #settle(batch: readonly Line[], { lines }: IngestResult): Line[] {
     const failed = lines.filter(
       (line): line is LineResult & Required<Pick<LineResult, "error">> => line.error !== undefined,

@@ -1,4 +1,6 @@
-/** Rows that a program embeds itself, however many: in as many calls as it takes, and removed by a filter. For stores of frameworks. */
+/**
+ * Any number of rows with the program's own vectors: written in as many calls as needed, and removed by a filter. For stores of frameworks.
+ */
 import type { CollectionRef } from "../api/knowledge-api.ts";
 import { collectionOf } from "../collection-ref.ts";
 import type { NewRow } from "../contract/vectors.ts";
@@ -14,13 +16,13 @@ export interface AddRows {
   readonly create?: boolean | undefined;
 }
 
-/** Of one call; the server takes 10,000 rows and 64 MB. */
+/** Limits per call; the server accepts 10,000 rows and 64 MB. */
 const rowsMax = 1_000;
 const rowBytesMax = 16 * 1_048_576;
-/** Of a query. */
+/** Limit per query. */
 const hitsMax = 1_000;
 
-/** In order, each call all or nothing. After an error the same rows can be added again: they replace what is there. */
+/** In order, each call atomically. After an error the same rows can be added again: they replace existing ones. */
 export async function addRows(
   knowledge: RowStore,
   at: CollectionRef,
@@ -37,7 +39,7 @@ export async function addRows(
   }
 }
 
-/** By ids, or those that match a filter. Ids that are not there are no error. */
+/** By ids, or by a filter. Unknown ids are not an error. */
 export async function removeRows(
   knowledge: RowStore,
   at: CollectionRef,
@@ -51,7 +53,7 @@ export async function removeRows(
     return;
   }
   if (Object.keys(which.filter).length === 0) throw invalidInput("filter: an empty one would remove every row.");
-  // Any direction will do: with recall 1 a query looks at every row that matches.
+  // Any vector works: with recall 1 a query scans every matching row.
   const vector = Array.from({ length: rows.stats.settings.dims }, (_, i) => (i === 0 ? 1 : 0));
   for (;;) {
     const { hits } = await knowledge.vectors.query(at, { vector, filter: which.filter, recall: 1, limit: hitsMax });

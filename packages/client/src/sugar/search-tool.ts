@@ -6,13 +6,13 @@ import type { JsonObject } from "../json.ts";
 import type { KnowledgeClient } from "../knowledge-client.ts";
 
 export interface SearchToolOptions extends Omit<SearchOptions, "limit" | "explain"> {
-  /** By which the model calls it. `search_knowledge` when absent. */
+  /** The tool's name for the model. Default `search_knowledge`. */
   readonly name?: string | undefined;
-  /** What the model knows of it: say what is in the collections. */
+  /** The description for the model: what the collections contain. */
   readonly description?: string | undefined;
-  /** Results when the model asks for no number. 5 when absent. */
+  /** Results if the model does not specify a number. Default 5. */
   readonly limit?: number | undefined;
-  /** The most that the model may ask for. 20 when absent. */
+  /** Maximum that the model may request. Default 20. */
   readonly limitMax?: number | undefined;
 }
 
@@ -47,13 +47,13 @@ export interface SearchTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: SearchToolSchema;
-  /** What a model gave, which no framework has to have checked. */
+  /** Input from a model, which the framework may not have validated. */
   readonly run: (input: unknown) => Promise<SearchToolOutput>;
 }
 
 const nameDefault = "search_knowledge";
 const descriptionDefault =
-  "Searches the documents of this workspace by meaning and by words. Each result is a quote with the place it stands at: cite filename, page and section with what you take from it. No results: nothing that is stored answers the question.";
+  "Searches the documents of this workspace by meaning and by words. Each result is a quote with its location: cite filename, page and section when you use it. No results: no stored document answers the question.";
 const limitDefault = 5;
 const limitMaxDefault = 20;
 
@@ -89,7 +89,7 @@ export function searchTool(
 
 function schemaOf(limit: number, limitMax: number): SearchToolSchema {
   const query = "What to look for: a question, or the words that the answer would use.";
-  const count = `How many results: 1 to ${limitMax}, ${limit} when absent.`;
+  const count = `Number of results: 1 to ${limitMax}, default ${limit}.`;
   return {
     type: "object",
     properties: {

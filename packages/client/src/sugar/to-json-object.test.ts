@@ -21,5 +21,7 @@ it.each([
   ["Float32Array", new Float32Array(1)],
 ])("%s is refused by name, wherever it stands", (got, value) => {
   for (const object of [{ page: value }, { deep: [{ page: value }] }])
-    expect(() => toJsonObject(object, "metadata")).toThrow(new RegExp(`metadata\\.(page|0): JSON cannot hold ${got};`));
+    expect(() => toJsonObject(object, "metadata")).toThrow(
+      new RegExp(`metadata\\.(page|0): JSON cannot represent ${got};`),
+    );
 });

@@ -2,7 +2,10 @@
 import { invalidInput } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 
-/** Dates become ISO text, `undefined` in objects is left out. What JSON would change silently is INVALID; `where` names it in the error. */
+/**
+ * Dates become ISO strings, `undefined` in objects is omitted. Values that JSON would silently change are INVALID; `where` names them in
+ * the error.
+ */
 export function toJsonObject(value: object, where: string): JsonObject {
   const text = JSON.stringify(value, function (this: unknown, key, part: unknown) {
     const isLost =
@@ -18,7 +21,7 @@ export function toJsonObject(value: object, where: string): JsonObject {
     const got =
       typeof part === "object" ? part.constructor.name : typeof part === "number" ? String(part) : typeof part;
     throw invalidInput(
-      `${where}.${key}: JSON cannot hold ${got}; use texts, finite numbers, booleans, null, lists and objects.`,
+      `${where}.${key}: JSON cannot represent ${got}; use strings, finite numbers, booleans, null, lists and objects.`,
     );
   });
   return JSON.parse(text) as JsonObject;

@@ -1,20 +1,19 @@
 /**
- * Read, change, write on the etag that was read; again if somebody else was faster.
- *
- * Updates of one document by one client wait for each other, so a hundred of them at once cost a hundred writes and not thousands of
- * collisions. Those of other processes are met by the etag, and by a little patience.
+ * Read-modify-write, conditional on the etag that was read; retried after a lost race. Updates of one document by one client run
+ * sequentially, so a hundred concurrent ones cost a hundred writes and not thousands of collisions. Conflicts with other processes are
+ * detected by the etag, and retried with a delay.
  */
 import { PreconditionFailedError } from "../errors.ts";
 import { backoffMs, sleep } from "../waiting.ts";
 
 export interface UpdateOptions {
-  /** How often to begin again when somebody else was faster. 20 when absent. */
+  /** Maximum number of retries after a lost race. Default 20. */
   readonly retries?: number | undefined;
 }
 
 export interface Attempt<Document> {
   read(): Promise<Document>;
-  /** The document as it is after the write; what was read when nothing is to be changed. */
+  /** The document after the write, or as read if nothing is to be changed. */
   write(before: Document): Promise<Document>;
 }
 
@@ -23,7 +22,7 @@ const backoffMsFirst = 10;
 const backoffMsMax = 1_000;
 
 export class Updates {
-  /** The last update of each document that is under way. */
+  /** The last update in progress of each document. */
   readonly #last = new Map<string, Promise<unknown>>();
 
   async run<Document>(

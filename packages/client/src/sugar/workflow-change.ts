@@ -1,8 +1,8 @@
-/** What an update of a workflow changed: the properties that differ from what was read. */
+/** The changes of a workflow update: the properties that differ from those read. */
 import { isSameJson } from "./is-same-json.ts";
 import type { Stored, Workflow, WorkflowChange } from "../contract/state.ts";
 
-/** Not the caller's to change: identity, what has calls of its own, and what the store writes. */
+/** Properties that the caller cannot change: the identity, those with their own calls, and those the store writes. */
 const fixed: ReadonlySet<string> = new Set([
   "id",
   "workflow_id",

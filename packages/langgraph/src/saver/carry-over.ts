@@ -1,6 +1,6 @@
 /**
- * A put brings only the channels that changed; the others have the values that the same version has elsewhere in the thread: in the
- * parent, or, when a checkpoint is copied (a fork), in one of its siblings.
+ * A put contains only changed channels; the others have the values that the same version has elsewhere in the thread: in the parent, or, if
+ * a checkpoint is copied (a fork), in one of its siblings.
  */
 import type { ChannelVersions, Checkpoint } from "@langchain/langgraph-checkpoint";
 import type { Cell } from "./cells.ts";
@@ -21,7 +21,7 @@ export async function carriedOver(
   const values = new Map<string, Cell>();
   const take = (item: object): void => {
     const record = item as CheckpointRecord;
-    if (record.life !== known.life) return; // On its way out: what it refers to is going, too.
+    if (record.life !== known.life) return; // It is being deleted, together with everything it refers to.
     const versions = versionsOf(record);
     const cells = cellsOf(record);
     for (const [channel, version] of missing) {

@@ -1,5 +1,5 @@
 /**
- * Values as they are stored. A cell is a value's text (what the serialiser made of it), or says where the text is:
+ * Values as they are stored. A cell is a value's serialised text, or refers to it:
  *
  *   "…"                    JSON text
  *   { j, t?, r? }          text; its type when it is not JSON (then base64); the texts it shares with others (shared-texts.ts)
@@ -32,7 +32,7 @@ export type Blobs = Map<string, Blob>;
 
 /** At most 192 KB as UTF-8, well within what every engine stores in one item. */
 const partCharsMax = 65_536;
-/** Of a cell among others in one item. */
+/** For a cell among others in one item. */
 const cellCharsMax = 32_768;
 
 export interface Serialised {
@@ -46,7 +46,7 @@ export async function serialise(serde: SerializerProtocol, value: unknown): Prom
   return { type, text: bytes.toString(type === "json" ? "utf8" : "base64") };
 }
 
-/** The cell of a text; what it shares goes to `blobs`. A text longer than `inlineCharsMax` becomes a blob itself. */
+/** Creates the cell of a text; its shared parts are added to `blobs`. A text longer than `inlineCharsMax` becomes a blob itself. */
 export function makeCell({ type, text }: Serialised, blobs: Blobs, inlineCharsMax: number = cellCharsMax): TextCell {
   const t = type === "json" ? {} : { t: type };
   const skeleton = type === "json" ? takeApart(text) : undefined;
@@ -74,7 +74,10 @@ export function namesIn(cell: TextCell): readonly string[] {
   return cell.b === undefined ? (cell.r ?? []) : [cell.b];
 }
 
-/** The values of many cells. LangGraph's own serialiser reads a list of JSON texts as one, which is faster than one by one. */
+/**
+ * Decodes the values of many cells. LangGraph's own serialiser parses one joined list of JSON texts, which is faster than parsing them one
+ * by one.
+ */
 export async function readCells(
   serde: SerializerProtocol,
   cells: readonly TextCell[],
@@ -103,7 +106,7 @@ function textOf(cell: TextCell, blobOf: (name: string) => Blob): string {
   return whole;
 }
 
-/** Of cells that are kept in memory: a thread that goes on reads the same ones at each step. */
+/** Cached cells: a continuing thread reads the same ones at each step. */
 const wholeTexts = new WeakMap<object, string>();
 
 /** The items of a blob. */

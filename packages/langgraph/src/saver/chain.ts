@@ -2,9 +2,9 @@
  * Lists grow: a conversation adds a message at each step, and every checkpoint has the whole list. So a list is stored as a chain.
  *
  * Each element has a hash over itself and all before it. A node holds some elements in a row: where they start, the hash of the element
- * before them, their cells. A version of a list is only its length and the hash of its last element; it is read by going back from there,
- * node by node. Versions that begin alike share their nodes: adding stores what was added, a change in the middle stores what follows it
- * anew, and two forks have their common beginning once.
+ * before them, their cells. A version of a list is only its length and the hash of its last element; it is read backwards from there, node
+ * by node. Versions with a common prefix share its nodes: an append stores only the new elements, a change in the middle stores the
+ * elements after it again, and two forks store their common prefix once.
  */
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { makeCell, serialise, type Blobs, type ListCell, type Serialised, type TextCell } from "./cells.ts";
@@ -12,14 +12,14 @@ import { contentHash } from "./keys.ts";
 
 export interface ChainNode {
   readonly start: number;
-  /** Of the element before the first; "" at the beginning. */
+  /** Hash of the element before the first; "" at the beginning. */
   readonly previous: string;
-  /** Of its last element. */
+  /** Hash of its last element. */
   readonly hash: string;
   readonly cells: readonly TextCell[];
 }
 
-/** The nodes of one channel that are known to be stored, by where they end. */
+/** The nodes of one channel known to be stored, by their end. */
 export class Chain {
   readonly #nodes = new Map<string, ChainNode>();
   #end = 0;
@@ -52,7 +52,7 @@ export class Chain {
   }
 }
 
-/** Elements in one node: a list that comes all at once takes few items, and a change in the middle stores few elements before it again. */
+/** Elements per node: a long new list needs few items, and a change in the middle rewrites few preceding elements. */
 const nodeElementsMax = 16;
 const nodeCharsMax = 32_768;
 

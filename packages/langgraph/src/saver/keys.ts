@@ -2,12 +2,12 @@
  * The ids of a thread's items, in the order in which they are read (all in one partition, `thread_id`):
  *
  *   c:<namespace>:<checkpoint>!             a checkpoint …
- *   c:<namespace>:<checkpoint>!w<task>:…    … and, right after it, the writes that wait for it: one query gets both
+ *   c:<namespace>:<checkpoint>!w<task>:…    … and, right after it, its pending writes: one query reads both
  *   e:<life>:<channel>:<start>:<hash>       some elements of a list (chain.ts)
  *   t                                       the thread: its life (lives.ts)
  *   x:<life>:<hash>[:<part>]                a text that several values share, or a large one
  *
- * The order of ids goes by their first 192 bytes; names that would not fit are replaced by their hash.
+ * Ids are ordered by their first 192 bytes; names that would not fit are replaced by their hash.
  */
 import { hash } from "node:crypto";
 
@@ -17,7 +17,7 @@ const startDigits = 9;
 const hashChars = 22;
 
 export const threadItem = "t";
-/** Everything of the checkpoints of a namespace, or of all, or all texts and lists. */
+/** Key ranges: the checkpoints of one namespace, or of all, or all texts and lists. */
 export interface IdRange {
   readonly gte: string;
   readonly lt: string;
@@ -31,12 +31,12 @@ export function checkpointId(ns: string, checkpoint: string): string {
   return `c:${name(ns)}:${name(checkpoint)}!`;
 }
 
-/** Those of a namespace that come before a checkpoint, or all of it. */
+/** Checkpoints of a namespace before a given one, or all of them. */
 export function checkpointRange(ns: string, before?: string): IdRange {
   return { gte: `c:${name(ns)}:`, lt: before === undefined ? `c:${name(ns)};` : checkpointId(ns, before) };
 }
 export const allCheckpoints: IdRange = { gte: "c:", lt: "c;" };
-/** Of the thread, checkpoints before lists and texts. */
+/** All items of the thread, checkpoints before lists and texts. */
 export const allItems: IdRange = { gte: "a", lt: "{" };
 
 /** The checkpoint and its writes. */
@@ -72,7 +72,7 @@ function padded(index: number): string {
   return String(index).padStart(startDigits, "0");
 }
 
-/** Letters, digits and `_ - .` stay, so that ids made of time stay in order; what does not fit becomes a hash (`~…`). */
+/** Letters, digits and `_ - .` are unchanged, so that time-based ids keep their order; longer names become a hash (`~…`). */
 function name(text: string): string {
   const escaped = text.replaceAll(/[^\w.-]/g, (char) => `%${(char.codePointAt(0) as number).toString(16)}%`);
   return escaped.length <= nameCharsMax ? escaped : `~${contentHash(text)}`;

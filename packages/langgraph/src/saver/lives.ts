@@ -1,9 +1,9 @@
 /**
- * The lives of a thread. Its item `t` says which one it has: a number that grows, and something random. Deleting a thread gives it the
- * next life, marked `deleting`, removes everything of earlier ones, and then the item, if nobody has begun another life meanwhile.
+ * The lives of a thread. Its item `t` contains the current one: an increasing number and a random part. Deleting a thread starts the next
+ * life, marked `deleting`, removes everything of earlier ones, and then the item, unless another life was started meanwhile.
  *
- * Every write holds on to the item as it was read (its fence), so nothing is added to a life that is over. And since lives are told apart
- * by their numbers, removing what is old never touches what is new, whoever does it and however often.
+ * Every write is conditional on the item as read (its fence), so nothing is added to a life that has ended. And since lives are
+ * distinguished by number, removing old data never affects new data, even if repeated or concurrent.
  */
 import type { BatchOperation, StoredDocument } from "@pinakes/client";
 import { threadItem } from "./keys.ts";
@@ -23,13 +23,13 @@ export function nextLife(life: string | undefined): string {
   return `${life === undefined ? 1 : numberOf(life) + 1}-${crypto.randomUUID().slice(0, 6)}`;
 }
 
-/** Of an item: checkpoints and writes say it, lists and texts have it in their ids. */
+/** The life of an item: checkpoints and writes contain it, lists and texts have it in their ids. */
 export function isBefore(item: StoredDocument, life: string): boolean {
   const own = item.id.startsWith("c:") ? (item["life"] as string) : (item.id.split(":")[1] as string);
   return numberOf(own) < numberOf(life);
 }
 
-/** The first operation of every batch: begins a life, or fails unless it is still the one that was read. */
+/** The first operation of every batch: starts a life, or fails unless it is still the one that was read. */
 export function fence(threadId: string, { life, etag, replaces }: KnownThread): BatchOperation {
   if (etag !== undefined) return { op: "check", id: threadItem, if_match: etag };
   const document = { id: threadItem, thread_id: threadId, life };

@@ -1,6 +1,7 @@
 /**
- * LangGraph's checkpointer on Pinakes: checkpoints, waiting writes and the values of channels in one container, a partition per thread.
- * Values are stored once however many checkpoints have them (cells.ts, chain.ts), so a thread grows with what is said in it.
+ * LangGraph's checkpointer on Pinakes: checkpoints, pending writes and the values of channels in one container, one partition per thread.
+ * Values are stored once, however many checkpoints refer to them (cells.ts, chain.ts), so storage grows linearly with the content of a
+ * thread.
  */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
@@ -39,9 +40,9 @@ import { ThreadStore } from "./thread-store.ts";
 export interface PinakesSaverOptions {
   /** Instead of LangGraph's own. */
   readonly serde?: SerializerProtocol | undefined;
-  /** `langgraph-checkpoints` when absent. */
+  /** Default `langgraph-checkpoints`. */
   readonly container?: string | undefined;
-  /** How much of the threads used last is kept in memory. 16,777,216 when absent. */
+  /** Size of the cache of recently used threads. Default 16,777,216. */
   readonly cacheCharsMax?: number | undefined;
 }
 
@@ -53,9 +54,9 @@ interface Entry {
 
 const containerDefault = "langgraph-checkpoints";
 const cacheCharsDefault = 16 * 1024 ** 2;
-/** Of a value in a checkpoint's own item; longer ones are stored once, beside it. */
+/** Limit of a value in a checkpoint's own item; longer ones are stored once, separately. */
 const inlineCharsMax = 256;
-/** The last checkpoint and its writes are nearly always among so many items. */
+/** The last checkpoint and its writes nearly always fit into this many items. */
 const latestItems = 4;
 const loadAttempts = 3;
 
@@ -86,7 +87,7 @@ export class PinakesSaver extends BaseCheckpointSaver {
         this.#entries(threadId, this.#items.range(threadId, range, { order: "desc", limit: latestItems })),
       );
       const tuple = entry === undefined ? undefined : await this.#tuple(entry);
-      // Deleted while it was read: then the checkpoint is gone as well by now.
+      // Deleted during the read: the checkpoint is gone as well by now.
       if (entry === undefined || tuple !== undefined) return tuple;
       if (attempt >= loadAttempts)
         throw new Error(`Thread ${threadId}: values of checkpoint ${entry.record.cp} are missing in the store.`);
@@ -132,7 +133,7 @@ export class PinakesSaver extends BaseCheckpointSaver {
         checkpoint,
         newVersions,
       );
-      // Deleted under a graph that goes on: what is given is then all there is.
+      // Deleted while a graph continues: the values passed in are then all there are.
       for (const channel of Object.keys(parentIsGone ? checkpoint.channel_versions : newVersions)) {
         values.delete(channel);
         if (!Object.hasOwn(checkpoint.channel_values, channel)) continue;
@@ -164,7 +165,7 @@ export class PinakesSaver extends BaseCheckpointSaver {
     await this.#store.deleteThread(threadId);
   }
 
-  /** With a random fraction: two forks of a thread that both go on from version 7 do not both make a version 8. */
+  /** With a random fraction: two forks of a thread that both continue from version 7 do not both create the same version 8. */
   override getNextVersion(current: number | undefined): number {
     const fraction = String(Math.floor(Math.random() * 10 ** versionFractionDigits)).padStart(
       versionFractionDigits,
@@ -204,7 +205,7 @@ export class PinakesSaver extends BaseCheckpointSaver {
     }
   }
 
-  /** Items against the order of their ids: the writes of a checkpoint, then the checkpoint. Writes without one are left out. */
+  /** Items in reverse id order: the writes of a checkpoint come before the checkpoint. Writes without one are dropped. */
   async *#entries(threadId: string, items: AsyncIterable<object>): AsyncGenerator<Entry, void> {
     let writes: WritesRecord[] = [];
     for await (const item of items) {
@@ -218,7 +219,7 @@ export class PinakesSaver extends BaseCheckpointSaver {
     }
   }
 
-  /** Undefined when something it needs is not there any more. */
+  /** Undefined if required data is missing. */
   async #tuple({ threadId, record, writes }: Entry): Promise<CheckpointTuple | undefined> {
     const { ns, cp, parent } = record;
     const cells = cellsOf(record);
@@ -249,7 +250,7 @@ export class PinakesSaver extends BaseCheckpointSaver {
     return { config: configOf(threadId, ns, cp), checkpoint, metadata, ...parentConfig, pendingWrites };
   }
 
-  /** Before version 4 of the format, what a checkpoint sends on was kept with its parent's writes. */
+  /** Before version 4 of the format, messages sent by a checkpoint were stored with its parent's writes. */
   async #sendsOf(threadId: string, ns: string, parent: string): Promise<readonly WritesRecord[]> {
     const items = this.#items.range(threadId, tupleRange(ns, parent), { order: "desc", limit: latestItems });
     return (await first(this.#entries(threadId, items)))?.writes ?? [];

@@ -1,4 +1,4 @@
-/** The writes of a task, kept until the step is over. The first regular write at a place stays; special ones are replaced. */
+/** The writes of a task, stored until the step ends. The first regular write at an index is kept; special ones are replaced. */
 import type { BatchOperation } from "@pinakes/client";
 import type { PendingWrite, SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { errorCode } from "../source.ts";
@@ -38,7 +38,7 @@ export async function putWritesOnce(
       });
       return;
     } catch (error) {
-      // Written before, by an earlier attempt or with other writes: see what is there.
+      // Written before, by an earlier attempt or with other writes: read the stored ones.
       if (!["PRECONDITION_FAILED", "UNKNOWN_OUTCOME"].includes(errorCode(error) ?? "") || attempt >= attemptsMax)
         throw error;
       const regular = (await writesRecords(serde, { ...target, life: "" }, writes, new Map())).find(

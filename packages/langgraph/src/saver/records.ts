@@ -19,11 +19,11 @@ export interface CheckpointRecord {
   readonly parent?: string;
   readonly v: number;
   readonly ts: string;
-  /** JSON texts: names of channels and nodes are the user's. */
+  /** JSON text, because names of channels and nodes are chosen by the user. */
   readonly versions: string;
   readonly seen: string;
   readonly meta: TextCell;
-  /** [channel, cell] as JSON text, where there are any. */
+  /** [channel, cell] as JSON text, if there are any. */
   readonly values?: string;
 }
 
@@ -61,7 +61,7 @@ export function versionsOf(record: CheckpointRecord): ChannelVersions {
   return JSON.parse(record.versions) as ChannelVersions;
 }
 
-/** Writes of one task: regular ones together, each special one by itself. */
+/** Writes of one task: all regular ones together, each special one separately. */
 export interface WritesRecord {
   readonly id: string;
   readonly life: string;
@@ -96,7 +96,7 @@ export async function writesRecords(
     : [{ id: writesId(ns, checkpoint, task, "r"), life, task, w: regular }, ...special];
 }
 
-/** What is there stays; only places that are not there yet are added. */
+/** Existing writes are kept; only missing indexes are added. */
 export function mergedWrites(stored: WritesRecord, more: WritesRecord): WritesRecord | undefined {
   const places = new Set(stored.w.map(([place]) => place));
   const added = more.w.filter(([place]) => !places.has(place));

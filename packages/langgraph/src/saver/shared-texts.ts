@@ -1,18 +1,18 @@
 /**
- * Long strings inside serialised values are stored once per thread. LangGraph writes the same message several times: as input, as a
- * write of a task, as an element of a list, each with a little around it; the long string in the middle is the same.
+ * Long strings inside serialised values are stored once per thread. LangGraph writes the same message several times: as input, as a write
+ * of a task, as an element of a list, each with a different wrapper around the same long string.
  *
- * A JSON text is cut at its strings without parsing it. In what is left, the skeleton, `"\u0001<n>"` stands for the n-th long string.
- * A string of the user's that begins with U+0001 gets a second one in front. (In JSON text U+0001 is always written `\u0001`, and a
- * quotation mark that opens a string never follows a backslash, so both can be told apart from everything else.)
+ * A JSON text is split at its strings without parsing it. In the remaining skeleton, `"\u0001<n>"` stands for the n-th long string. A
+ * user's string that starts with U+0001 is prefixed with another one. (In JSON text U+0001 is always written `\u0001`, and a quotation mark
+ * that opens a string never follows a backslash, so both are unambiguous.)
  */
 
-/** Shorter ones cost more as items of their own than they save. */
+/** Shorter ones cost more as separate items than they save. */
 export const sharedCharsMin = 384;
 
 export interface Skeleton {
   readonly text: string;
-  /** As they are, not as JSON. */
+  /** Raw strings, not JSON. */
   readonly shared: readonly string[];
 }
 
@@ -58,7 +58,7 @@ function closingQuote(json: string, open: number): number {
   throw new Error("The serialiser of the checkpointer says that it writes JSON, but a string in it has no end.");
 }
 
-/** Stores keep neither NUL nor half a character; such strings stay where they are, escaped. */
+/** Stores accept neither NUL nor unpaired surrogates; such strings stay in place, escaped. */
 function shareable(token: string): string | undefined {
   const value = JSON.parse(token) as string;
   return value.includes("\0") || !value.isWellFormed() ? undefined : value;

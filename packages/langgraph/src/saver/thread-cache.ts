@@ -1,22 +1,22 @@
 /**
- * What is known of threads, so that going on with one reads and writes little. Everything here is named by its content and by the life of
- * its thread, so it can be missing but never wrong: what counts (checkpoints, writes) is always read from the store.
+ * A cache of threads, so that continuing one needs few reads and writes. Every entry is identified by its content and the life of its
+ * thread, so it may be missing but never wrong: checkpoints and writes are always read from the store.
  */
 import type { Blob } from "./cells.ts";
 import { Chain, type ChainNode } from "./chain.ts";
 import type { CheckpointRecord } from "./records.ts";
 
-/** What is stored of one life of a thread (it ends when the thread is deleted), as far as it is known. */
+/** Data known to be stored for one life of a thread (which ends when the thread is deleted). */
 export class KnownThread {
   readonly life: string;
-  /** Of the thread's item; undefined until that was read or written. */
+  /** The thread's item; undefined until it was read or written. */
   etag: string | undefined;
   /** The etag of the life that this one follows, while it is not stored yet. */
   readonly replaces: string | undefined;
   chars = threadOverheadChars;
   readonly #chains = new Map<string, Chain>();
   readonly #blobs = new Map<string, Blob>();
-  /** The checkpoints read or written last, by id: the next put goes on from one of them. */
+  /** The most recently read or written checkpoints, by id: the next put continues from one of them. */
   readonly #recent = new Map<string, CheckpointRecord>();
 
   constructor(life: string, replaces?: string) {
@@ -50,7 +50,7 @@ export class KnownThread {
   addBlob(name: string, blob: Blob): void {
     if (this.#blobs.has(name)) return;
     this.#blobs.set(name, blob);
-    // Once by itself, and once within the text of the value that has it (cells.ts).
+    // Stored once on its own, and once within the text of the value that contains it (cells.ts).
     this.chars += entryOverheadChars + 2 * blob.text.length;
   }
 
@@ -87,7 +87,7 @@ export class ThreadCache {
     return entry?.known;
   }
 
-  /** What is known of this life; nothing yet when another one was known. */
+  /** The data known of this life; empty if another life was cached. */
   of(threadId: string, life: string): KnownThread {
     const known = this.get(threadId);
     return known?.life === life ? known : this.set(threadId, new KnownThread(life));

@@ -1,4 +1,4 @@
-/** The items of threads in their container: reading and writing, without knowing what they are. */
+/** Reads and writes the items of threads in their container, without interpreting them. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BatchOperation, BatchOutcome, ContainersApi, JsonObject, StoredDocument } from "@pinakes/client";
 import { errorCode, type OwnContainer } from "../source.ts";
@@ -39,7 +39,7 @@ export class ThreadItems {
     } while (cursor !== undefined);
   }
 
-  /** The same of all threads; by an index, so what was written a moment ago may be missing on some engines. */
+  /** The same for all threads; uses an index, so recent writes may be missing on some engines. */
   async *everywhere(range: IdRange): AsyncGenerator<StoredDocument, void> {
     const api = await this.#container.open();
     let cursor: string | undefined;
@@ -67,7 +67,7 @@ export class ThreadItems {
     }
   }
 
-  /** In the order of the ids; null where there is none. */
+  /** In the order of the ids; null for missing items. */
   async readMany(threadId: string, ids: readonly string[]): Promise<(StoredDocument | null)[]> {
     const api = await this.#container.open();
     const found: (StoredDocument | null)[] = [];
@@ -92,7 +92,7 @@ export class ThreadItems {
     return api.upsert(this.#container.name, { ...document, thread_id: threadId }, { ifMatch });
   }
 
-  /** One that is not as it was (by its etag), or is gone, is left alone. */
+  /** Items that were changed (by etag) or removed are left alone. */
   async remove(threadId: string, operations: readonly (BatchOperation & { readonly op: "delete" })[]): Promise<void> {
     for (let at = 0; at < operations.length; at += batchOperationsMax)
       await this.#removeSome(threadId, operations.slice(at, at + batchOperationsMax));

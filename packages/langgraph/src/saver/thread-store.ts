@@ -1,10 +1,10 @@
 /**
  * Reads and writes the items of threads.
  *
- * - A checkpoint is written last, in the batch that ends a put: it is there with everything it needs, or not at all.
- * - Every batch begins with the fence of its life (lives.ts): a put that began before the thread was deleted fails instead of leaving a
- *   checkpoint whose lists were deleted under it; it then begins again in the next life.
- * - Within a life nothing is ever removed, so what was once seen there need not be written again.
+ * - A checkpoint is written last, in the final batch of a put: it exists with all its data, or not at all.
+ * - Every batch starts with the fence of its life (lives.ts): a put that started before the thread was deleted fails instead of leaving a
+ *   checkpoint without its lists; it is then repeated in the next life.
+ * - Within a life nothing is ever removed, so data once seen there need not be written again.
  */
 import type { BatchOperation, JsonObject } from "@pinakes/client";
 import { errorCode } from "../source.ts";
@@ -12,17 +12,16 @@ import {
   blobIds,
   blobItems,
   blobOfItems,
-  isList,
-  namesIn,
   type Blobs,
   type Cell,
+  isList,
   type ListCell,
+  namesIn,
   type TextCell,
 } from "./cells.ts";
 import type { ChainNode } from "./chain.ts";
-import { endThread, removeBefore } from "./delete-thread.ts";
-import { nodeId, nodeRange, threadItem } from "./keys.ts";
-import { fence, lifeOfItem, nextLife } from "./lives.ts";
+import { allItems, nodeId, nodeRange, threadItem } from "./keys.ts";
+import { fence, isBefore, lifeOfItem, nextLife, type ThreadLife } from "./lives.ts";
 import type { CheckpointRecord } from "./records.ts";
 import { KnownThread, type ThreadCache } from "./thread-cache.ts";
 import { pause, type ThreadItems } from "./thread-items.ts";
@@ -39,7 +38,7 @@ export interface Addition {
 }
 
 const batchOperationsMax = 25;
-/** As JSON; a request to a server may have 1 MiB. */
+/** As JSON; a request to a server is limited to 1 MiB. */
 const batchCharsMax = 700_000;
 const attemptsMax = 20;
 
@@ -52,7 +51,7 @@ export class ThreadStore {
     this.#cache = cache;
   }
 
-  /** Knows afterwards what these cells need; undefined when something of it is not there. */
+  /** Loads everything that these cells need into the cache; undefined if something is missing. */
   async load(
     threadId: string,
     record: CheckpointRecord,
@@ -76,7 +75,7 @@ export class ThreadStore {
     return known;
   }
 
-  /** What is stored of a channel's list, read if it is not known. */
+  /** The stored part of a channel's list, read unless it is cached. */
   async knownChain(
     threadId: string,
     known: KnownThread,
@@ -89,8 +88,8 @@ export class ThreadStore {
   }
 
   /**
-   * Adds to a thread in its present life. `make` says what, given that life; it is asked again when the thread was deleted meanwhile.
-   * What `make` adds is known afterwards.
+   * Adds to a thread in its current life. `make` returns what to add for that life; it is called again if the thread was deleted meanwhile.
+   * The added items are cached afterwards.
    */
   async add(threadId: string, make: (known: KnownThread) => Promise<Addition>): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
@@ -106,7 +105,8 @@ export class ThreadStore {
       } catch (error) {
         this.#cache.forget(threadId);
         if (!mayHaveEnded(error) || attempt >= attemptsMax) throw error;
-        // What this attempt left in a life that is over: nobody else would find it. In one that goes on, others may use it by now.
+        // Items that this attempt left in a life that has ended, which nothing else would find. In a current life, other writers may
+        // already use them.
         if ((await this.#present(threadId)).life !== known.life)
           await this.#items.remove(
             threadId,
@@ -169,7 +169,7 @@ export class ThreadStore {
     const chain = known.openChain(channel);
     const found = chain.walk(cell);
     if (found !== undefined) return found;
-    // What was added since, first; all of it when that does not reach.
+    // Tries the newest elements first; reads all of them if those do not suffice.
     for (const from of chain.end > 0 && chain.end < cell.n ? [chain.end, 0] : [0]) {
       await this.#loadNodes(threadId, known, channel, from, cell.n);
       const loaded = chain.walk(cell);
@@ -197,7 +197,7 @@ export class ThreadStore {
   }
 }
 
-/** The fence is the first operation of each batch. After a lost answer nobody knows which one failed. */
+/** The fence is the first operation of each batch. After a lost response it is unknown which operation failed. */
 function mayHaveEnded(error: unknown): boolean {
   if (errorCode(error) === "UNKNOWN_OUTCOME") return true;
   const { batch, context } = error as {
@@ -237,4 +237,46 @@ function nodeOf(item: JsonObject): ChainNode {
     hash: item["h"] as string,
     cells: item["e"] as unknown as readonly TextCell[],
   };
+}
+
+/** Deletes a thread: its next life begins, marked, and everything of earlier ones goes (lives.ts). */
+const stepItems = 1_000;
+
+async function endThread(items: ThreadItems, threadId: string): Promise<void> {
+  const ending = await markDeleted(items, threadId);
+  if (ending === undefined) return;
+  await removeBefore(items, threadId, ending.life);
+  // Unless somebody began to use the thread again.
+  await items.remove(threadId, [{ op: "delete", id: threadItem, if_match: ending.etag }]);
+}
+
+/** Undefined when there is no such thread. */
+async function markDeleted(items: ThreadItems, threadId: string): Promise<ThreadLife | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const item = await items.read(threadId, threadItem);
+    const present = item === undefined ? undefined : lifeOfItem(item);
+    if (present === undefined || present.deleting) return present;
+    try {
+      return lifeOfItem(
+        await items.replace(threadId, { id: threadItem, life: nextLife(present.life), deleting: true }, present.etag),
+      );
+    } catch (error) {
+      if (!["PRECONDITION_FAILED", "UNKNOWN_OUTCOME"].includes(errorCode(error) ?? "") || attempt >= attemptsMax)
+        throw error;
+      await pause(attempt);
+    }
+  }
+}
+
+/** Checkpoints go first (by their ids), so that none is seen without its lists. */
+async function removeBefore(items: ThreadItems, threadId: string, life: string): Promise<void> {
+  let operations: (BatchOperation & { readonly op: "delete" })[] = [];
+  for await (const item of items.range(threadId, allItems)) {
+    if (item.id === threadItem || !isBefore(item, life)) continue;
+    operations.push({ op: "delete", id: item.id, if_match: item._etag });
+    if (operations.length < stepItems) continue;
+    await items.remove(threadId, operations);
+    operations = [];
+  }
+  await items.remove(threadId, operations);
 }

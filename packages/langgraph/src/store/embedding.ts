@@ -1,11 +1,10 @@
-/** Vectors of stored values, as texts inside their items, and how near they are to a question. */
+/** Vectors of stored values, as text inside their items, and their similarity to a query. */
 import type { IndexConfig } from "@langchain/langgraph-checkpoint";
-import { textsAt } from "./text-paths.ts";
 
 export interface EmbedOptions {
-  /** Makes a vector of each text. */
+  /** Computes a vector for each text. */
   readonly embed: (texts: string[]) => Promise<number[][]>;
-  /** What of a value is embedded; all of it (`$`) when absent. */
+  /** Which parts of a value are embedded; default: all of it (`$`). */
   readonly fields?: readonly string[] | undefined;
 }
 
@@ -14,7 +13,7 @@ export class Embedding {
   readonly #embedQuery: (text: string) => Promise<number[]>;
   readonly #fields: readonly string[];
 
-  /** A function, or what LangGraph's own store takes. */
+  /** A function, or an embeddings object as LangGraph's own store accepts. */
   constructor(options: EmbedOptions | IndexConfig) {
     this.#fields = options.fields ?? ["$"];
     if ("embed" in options) {
@@ -26,7 +25,7 @@ export class Embedding {
     }
   }
 
-  /** One for each text of a value; none where `index` is false. */
+  /** One vector per text of a value; none if `index` is false. */
   async vectors(
     values: readonly { readonly value: unknown; readonly index: false | readonly string[] | undefined }[],
   ): Promise<string[][]> {
@@ -36,12 +35,12 @@ export class Embedding {
     const distinct = [...new Set(texts.flat())];
     const made = distinct.length === 0 ? [] : await this.#embed(distinct);
     if (made.length !== distinct.length)
-      throw new Error(`embed: ${distinct.length} texts were given and ${made.length} vectors came back.`);
+      throw new Error(`embed: ${distinct.length} texts were passed and ${made.length} vectors were returned.`);
     const byText = new Map(distinct.map((text, i) => [text, toText(made[i] as number[])]));
     return texts.map((list) => list.map((text) => byText.get(text) as string));
   }
 
-  /** How near a value is: the cosine of its nearest text; undefined when it has none. */
+  /** The similarity of a value: the cosine of its nearest text; undefined if it has none. */
   async scorer(query: string): Promise<(vectors: readonly string[]) => number | undefined> {
     const wanted = Float32Array.from(await this.#embedQuery(query));
     return (vectors) =>
@@ -67,4 +66,28 @@ function cosine(a: Float32Array, b: Float32Array): number {
     bb += y * y;
   }
   return aa === 0 || bb === 0 ? 0 : dot / Math.sqrt(aa * bb);
+}
+
+/** The texts of a value that are embedded: `$` (all of it), `title`, `author.name`, `chapters[*].content`, `tags[0]`, `tags[-1]`. */
+
+function textsAt(value: unknown, path: string): string[] {
+  if (path === "$") return [JSON.stringify(value)];
+  const steps = [...path.matchAll(/[^.[\]]+|\[[^\]]*\]/g)].map(([step]) => step);
+  return steps
+    .reduce<unknown[]>((found, step) => found.flatMap((one) => next(one, step)), [value])
+    .flatMap((found) =>
+      found === undefined || found === null
+        ? []
+        : [typeof found === "object" ? JSON.stringify(found) : String(found as number)],
+    );
+}
+
+function next(value: unknown, step: string): unknown[] {
+  if (step.startsWith("[")) {
+    if (!Array.isArray(value)) return [];
+    const index = step.slice(1, -1);
+    return index === "*" ? value : [value.at(Number(index))];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.hasOwn(value, step) ? [(value as Readonly<Record<string, unknown>>)[step]] : [];
 }

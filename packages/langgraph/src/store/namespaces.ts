@@ -1,4 +1,4 @@
-/** Namespaces as texts whose order and prefixes are those of the namespaces: ["users", "u1"] is `users.u1.`. */
+/** Encodes namespaces as strings with the same order and prefixes: ["users", "u1"] is `users.u1.`. */
 import { hash } from "node:crypto";
 import type { MatchCondition } from "@langchain/langgraph-checkpoint";
 
@@ -6,7 +6,7 @@ export function namespacePath(namespace: readonly string[]): string {
   return namespace.map((label) => `${label.replaceAll(/[%.\0]/g, escaped)}.`).join("");
 }
 
-/** The first text that does not begin with the path. */
+/** The first string after all those with this prefix. */
 export function afterPath(path: string): string {
   return `${path.slice(0, -1)}/`; // "/" is what follows "." in the order of characters.
 }

@@ -1,9 +1,9 @@
 /**
  * LangGraph's store on Pinakes: values by namespace and key, for every thread.
  *
- * A search reads what is under its namespace prefix, in the order of namespace and key, and stops when it has enough. With a query it
- * reads all of it and keeps the nearest: exact, in memory bounded by offset + limit, in time that grows with the number of values under
- * the prefix. For large collections use Pinakes' collections, which have an index for that.
+ * A search reads the values under its namespace prefix, in the order of namespace and key, and stops when it has enough. With a query it
+ * reads all of it and keeps the nearest: exact, in memory bounded by offset + limit, in time that grows with the number of values under the
+ * prefix. For large collections use Pinakes' collections, which have an index for that.
  */
 import {
   BaseStore,
@@ -19,14 +19,13 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { OwnContainer, type StateSource } from "../source.ts";
 import { Embedding, type EmbedOptions } from "./embedding.ts";
-import { matchesFilter } from "./filter.ts";
 import { keyId, matchesAll, namespacePath } from "./namespaces.ts";
-import { StoreItems, storeSpec, toItem, type StoredItem } from "./store-items.ts";
+import { type StoredItem, StoreItems, storeSpec, toItem } from "./store-items.ts";
 
 export interface PinakesStoreOptions {
   /** Makes searches with a query rank by meaning; without it they list. */
   readonly index?: EmbedOptions | IndexConfig | undefined;
-  /** `langgraph-store` when absent. */
+  /** Default `langgraph-store`. */
   readonly container?: string | undefined;
 }
 
@@ -48,7 +47,7 @@ export class PinakesStore extends BaseStore {
     this.#embedding = options.index === undefined ? undefined : new Embedding(options.index);
   }
 
-  /** Reads see what was there before the writes of the same batch; of several writes of one key the last counts. */
+  /** Reads see the state before the writes of the same batch; of several writes to one key the last one is applied. */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const results: unknown[] = Array.from(operations, () => undefined);
     const gets = [...operations.entries()].filter((entry): entry is [number, GetOperation] => isGet(entry[1]));
@@ -106,7 +105,7 @@ export class PinakesStore extends BaseStore {
   }
 }
 
-/** The nearest so far; those without a score after all others, in the order they came. */
+/** The nearest so far; those without a score come last, in their original order. */
 class Best {
   readonly #count: number;
   #entries: { readonly item: StoredItem; readonly score: number | undefined }[] = [];
@@ -143,4 +142,57 @@ function isGet(operation: Operation): operation is GetOperation {
 
 function foundItem(item: StoredItem | undefined): Item | null {
   return item === undefined ? null : toItem(item);
+}
+
+/** LangGraph's filters: `{ status: "active", score: { $gte: 3 } }`, on the properties of a value. */
+
+type Operator = (held: unknown, wanted: unknown) => boolean;
+
+const operators: Readonly<Record<string, Operator>> = {
+  $eq: equal,
+  $ne: (held, wanted) => !equal(held, wanted),
+  $gt: (held, wanted) => compared(held, wanted, (order) => order > 0),
+  $gte: (held, wanted) => compared(held, wanted, (order) => order >= 0),
+  $lt: (held, wanted) => compared(held, wanted, (order) => order < 0),
+  $lte: (held, wanted) => compared(held, wanted, (order) => order <= 0),
+  $in: (held, wanted) => Array.isArray(wanted) && wanted.some((one) => equal(held, one)),
+  $nin: (held, wanted) => !Array.isArray(wanted) || !wanted.some((one) => equal(held, one)),
+};
+
+function matchesFilter(
+  value: Readonly<Record<string, unknown>>,
+  filter: Readonly<Record<string, unknown>> = {},
+): boolean {
+  return Object.entries(filter).every(([name, wanted]) => {
+    const held = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (!isOperators(wanted)) return equal(held, wanted);
+    return Object.entries(wanted).every(([operator, operand]) => operatorOf(operator)(held, operand));
+  });
+}
+
+function isOperators(wanted: unknown): wanted is Readonly<Record<string, unknown>> {
+  return (
+    typeof wanted === "object" &&
+    wanted !== null &&
+    !Array.isArray(wanted) &&
+    Object.keys(wanted).some((key) => key.startsWith("$"))
+  );
+}
+
+function operatorOf(name: string): Operator {
+  const operator = operators[name];
+  if (operator !== undefined) return operator;
+  throw new Error(`A filter has the operators ${Object.keys(operators).join(", ")}; "${name}" is none of them.`);
+}
+
+function equal(a: unknown, b: unknown): boolean {
+  return a === b || (typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b));
+}
+
+/** Texts among themselves; anything else as numbers, as LangGraph does it. */
+function compared(held: unknown, wanted: unknown, holds: (order: number) => boolean): boolean {
+  if (held === undefined || held === null) return false;
+  if (typeof held === "string" && typeof wanted === "string" && Number.isNaN(Number(wanted)))
+    return holds(held < wanted ? -1 : Number(held > wanted));
+  return holds(Number(held) - Number(wanted));
 }

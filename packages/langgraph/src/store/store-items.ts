@@ -22,7 +22,7 @@ export const storeSpec: ContainerSpec = {
 
 const readManyKeysMax = 100;
 const batchOperationsMax = 25;
-/** As JSON; a request to a server may have 1 MiB. */
+/** As JSON; a request to a server is limited to 1 MiB. */
 const batchCharsMax = 700_000;
 const pageItemsMax = 500;
 
@@ -48,7 +48,7 @@ export class StoreItems {
     return found;
   }
 
-  /** Those of the namespace itself, then those below it, in the order of their keys. */
+  /** Values of the namespace itself, then those below it, in key order. */
   async *under(prefix: readonly string[]): AsyncGenerator<StoredItem, void> {
     const path = namespacePath(prefix);
     if (path === "") {
@@ -79,12 +79,12 @@ export class StoreItems {
         last = item.ns;
         yield item.namespace;
       }
-      // The next page begins after the last namespace, however many more values that one has.
+      // The next page starts after the last namespace, however many more values it has.
       more = page.next_cursor !== null && page.items.length > 0;
     }
   }
 
-  /** Each with what is stored now and, to store, its vectors. */
+  /** Each with its stored value and, for writes, its vectors. */
   async write(
     writes: readonly {
       readonly put: PutOperation;
@@ -121,7 +121,7 @@ export class StoreItems {
     try {
       await api.batch(this.#container.name, ns, operations);
     } catch (error) {
-      // Somebody else deleted one of them meanwhile: that is what was wanted.
+      // Deleted concurrently, which is the requested outcome.
       if (errorCode(error) !== "NOT_FOUND") throw error;
       if (operations.length > 1) for (const operation of operations) await this.#batch(ns, [operation]);
     }
@@ -142,7 +142,7 @@ export function toItem({ namespace, key, value, created_at, updated_at }: Stored
   return { namespace, key, value, createdAt: new Date(created_at), updatedAt: new Date(updated_at) };
 }
 
-/** What JSON makes of it: dates become texts, functions and undefined go. */
+/** As JSON serialises it: dates become strings, functions and undefined are dropped. */
 function plain(value: Record<string, unknown>): StoredDocument {
   return JSON.parse(JSON.stringify(value)) as StoredDocument;
 }

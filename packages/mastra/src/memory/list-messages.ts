@@ -1,4 +1,4 @@
-/** Mastra's lists of messages: a page of a thread or a resource, filtered, with the neighbours of messages it asks for by id. */
+/** Mastra's message lists: a page of a thread or a resource, filtered, with the neighbours of messages requested by id. */
 import {
   storageMessageMatchesMetadataFilter,
   validateStorageMetadataFilter,
@@ -66,7 +66,7 @@ async function list(
   const sorted = [...shown.values()].sort((a, b) => compare(a, b, direction));
   const known =
     args.includeTotal !== false && (args.include?.length ?? 0) > 0 && metadata === undefined && window.size > 0;
-  // Included messages count as shown: a page that shows all there is has no next one.
+  // Included messages count as shown: a page that shows all messages has no next page.
   const hasMore = known ? found.hasMore && sorted.filter(isListed).length < found.total : found.hasMore;
   return { messages: sorted.map(fromDocument), total: found.total, page, perPage: window.perPage, hasMore };
 }
@@ -79,7 +79,7 @@ function rangeOf({ filter }: Options): NonNullable<IndexQuery["range"]> {
   };
 }
 
-/** Each target with as many messages before and after it, of its own thread, as it asks for; none of another resource. */
+/** Each target with the requested number of messages before and after it in its own thread; none of another resource. */
 async function included(messages: Messages, { include = [], resourceId }: Options): Promise<MessageDocument[]> {
   const targets = await messages.byId(include.map(({ id }) => id));
   const found: MessageDocument[] = [];
@@ -100,7 +100,7 @@ async function included(messages: Messages, { include = [], resourceId }: Option
   return found;
 }
 
-/** What follows the target in the walk; messages of its own millisecond may come before it. */
+/** Messages after the target in the scan; messages of the same millisecond may come before it. */
 async function neighbours(
   walk: AsyncIterable<MessageDocument>,
   target: MessageDocument,

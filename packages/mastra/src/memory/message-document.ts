@@ -7,11 +7,11 @@ export type MessageDocument = Document & {
   readonly threadId: string;
   readonly resourceId?: string;
   readonly createdAt: string;
-  /** Which of two messages of one millisecond came first: when they were first saved. */
+  /** Orders messages of the same millisecond by when they were first saved. */
   readonly order: string;
 };
 
-/** Where a message is: callers that know only its id ask here, and the answer is never late as that of an index may be. */
+/** The location of a message: callers that only know its id read this, which, unlike an index, is always consistent. */
 export type PlaceDocument = Document & { readonly threadId: string; readonly order: string };
 
 export function toDocument(message: MastraDBMessage, threadId: string, order: string): MessageDocument {
@@ -41,7 +41,7 @@ export function fromDocument(document: MessageDocument): MastraDBMessage {
   };
 }
 
-/** Older callers give text. */
+/** Older callers pass strings. */
 function normalContent(content: unknown): unknown {
   return typeof content === "string" ? { format: 2, content, parts: [{ type: "text", text: content }] } : content;
 }

@@ -40,7 +40,7 @@ export class Messages {
     return new Set(documents.map((document) => document.threadId));
   }
 
-  /** Those that are there, changed; content and its metadata are merged one level deep. */
+  /** Changes existing messages; content and its metadata are merged one level deep. */
   async update(
     updates: readonly MessageUpdate[],
   ): Promise<{ readonly messages: MastraDBMessage[]; readonly threadIds: Set<string> }> {
@@ -80,7 +80,7 @@ export class Messages {
     await this.places.deleteAnywhere(ids.map((id) => ({ pk: id, id })));
   }
 
-  /** In the order of the ids; unknown ones are left out. */
+  /** In the order of the ids; unknown ones are omitted. */
   async byId(ids: readonly string[]): Promise<MessageDocument[]> {
     const places = await this.#placesOf(ids);
     const known = ids.flatMap((id) => places.get(id) ?? []);

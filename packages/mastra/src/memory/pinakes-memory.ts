@@ -91,7 +91,7 @@ export class PinakesMemory extends MemoryStorage {
   }
 
   async deleteThread({ threadId }: { threadId: string }): Promise<void> {
-    // The thread goes last: while it is there, somebody can delete it again.
+    // The thread is deleted last: as long as it exists, the delete can be repeated.
     await this.#messages.deleteThread(threadId);
     await this.#threads.container.delete({ pk: threadId, id: threadId });
   }

@@ -1,4 +1,4 @@
-/** Resources: what is remembered of a user or another owner of threads, working memory first of all. */
+/** Resources: data remembered about a user or another owner of threads, primarily working memory. */
 import type { StorageResourceType } from "@mastra/core/storage";
 import type { ContainersApi } from "@pinakes/client";
 import { Container, type Document } from "../container.ts";
@@ -23,7 +23,7 @@ export class Resources {
     return resource;
   }
 
-  /** Made if it is not there. Metadata is merged; what is not given stays. */
+  /** Created if missing. Metadata is merged; absent properties are unchanged. */
   async update(
     resourceId: string,
     change: { readonly workingMemory?: string; readonly metadata?: Record<string, unknown> },

@@ -42,7 +42,7 @@ export class Threads {
     return thread;
   }
 
-  /** Only if nobody has it. False: somebody has. */
+  /** Only if the id is unused. False if it is in use. */
   async create(thread: StorageThreadType): Promise<boolean> {
     let made = false;
     await this.container.modify(keyOf(thread.id), (before) => {
@@ -52,7 +52,7 @@ export class Threads {
     return made;
   }
 
-  /** Null: there is none. Undefined from `change`: it stays as it is. */
+  /** Null if there is none. `change` returns undefined to change nothing. */
   async change(
     threadId: string,
     change: (thread: StorageThreadType) => Partial<StorageThreadType> | undefined,

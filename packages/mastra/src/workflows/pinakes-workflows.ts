@@ -34,7 +34,7 @@ export class PinakesWorkflows extends WorkflowsStorage {
     await this.#runs.container.clear();
   }
 
-  /** Each change is written on the version it was made from, so steps that end at the same time lose nothing. */
+  /** Each change is conditional on the version it is based on, so steps that end concurrently lose nothing. */
   supportsConcurrentUpdates(): boolean {
     return true;
   }
@@ -102,7 +102,7 @@ export class PinakesWorkflows extends WorkflowsStorage {
 
   async listWorkflowRuns(args: StorageListWorkflowRunsInput = {}): Promise<WorkflowRuns> {
     const { workflowName, resourceId, status, threadId, page, perPage } = args;
-    // Mastra numbers pages only where both are given; else it wants all.
+    // Mastra numbers pages only if both are present; otherwise it wants all.
     const window =
       page === undefined || perPage === undefined
         ? windowOf(page ?? 0, false, 0)

@@ -10,7 +10,7 @@ export interface RunKey {
   readonly runId: string;
 }
 
-/** What is known of a run; the snapshot as the text it was stored as. */
+/** A run; the snapshot is the text as stored. */
 export interface RunState {
   readonly resourceId: string | undefined;
   readonly createdAt: Date;
@@ -18,7 +18,7 @@ export interface RunState {
   readonly snapshot: WorkflowRunState;
 }
 
-/** A reader that meets replacements under way reads again. */
+/** A reader that encounters a concurrent replacement reads again. */
 const readsMax = 10;
 
 export class RunStore {
@@ -41,7 +41,7 @@ export class RunStore {
     return this.#complete(() => this.container.read({ pk: runId, id: idOf(workflowName) }));
   }
 
-  /** Of any workflow; the newest where several share the id. */
+  /** Of any workflow; the newest if several share the id. */
   async findByRunId(runId: string): Promise<WorkflowRun | null> {
     return this.#complete(async () => {
       let newest: RunDocument | null = null;
@@ -53,7 +53,7 @@ export class RunStore {
     });
   }
 
-  /** Read, decide, write, all in one: nobody comes between. Undefined from `change`: it stays as it is. */
+  /** Atomic read-modify-write. `change` returns undefined to change nothing. */
   async change(key: RunKey, change: (before: RunState | null) => RunState | undefined): Promise<RunState | undefined> {
     const id = idOf(key.workflowName);
     const written: RunDocument[] = [];
@@ -72,7 +72,7 @@ export class RunStore {
     return result;
   }
 
-  /** The change is made and must not fail for the tidying; parts that stay behind are in nobody's way. */
+  /** The change is committed and must not fail because of the cleanup; leftover parts are harmless. */
   async #forget(runs: readonly (RunDocument | null)[]): Promise<void> {
     await Promise.allSettled(runs.map((run) => this.#parts.remove(run)));
   }
@@ -97,7 +97,7 @@ export class RunStore {
     });
   }
 
-  /** With its snapshot; null if it went away meanwhile. */
+  /** With its snapshot; null if it was removed meanwhile. */
   async complete(document: RunDocument): Promise<WorkflowRun | null> {
     let first: RunDocument | null = document;
     return this.#complete(async () => {
@@ -163,5 +163,5 @@ function stateOf({ resourceId, createdAt, updatedAt, snapshot }: WorkflowRun): R
   return { resourceId, createdAt, updatedAt, snapshot: snapshot as WorkflowRunState };
 }
 
-/** Parts of snapshots lie beside it under ids of another beginning. */
+/** Parts of snapshots are stored beside it under ids with another prefix. */
 const idOf = (workflowName: string) => `run-${workflowName}`;

@@ -1,6 +1,6 @@
 /**
- * Snapshots of any size. A document has an end (2 MB), and a snapshot holds whatever the steps returned: a long one is cut into
- * parts beside its run, written under a new version before the run names that version.
+ * Snapshots of any size. A document is limited to 2 MB, but a snapshot contains everything the steps returned: a long one is split into
+ * parts beside its run, written under a new version before the run refers to that version.
  */
 import { startAgain, type Container, type Document } from "../container.ts";
 
@@ -9,7 +9,7 @@ export type SnapshotField =
   | { readonly snapshot: string }
   | { readonly snapshot_parts: { readonly version: string; readonly count: number } };
 
-/** Three bytes a character at most, so a part fits every engine: DynamoDB takes 400 KB where no object store helps it. */
+/** At most three bytes per character, so a part fits every engine: DynamoDB accepts 400 KB without an object store. */
 export const partCharsMax = 100_000;
 /** Parts that are written or read in one call. */
 const partsAtOnce = 8;
@@ -21,7 +21,7 @@ export class SnapshotParts {
     this.#container = container;
   }
 
-  /** What the run's document says of its snapshot. */
+  /** The run document's reference to its snapshot. */
   async store(runId: string, owner: string, text: string): Promise<SnapshotField> {
     if (text.length <= partCharsMax) return { snapshot: text };
     const version = crypto.randomUUID().slice(0, 13);
@@ -29,7 +29,7 @@ export class SnapshotParts {
     for (let first = 0; first < count; first += partsAtOnce) {
       const parts = Array.from({ length: Math.min(partsAtOnce, count - first) }, (_, i): RunDocument => {
         const from = (first + i) * partCharsMax;
-        // A half of a surrogate pair is no text by itself; JSON escapes bring it through.
+        // An unpaired surrogate is not valid text; JSON escapes preserve it.
         return {
           id: partId(owner, version, first + i),
           run_id: runId,
@@ -54,7 +54,7 @@ export class SnapshotParts {
     return parts.join("");
   }
 
-  /** What nothing names any more. */
+  /** Removes parts that nothing refers to any more. */
   async remove(run: RunDocument | null): Promise<void> {
     if (run?.["snapshot_parts"] === undefined) return;
     await this.#container.deleteAnywhere(keysOf(run));

@@ -1,10 +1,10 @@
 /**
- * A session is a log, and the log is a thread: items, and changes of what came before them. What the history is follows from the
- * log's order alone, so writers need no lock and readers no transaction.
+ * A session is a log stored in a thread: items, and changes of earlier entries. The order of the log alone determines the history, so
+ * writers need no lock and readers no transaction.
  *
- * An item stands where it was written. An item with a `group` shows only where a change says so: that is how items that do not fit
- * one batch appear together. A change with `at` counts only if it got that sequence number: then nothing was written between what its
- * writer had read and the change itself. Another one is void, as if it were not there.
+ * An item is at the position where it was written. An item with a `group` becomes visible only through a change: this way, items that do
+ * not fit into one batch appear together. A change with `at` is valid only if it got that sequence number, which means that nothing was
+ * written between its writer's read and the change. Any other such change is void and ignored.
  */
 import type { JsonObject, Stored, ThreadMessage } from "@pinakes/client";
 
@@ -18,20 +18,23 @@ export interface ItemEntry {
 export interface ChangeEntry {
   readonly kind: "change";
   readonly id: string;
-  /** Ids of items that are no longer of the history. */
+  /** Ids of items removed from the history. */
   readonly removes: readonly string[];
-  /** So many items of the group of this name stand here. */
+  /** This many items of the named group appear at this position. */
   readonly group: string;
   readonly items: number;
   /** The sequence number it must have; null: any. */
   readonly at: number | null;
-  /** Of a transaction: what it was, to tell a repetition from another one under the same id. It stays, as the memory that it was done. */
+  /**
+   * For a transaction: its content, to distinguish a repetition from another one with the same id. It is kept as the record that it was
+   * done.
+   */
   readonly digest?: string;
 }
 
 export type StoredEntry = Stored<ThreadMessage> & (ItemEntry | ChangeEntry) & { readonly sequence: number };
 
-/** Undefined for what something else put into the same thread. */
+/** Undefined for messages that other programs added to the thread. */
 export function asEntry(message: Stored<ThreadMessage>): StoredEntry | undefined {
   return message["kind"] === "item" || message["kind"] === "change" ? (message as StoredEntry) : undefined;
 }

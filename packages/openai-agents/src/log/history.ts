@@ -1,4 +1,7 @@
-/** What the history is, read from the log's end: a change is met before what it changes, so reading stops where enough is known. */
+/**
+ * Computes the history from the end of the log: a change is read before the entries it changes, so reading stops as soon as enough is
+ * known.
+ */
 import type { JsonObject } from "@pinakes/client";
 import { isVoid, itemId, type ChangeEntry, type ItemEntry, type StoredEntry } from "./entries.ts";
 
@@ -7,7 +10,7 @@ export interface HistoryItem {
   readonly item: JsonObject;
 }
 
-/** A place in the history; the item is met later where a change made the place. */
+/** A position in the history; the item is read later if a change created the position. */
 interface Slot {
   readonly id: string;
   item: JsonObject | undefined;
@@ -22,12 +25,12 @@ export class History {
   readonly #garbage: string[] = [];
   #empty = 0;
 
-  /** `wanted`: how many of the newest items are asked for. */
+  /** `wanted`: how many of the newest items are requested. */
   constructor(wanted: number) {
     this.#wanted = wanted;
   }
 
-  /** All that is asked for is known. */
+  /** Everything requested is known. */
   get isEnough(): boolean {
     return this.#empty === 0 && this.#slots.length >= this.#wanted;
   }

@@ -1,4 +1,6 @@
-/** The log of one session in Pinakes: reading its end, adding items, and changes that count only if nothing came between. */
+/**
+ * The log of one session in Pinakes: reads its end, adds items, and writes changes that are valid only if nothing was written in between.
+ */
 import {
   inBatches,
   PinakesClientError,
@@ -20,7 +22,7 @@ export interface LogView {
 export interface Change {
   readonly id: string;
   readonly removes: readonly string[];
-  /** The name under which its items are kept; the same name always holds the same items. */
+  /** The name under which its items are stored; the same name always contains the same items. */
   readonly group: string;
   readonly items: readonly JsonObject[];
   readonly digest?: string;
@@ -33,11 +35,11 @@ export interface ChangeOutcome {
 }
 
 const pageItems = 100;
-/** A reader that meets removals under way reads again. */
+/** A reader that encounters concurrent removals reads again. */
 const readsMax = 5;
-/** What one change may remove. */
+/** Maximum number of removals per change. */
 export const removedItemsMax = 20_000;
-/** How many removed items one change takes out of the log; the next one takes the rest. */
+/** How many removed items one change deletes from the log; the next one deletes the rest. */
 const garbageMax = 200;
 const garbageAtOnce = 8;
 
@@ -50,7 +52,7 @@ export class SessionLog {
     this.#threadId = threadId;
   }
 
-  /** The newest items, as many as wanted. */
+  /** The newest items, up to the requested number. */
   async read(wanted: number): Promise<LogView> {
     for (let attempt = 1; ; attempt += 1) {
       const history = new History(wanted);
@@ -65,7 +67,7 @@ export class SessionLog {
     }
   }
 
-  /** All of them or none, one after the other in the history, whoever else writes. The same group again adds nothing. */
+  /** Adds all items or none, contiguous in the history, regardless of concurrent writers. Adding the same group again has no effect. */
   async append(group: string, items: readonly JsonObject[]): Promise<void> {
     const entries = items.map((item, position): ItemEntry => ({ kind: "item", id: itemId(group, position), item }));
     const [first = [], ...more] = inBatches(entries);
@@ -81,8 +83,8 @@ export class SessionLog {
   }
 
   /**
-   * Writes a change that must follow `head` directly, its own items apart; null: it may come anywhere. If something came between it
-   * does not count, and the decision has to be made again. CONFLICT if there is another change with this id.
+   * Writes a change that must directly follow `head`, except for its own items; null: it may be anywhere. If something was written in
+   * between, it is void and the decision must be repeated. CONFLICT if there is another change with this id.
    */
   async change({ id, removes, group, items, digest }: Change, head: number | null): Promise<ChangeOutcome> {
     if (removes.length > removedItemsMax) throw tooMany(removes.length);
@@ -115,7 +117,7 @@ export class SessionLog {
     }
   }
 
-  /** The entry of this version; nothing happens if it is gone or another one. */
+  /** Deletes the entry of this version; nothing happens if it is gone or was changed. */
   async remove(id: string, ifMatch?: string): Promise<void> {
     try {
       await this.#threads.deleteMessage(this.#threadId, id, ifMatch === undefined ? {} : { ifMatch });
@@ -136,7 +138,7 @@ export class SessionLog {
     await this.#threads.clear(this.#threadId);
   }
 
-  /** The sequence number of each item, as it is written; an old one for those that were there already. */
+  /** The sequence number of each new item; for existing ones the old number. */
   async *#appendGroup(group: string, items: readonly JsonObject[]): AsyncGenerator<number> {
     const entries = items.map((item, position): ItemEntry => ({
       kind: "item",

@@ -1,6 +1,6 @@
 /**
- * Changes of one session in one process take turns. Those of several processes meet in the store, where one wins and the others try
- * again; that is right but slow, and a process need not do it to itself.
+ * Runs the changes of one session in one process sequentially. Changes of several processes conflict in the store, where one wins and the
+ * others retry; that is correct but slow, so a process avoids it for its own changes.
  */
 const lines = new WeakMap<object, Map<string, Promise<unknown>>>();
 
@@ -8,7 +8,7 @@ export async function inTurn<Result>(store: object, sessionId: string, run: () =
   const line = lines.get(store) ?? new Map<string, Promise<unknown>>();
   lines.set(store, line);
   const before = line.get(sessionId) ?? Promise.resolve();
-  // Whatever became of the one before: that is its caller's to know.
+  // The outcome of the previous one is reported to its own caller.
   const mine = before.then(run, run);
   line.set(sessionId, mine);
   try {

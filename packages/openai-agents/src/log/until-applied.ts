@@ -1,4 +1,4 @@
-/** Read, decide, write on the condition that nothing came between; and again if it did. */
+/** Read-decide-write on the condition that nothing was written in between; retried otherwise. */
 import { PinakesClientError } from "@pinakes/client";
 import { itemId } from "./entries.ts";
 import type { Change, LogView, SessionLog } from "./session-log.ts";
@@ -14,7 +14,7 @@ export const attemptsMax = 30;
 const pauseMsFirst = 5;
 const pauseMsMax = 5_000;
 
-/** `wanted`: how many of the newest items the decision needs. Each change must have a name of its own. */
+/** `wanted`: how many of the newest items the decision needs. Each change must have a unique name. */
 export async function untilApplied<Result>(
   log: SessionLog,
   wanted: number,
@@ -27,7 +27,7 @@ export async function untilApplied<Result>(
       const view = await log.read(wanted);
       const { result, change } = decide(view);
       if (change === undefined) return result;
-      // The newest entries may have been taken away since; what was met before this reading is in it, or gone.
+      // The newest entries may have been removed since; entries read before are in this result, or gone.
       const outcome = await log.change(change, Math.max(view.head, met));
       if (outcome.counts) {
         await log.tidy([...change.removes, ...view.garbage]);

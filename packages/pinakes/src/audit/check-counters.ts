@@ -10,6 +10,7 @@ import {
   type CollectionRecord,
   type RepositoryRecord,
 } from "../knowledge/records/records.ts";
+import { everyPage } from "../containers/every-item.ts";
 import { found, isAsItWas, whileLive, type AuditRun, type IncarnationRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 
@@ -72,17 +73,14 @@ export async function checkCollectionCount(run: AuditRun, { repository_id }: Rep
 
 async function countLive({ deps, scope }: AuditRun, repository_id: string): Promise<number> {
   let count = 0;
-  for (let cursor: string | undefined; ;) {
-    const page = await deps.items.query(scope, collectionsContainer.name, {
-      equals: { repository_id },
-      range: { prefix: itemIds.collection("") },
-      limit: auditLimits.pageItemsMax,
-      cursor,
-    });
+  for await (const page of everyPage(deps.items, scope, collectionsContainer.name, {
+    equals: { repository_id },
+    range: { prefix: itemIds.collection("") },
+    limit: auditLimits.pageItemsMax,
+  })) {
     count += page.items.filter(({ document }) => isLive(document as unknown as CollectionRecord)).length;
-    cursor = page.cursor;
-    if (cursor === undefined) return count;
   }
+  return count;
 }
 
 /** False: it was changed concurrently, so count again. */

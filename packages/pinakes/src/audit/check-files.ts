@@ -1,4 +1,6 @@
-/** Users' files beside their bytes, both ways. What an upload may still be sending is left alone: the registry of work removes it in time. */
+/**
+ * Compares users' files with their bytes, in both directions. Data of uploads in progress is skipped: the work registry removes it in time.
+ */
 import {
   contentKey,
   filesContainer,
@@ -11,10 +13,10 @@ import { fileLimits } from "../knowledge/files/limits.ts";
 import type { AuditRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";
 
-/** An upload in parts is open for an hour, and what came late is removed a day later. */
+/** A multipart upload stays open for an hour, and late parts are removed a day later. */
 const youngMs = 2 * fileLimits.unfinishedMsMax;
 
-/** What a page is of, and where it starts. */
+/** The list of a page, and its start. */
 export interface FilesPosition {
   readonly of: "file" | "staged" | "objects";
   readonly cursor?: string | undefined;
@@ -34,7 +36,7 @@ export async function checkFiles(run: AuditRun): Promise<void> {
   }
 }
 
-/** The position behind it; undefined: everything was checked. */
+/** The position after it; undefined once everything was checked. */
 export async function auditFilesPage(run: AuditRun, { of, cursor }: FilesPosition): Promise<FilesPosition | undefined> {
   const next = of === "objects" ? await checkObjects(run, cursor) : await checkRecords(run, of, cursor);
   return next === undefined ? after[of] : { of, cursor: next };
@@ -62,7 +64,7 @@ async function checkRecords(
     if (now === undefined || now.document["deleted"] === true) continue;
     // Staged again meanwhile, as another object.
     if (now.document["object"] !== document["object"]) continue;
-    const detail = `The record of file ${record.id} names it, and it is not there.`;
+    const detail = `The record of file ${record.id} names it, but it does not exist.`;
     findings.add({ kind: "record_without_object", store: "objects", key, detail, repaired: false });
   }
   return page.cursor;

@@ -9,6 +9,7 @@ import {
   type CollectionRecord,
   type RepositoryRecord,
 } from "../knowledge/records/records.ts";
+import { everyItem } from "../containers/every-item.ts";
 import { found, type AuditRun, type IncarnationRun } from "./audit-run.ts";
 import { placeOf } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
@@ -98,20 +99,15 @@ async function lateRemovals({
   const { repository_id, incarnation } = partition.key;
   const before = new Date(deps.clock.now() - auditLimits.removalLateMs).toISOString();
   const late: { id: string; document_id: string; at: string }[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await deps.items.query(partition.scope, documentsContainer.name, {
-      equals: { repository_id, incarnation },
-      range: { prefix: itemIds.removalPrefix },
-      limit: auditLimits.pageItemsMax,
-      cursor,
-    });
-    for (const { id, document } of page.items) {
-      const { document_id, at } = document as unknown as { document_id: string; at: string };
-      if (at <= before) late.push({ id, document_id, at });
-    }
-    cursor = page.cursor;
-    if (cursor === undefined) return late;
+  for await (const { id, document } of everyItem(deps.items, partition.scope, documentsContainer.name, {
+    equals: { repository_id, incarnation },
+    range: { prefix: itemIds.removalPrefix },
+    limit: auditLimits.pageItemsMax,
+  })) {
+    const { document_id, at } = document as unknown as { document_id: string; at: string };
+    if (at <= before) late.push({ id, document_id, at });
   }
+  return late;
 }
 
 /** Marked first, so that the sweep continues in any case; then driven as far as possible now. */

@@ -43,7 +43,7 @@ async function checkSource(run: IncarnationRun, source: string, quad: Quad): Pro
   if (namesSource({ record, removals: [], kept: false }, mark)) return;
   const quiet = await suspects.isQuiet(scope.tenant);
   if (namesSource(await readNamed(deps.items, partition, read.documentId), mark)) return;
-  // A re-index in progress takes care of its own generation.
+  // A re-index in progress handles its own generation.
   if ((await partition.fence())?.record.next?.generation === read.generation) return;
   const { incarnation } = partition.key;
   const [still] = await deps.triples.supports(scope, incarnation, [quad]);

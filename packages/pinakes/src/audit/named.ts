@@ -6,6 +6,7 @@ import type { Scope } from "../domain/scope.ts";
 import type { ItemStore } from "../ports/item-store.ts";
 import type { CollectionPartition } from "../knowledge/records/collection-partition.ts";
 import { documentsContainer, itemIds, type DocumentRecord, type RemovalRecord } from "../knowledge/records/records.ts";
+import { everyItem, everyPage } from "../containers/every-item.ts";
 
 interface Named {
   readonly record: DocumentRecord | undefined;
@@ -17,18 +18,14 @@ interface Named {
 export async function readNamed(items: ItemStore, partition: CollectionPartition, documentId: string): Promise<Named> {
   const record = (await partition.read(documentId))?.record;
   const { repository_id, incarnation } = partition.key;
-  const removals: RemovalRecord[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await items.query(partition.scope, documentsContainer.name, {
+  const removals = await Array.fromAsync(
+    everyItem(items, partition.scope, documentsContainer.name, {
       equals: { repository_id, incarnation },
       range: { prefix: itemIds.removal(documentId, "") },
       limit: 100,
-      cursor,
-    });
-    removals.push(...page.items.map(({ document }) => document as unknown as RemovalRecord));
-    cursor = page.cursor;
-    if (cursor === undefined) break;
-  }
+    }),
+    ({ document }) => document as unknown as RemovalRecord,
+  );
   const kept = await items.read(partition.scope, documentsContainer.name, {
     partition: [repository_id, incarnation],
     id: itemIds.kept(documentId),
@@ -114,18 +111,14 @@ export async function* walkDocuments(
 ): AsyncGenerator<readonly WalkedDocument[]> {
   const { repository_id, incarnation } = partition.key;
   const scope: Scope = partition.scope;
-  for (let cursor: string | undefined; ;) {
-    const page = await items.query(scope, documentsContainer.name, {
-      equals: { repository_id, incarnation },
-      range: { prefix: itemIds.document("") },
-      limit,
-      cursor,
-    });
+  for await (const page of everyPage(items, scope, documentsContainer.name, {
+    equals: { repository_id, incarnation },
+    range: { prefix: itemIds.document("") },
+    limit,
+  })) {
     yield page.items.map(({ document: { id: _, ...record }, etag }) => ({
       record: record as unknown as DocumentRecord,
       etag,
     }));
-    cursor = page.cursor;
-    if (cursor === undefined) return;
   }
 }

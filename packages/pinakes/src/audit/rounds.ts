@@ -38,7 +38,7 @@ interface RoundPosition {
   readonly collections?: string | undefined;
   /** No more repositories in the workspace. */
   readonly lastRepository?: boolean | undefined;
-  /** Of the users' files, after the last repository. */
+  /** Position in the users' files, after the last repository. */
   readonly files?: FilesPosition | undefined;
 }
 
@@ -46,7 +46,7 @@ interface RoundState {
   readonly owner: string;
   readonly until: number;
   readonly place: RoundPosition;
-  /** Of the step that starts there. */
+  /** Findings of the step that starts there. */
   readonly failures: number;
   readonly began_at: number;
   readonly found: Counts;
@@ -61,7 +61,7 @@ interface Step {
 export interface AuditFigures {
   /** Epoch milliseconds; absent until the first complete pass. */
   readonly lastPassAt: number | undefined;
-  /** Of the last complete pass, or of the first one so far. */
+  /** Findings of the last complete pass, or of the first one so far. */
   readonly found: Counts;
 }
 

@@ -18,7 +18,7 @@ export const auditContainer: ContainerDefinition = Object.freeze({ name: "audit"
 interface SuspectOptions {
   readonly items: ItemStore;
   readonly clock: Clock;
-  /** Of the audit's own tenant. */
+  /** Pending work of the audit's own tenant. */
   readonly system: Scope;
   readonly queue: IngestQueue;
 }

@@ -1,4 +1,4 @@
-/** When so much of a collection is missing or unknown that the wrong store is more likely than damage (RFC 0016). */
+/** When such a large part of a collection is missing or unknown that a wrong store is more likely than damage (RFC 0016). */
 import type { FindingKind, Findings } from "./finding.ts";
 import { auditLimits } from "./limits.ts";
 

@@ -10,6 +10,8 @@ import {
   type CollectionRecord,
   type RepositoryRecord,
 } from "../knowledge/records/records.ts";
+import { everyItem } from "../containers/every-item.ts";
+import { pagesOf } from "../runtime/pages.ts";
 import { auditLimits } from "./limits.ts";
 
 interface Walked<Record> {
@@ -45,11 +47,8 @@ export async function nextCollection(
 }
 
 export async function* allRepositories(items: ItemStore, scope: Scope): AsyncGenerator<RepositoryRecord> {
-  for (let cursor: string | undefined; ;) {
-    const found = await nextRepository(items, scope, cursor);
+  for await (const found of pagesOf((cursor) => nextRepository(items, scope, cursor))) {
     if (found.record !== undefined) yield found.record;
-    cursor = found.cursor;
-    if (cursor === undefined) return;
   }
 }
 
@@ -58,15 +57,10 @@ export async function* allCollections(
   scope: Scope,
   repository_id: string,
 ): AsyncGenerator<CollectionRecord> {
-  for (let cursor: string | undefined; ;) {
-    const page = await items.query(scope, collectionsContainer.name, {
-      equals: { repository_id },
-      range: { prefix: itemIds.collection("") },
-      limit: auditLimits.pageItemsMax,
-      cursor,
-    });
-    for (const { document } of page.items) yield document as unknown as CollectionRecord;
-    cursor = page.cursor;
-    if (cursor === undefined) return;
-  }
+  for await (const { document } of everyItem(items, scope, collectionsContainer.name, {
+    equals: { repository_id },
+    range: { prefix: itemIds.collection("") },
+    limit: auditLimits.pageItemsMax,
+  }))
+    yield document as unknown as CollectionRecord;
 }

@@ -148,7 +148,7 @@ describe("pinakes documents, search", () => {
     expect(shown.out).toContain("1 passage of 1 document (hybrid) in ");
     expect((await call(search, question, { color: true, columns: 80 })).out).toContain("\u001B[33mcomputes\u001B[39m");
     expect((await call(search, ["nothingofthis", "--mode", "keyword"])).out).toMatch(
-      /^No chunk answers the question \(keyword\) in [\d.]+ ms\.\n$/,
+      /^No relevant chunk found \(keyword\) in [\d.]+ ms\.\n$/,
     );
     expect((await failure(call(search, ["x", "--filter", "{"]))).message).toContain("--filter: is not JSON");
     expect((await failure(call(search, ["x", "--in", "kb/a/b"]))).message).toContain("write repository/collection");

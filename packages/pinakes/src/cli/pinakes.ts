@@ -35,7 +35,7 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   },
   Governance: {
     audit: {
-      summary: "who did what: list, export, verify, checkpoint",
+      summary: "the audit log: list, export, verify, checkpoint",
       load: async () => (await import("./commands/audit.ts")).audit,
     },
     erasures: {
@@ -55,7 +55,7 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: async () => (await import("./commands/retention.ts")).retention,
     },
     subjects: {
-      summary: "everything held about a subject: export, list, download, delete",
+      summary: "data stored about a subject: export, list, download, delete",
       load: async () => (await import("./commands/subjects.ts")).subjects,
     },
   },
@@ -151,7 +151,7 @@ async function main([command, ...rest]: readonly string[], terminal: Terminal): 
   const why = command === undefined ? undefined : localOnly[command];
   if (why !== undefined && rest.some((word) => /^--url(?:=|$)/.test(word)))
     throw new UsageError(
-      `--url: pinakes ${command} works on the stores of this machine only: ${why}. Run it where they are.`,
+      `--url: pinakes ${command} only works on the stores of this machine: ${why}. Run it on the machine of the stores.`,
     );
   switch (command) {
     case "start":

@@ -1,10 +1,10 @@
 /**
- * The address of the server that runs on a data folder, for commands beside it: `server.json`, written at the start and removed at the
- * stop. It holds the secret of the local operator (identity/local-operator.ts), so only its owner may read it; that user can also read
- * the stores.
+ * The address of the server that runs on a data folder, for other commands: `server.json`, written at startup and removed at shutdown. It
+ * contains the secret of the local operator (identity/local-operator.ts), so only its owner may read it; that user can also read the
+ * stores.
  *
- * The file is a hint and not trusted by itself. It survives a crash, after which another process may have the process id or the
- * port: a command uses the server only after it has proved that it knows the secret.
+ * The file is only a hint. It survives a crash, after which another process may have the process id or the port: a command uses the server
+ * only after it has proved that it knows the secret.
  */
 import { macOf } from "../runtime/tokens.ts";
 import { randomBytes } from "node:crypto";

@@ -33,7 +33,7 @@ export type ActorOption = keyof typeof actorOptions;
 export interface SessionOptions {
   /** Documents are ingested, and unfinished work of other processes is resumed, in this process. */
   readonly background?: boolean | undefined;
-  /** The command ends by itself soon after Ctrl-C; otherwise it is aborted. */
+  /** The command stops on its own soon after Ctrl-C; otherwise it is aborted. */
   readonly endsItself?: boolean | undefined;
   /** Acts with the root token, which is created if there is none: to create keys. The options of keys specify their owner, not the caller. */
   readonly root?: boolean | undefined;
@@ -41,7 +41,7 @@ export interface SessionOptions {
   readonly creates?: boolean | undefined;
 }
 
-/** What a command that works on the stores does, for the audit log; `recorded below`: by the interface that it calls. */
+/** The operation of a command on the stores, for the audit log; `recorded below`: by the interface that it calls. */
 export type CommandAudit = Pick<RecordedCall, "action" | "resource" | "verb"> | "reads" | "recorded below";
 
 export async function withStores<T>(

@@ -116,7 +116,7 @@ export class Container<Document extends object, Input extends object, PartitionP
     scope: Scope,
     keys: readonly KeyOf<Document, PartitionPath>[],
   ): Promise<readonly (Stored<Document> | undefined)[]> {
-    if (!Array.isArray(keys)) throw invalid("readMany takes a list of keys.");
+    if (!Array.isArray(keys)) throw invalid("readMany takes an array of keys.");
     const items = await this.store.readMany(
       scope,
       this.name,
@@ -199,7 +199,7 @@ export class Container<Document extends object, Input extends object, PartitionP
     operations: readonly DocumentOperation<Document, Input>[],
   ): Promise<BatchResult> {
     requireScope(scope);
-    if (!Array.isArray(operations)) throw invalid("A batch takes a list of operations.");
+    if (!Array.isArray(operations)) throw invalid("A batch takes an array of operations.");
     const checked = operations.map((operation: DocumentOperation<Document, Input>, i) => {
       try {
         return this.#checked(operation);

@@ -6,6 +6,7 @@ import { hash } from "node:crypto";
 import { invariant } from "../domain/invariant.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Item, ItemStore, Query } from "../ports/item-store.ts";
+import { everyPage } from "./every-item.ts";
 
 const shards = 8;
 const pageItems = 500;
@@ -45,11 +46,8 @@ export async function* acrossShards(
 ): AsyncGenerator<Item> {
   for (let shard = 0; shard < shards; shard += 1) {
     const asked = query(String(shard));
-    for (let cursor: string | undefined; ;) {
-      const page = await items.query(scope, container, { ...asked, limit: pageItems, cursor });
+    for await (const page of everyPage(items, scope, container, { ...asked, limit: pageItems })) {
       yield* page.items;
-      cursor = page.cursor;
-      if (cursor === undefined) break;
     }
   }
 }

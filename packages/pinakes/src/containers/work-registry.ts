@@ -1,7 +1,7 @@
 /**
- * Pending work of all tenants, and when it is due: stored under a tenant of the system's own, so that a sweep finds due work, or what a
- * crash left behind, without looking at idle tenants. An entry is written before the work begins, and removed only when nothing remains and
- * it was not renewed meanwhile.
+ * Pending work of all tenants, and when it is due: stored under the system's own tenant, so that a sweep finds due work, or what a crash
+ * left behind, without looking at idle tenants. An entry is written before the work begins, and removed only when nothing remains and it
+ * was not renewed meanwhile.
  */
 import type { JsonObject } from "../domain/json.ts";
 import type { Scope, SystemScope } from "../domain/scope.ts";
@@ -23,11 +23,11 @@ export type RegisteredWork<Kind extends string = string, Data extends JsonObject
 
 /** The field names of a stored entry. Containers that are older than this registry have their own, so that their entries stay valid. */
 export interface WorkFields {
-  /** `due_at` when absent. */
+  /** Default `due_at`. */
   readonly due?: string;
-  /** `key` when absent. */
+  /** Default `key`. */
   readonly key?: string;
-  /** The fields of `data` are stored beside the others, not in a field of their own. */
+  /** The fields of `data` are stored beside the others, not nested. */
   readonly dataBeside?: boolean;
 }
 

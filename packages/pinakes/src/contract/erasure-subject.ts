@@ -1,13 +1,13 @@
-/** Whom an erasure or an export is about, as routes and tools take it. */
+/** The subject of an erasure or an export, as routes and tools accept it. */
 import { erasureSubjectTypes } from "@pinakes/client";
 import { z } from "zod";
 
 export const ErasureSubject = z.strictObject({
   type: z.enum(erasureSubjectTypes),
-  id: z.string().optional().describe("Of every subject but documents. Empty ids and wildcards are refused."),
+  id: z.string().optional().describe("For every subject except documents. Empty ids and wildcards are refused."),
   repository_id: z.string().optional().describe("Of documents."),
   collection_id: z.string().optional().describe("Of documents."),
-  document_ids: z.array(z.string()).optional().describe("Of documents; at most 100."),
+  document_ids: z.array(z.string()).optional().describe("For documents; at most 100."),
 });
 export const ErasurePaths = z
   .array(z.string())

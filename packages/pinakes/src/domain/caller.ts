@@ -39,14 +39,14 @@ export function makeCaller({
 }: CallerInput): Caller {
   if (!isName(userId, userIdCharsMax))
     throw invalid(
-      `A user id is a text of 1–${userIdCharsMax} characters without control characters, got ${show(userId)}.`,
+      `A user id must be a string of 1–${userIdCharsMax} characters without control characters, got ${show(userId)}.`,
     );
   if (!Array.isArray(groups) || groups.length > groupsMax)
     throw invalid(`groups: must be a list of at most ${groupsMax} names.`);
   for (const group of groups) {
     if (!isName(group, groupCharsMax))
       throw invalid(
-        `groups: a group is a text of 1–${groupCharsMax} characters without control characters, got ${show(group)}.`,
+        `groups: a group must be a string of 1–${groupCharsMax} characters without control characters, got ${show(group)}.`,
       );
   }
   if (!roles.includes(role)) throw invalid(`role: must be one of ${roles.join(", ")}, got ${show(role)}.`);

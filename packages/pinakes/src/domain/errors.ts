@@ -23,7 +23,7 @@ export type ErrorCode = keyof typeof statusOf;
 export const errorCodes = Object.keys(statusOf) as readonly ErrorCode[];
 
 export interface ErrorContext {
-  /** The item's current etag, where a condition on it failed. */
+  /** The item's current etag, if a condition on it failed. */
   readonly currentEtag?: string;
   /** A stable name of the refusal, where programs must tell it from others with the same code. */
   readonly reason?: ProblemReason | undefined;
@@ -68,7 +68,7 @@ export class PinakesError extends Error {
     return this.message;
   }
 
-  /** The field that the detail is about; such a detail begins with the field: `limit: must be …`. */
+  /** The field that the detail is about; such a detail starts with the field: `limit: must be …`. */
   get field(): string | undefined {
     return /^([A-Za-z_][\w.[\]]*): /.exec(this.message)?.[1];
   }

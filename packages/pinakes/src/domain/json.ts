@@ -28,7 +28,7 @@ export function checkJson(value: unknown, path = "", depth = 0): void {
       if (value === null) return;
       break;
     case "undefined":
-      // As JSON.stringify does: an undefined property counts as absent. In an array it would become null.
+      // As in JSON.stringify: an undefined property counts as absent. In an array it would become null.
       if (path === "" || /\/\d+$/.test(path)) throw invalid(`${path || "/"}: undefined is not a JSON value.`);
       return;
     default:
@@ -56,7 +56,7 @@ export function checkJson(value: unknown, path = "", depth = 0): void {
   }
 }
 
-/** JSON text of a checked value. NUL is rejected because PostgreSQL cannot store it in text. */
+/** JSON text of a validated value. NUL is rejected because PostgreSQL cannot store it in text. */
 export function stringifyChecked(value: JsonObject): string {
   checkJson(value);
   const json = JSON.stringify(value);
@@ -67,13 +67,13 @@ export function stringifyChecked(value: JsonObject): string {
 function refuseNul(value: JsonValue | undefined, path: string): void {
   if (typeof value === "string") {
     if (value.includes("\0"))
-      throw invalid(`${path || "/"}: the string holds a NUL character; remove it or encode the value as base64.`);
+      throw invalid(`${path || "/"}: the string contains a NUL character; remove it or encode the value as base64.`);
     return;
   }
   if (typeof value !== "object" || value === null) return;
   for (const [key, child] of Object.entries(value) as [string, JsonValue | undefined][]) {
     if (key.includes("\0"))
-      throw invalid(`${path}/${key.replaceAll("\0", "␀")}: the property name holds a NUL character.`);
+      throw invalid(`${path}/${key.replaceAll("\0", "␀")}: the property name contains a NUL character.`);
     refuseNul(child, `${path}/${key}`);
   }
 }

@@ -1,4 +1,4 @@
-/** The value of a document in its partition key where that is optional: what is no scalar is no value (`{}`), as Cosmos DB has it. */
+/** The partition key value of a document if the key is optional: anything but a scalar counts as no value (`{}`), as in Cosmos DB. */
 import type { JsonScalar, JsonValue } from "./json.ts";
 import { valueAt, type Path } from "./path.ts";
 import type { JsonObject } from "./json.ts";
@@ -15,7 +15,7 @@ export function isNoValue(value: unknown): value is NoValue {
   return typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
 }
 
-/** Of a stored document: the partition that it lies in. */
+/** The partition of a stored document. */
 export function partitionAt(document: JsonObject, paths: readonly Path[]): (JsonScalar | NoValue)[] {
   return paths.map((path) => partitionValueOf(valueAt(document, path)));
 }

@@ -18,7 +18,7 @@ export function parsePath(text: string): Path {
 
 /** RFC 6901: `~1` is a slash, `~0` a tilde; any other `~` is an error. */
 export function parsePointer(text: string): string[] {
-  if (!text.startsWith("/")) throw invalid(`Path "${text}" must begin with "/" (RFC 6901).`);
+  if (!text.startsWith("/")) throw invalid(`Path "${text}" must start with "/" (RFC 6901).`);
   return text
     .slice(1)
     .split("/")

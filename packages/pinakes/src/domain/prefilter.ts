@@ -26,7 +26,7 @@ export type Prefilter =
 const comparisonsMax = 32;
 const valuesMax = 100;
 
-/** Joined by "and". An unknown part is left out; undefined if no part remains. */
+/** Joined by "and". An unknown part is omitted; undefined if no part remains. */
 export function allOf(parts: readonly (Prefilter | undefined)[]): Prefilter | undefined {
   const known = parts.filter((part) => part !== undefined);
   return known.length > 1 ? { kind: "all", parts: known } : known[0];

@@ -1,7 +1,7 @@
 /**
- * Concurrency limits for queries, searches, answers, exports and evaluation runs; each kind has slots of its own. A query takes a slot before it
- * starts and releases it when it ends; without a free slot it waits, and when too many wait already it is rejected with a retryable error.
- * This bounds the work of one process.
+ * Concurrency limits for queries, searches, answers, exports and evaluation runs; each kind has its own slots. A query takes a slot before
+ * it starts and releases it when it ends; without a free slot it waits, and when too many wait already it is rejected with a retryable
+ * error. This bounds the work of one process.
  *
  * Fairness: a tenant holds at most its share of the slots and of the memory, which is less than all; among waiting queries the tenant with
  * the fewest slots goes first, then the one that has waited longest.

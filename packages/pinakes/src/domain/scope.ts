@@ -34,7 +34,7 @@ const reservedPrefix = "pinakes.";
 export function tenantScope(tenant: string): Scope {
   if (typeof tenant === "string" && tenant.startsWith(reservedPrefix))
     throw invalid(
-      `A tenant id must not begin with "${reservedPrefix}", which is reserved for the system; got ${show(tenant)}.`,
+      `A tenant id must not start with "${reservedPrefix}", which is reserved for the system; got ${show(tenant)}.`,
     );
   return makeScope({ tenant: checkTenant(tenant) });
 }
@@ -79,7 +79,7 @@ function makeScope(fields: { tenant: string; systemReason?: string }): Scope {
 }
 
 function checkTenant(tenant: string): string {
-  // "." and ".." would mean a folder where a tenant becomes part of a path.
+  // "." and ".." would be interpreted as folders where a tenant is part of a path.
   if (typeof tenant === "string" && tenantPattern.test(tenant) && tenant !== "." && tenant !== "..") return tenant;
   throw invalid(`A tenant id is 1–${limits.tenantCharsMax} letters, digits, ".", "_" or "-"; got ${show(tenant)}.`);
 }

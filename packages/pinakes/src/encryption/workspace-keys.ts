@@ -14,6 +14,7 @@ import type { DataKey, ObjectKeys } from "../objects/encryption/object-keys.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ContainerDefinition, Item, ItemStore, Operation } from "../ports/item-store.ts";
 import { conflictCodes, isConflict, tolerate } from "../runtime/expected-errors.ts";
+import { itemsOf } from "../runtime/pages.ts";
 import type { MasterKeys } from "./master-keys.ts";
 
 export const workspaceKeysContainer: ContainerDefinition = Object.freeze({
@@ -198,17 +199,9 @@ export class WorkspaceKeys implements ObjectKeys {
   async *#items(owner?: string): AsyncGenerator<Item, void> {
     const { items, scope } = this.#opened();
     const range = owner === undefined ? {} : { range: { gte: `${owner}:`, lt: `${owner};` } };
-    let cursor: string | undefined;
-    do {
-      const page = await items.query(scope, workspaceKeysContainer.name, {
-        equals: { kind },
-        ...range,
-        limit: pageItems,
-        cursor,
-      });
-      yield* page.items;
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    yield* itemsOf((cursor) =>
+      items.query(scope, workspaceKeysContainer.name, { equals: { kind }, ...range, limit: pageItems, cursor }),
+    );
   }
 
   /** If another process was first, its write is used. */

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Caller } from "../domain/caller.ts";
-import { open, type Pinakes } from "../open.ts";
+import { open } from "../open.ts";
 import { evaluationLimits, type NewEvaluation } from "./evaluation-input.ts";
+import { forAllTests } from "../../test/support/for-tests.ts";
 
 const { queriesMax, relevantPerQueryMax, kMax, gradeMax, documentIdCharsMax } = evaluationLimits;
 const collections = [{ repository: "library", collection: "open" }];
@@ -14,17 +15,15 @@ const valid: NewEvaluation = {
   ],
 };
 
-let pinakes: Pinakes;
 let anna: Caller;
 
+const pinakes = forAllTests(() => open({ items: "memory:", objects: "memory:" }));
 beforeAll(async () => {
-  pinakes = await open({ items: "memory:", objects: "memory:" });
   const admin = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
   anna = pinakes.as({ tenant: "acme", userId: "anna" });
   await pinakes.knowledge.repositories.create(admin, { repository_id: "library", name: "Library" });
   await pinakes.knowledge.collections.create(admin, "library", { collection_id: "open", name: "Open" });
 });
-afterAll(() => pinakes.close());
 
 describe("limits of an evaluation", () => {
   const created = async (changes: Partial<NewEvaluation>) =>

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { until } from "../../test/support/until.ts";
 import type { Caller } from "../domain/caller.ts";
-import { open, type Pinakes } from "../open.ts";
+import { open } from "../open.ts";
 import type { JobView } from "../knowledge/views.ts";
 import { evaluationLimits, type NewEvaluation } from "./evaluation-input.ts";
 import type { EvaluationRun } from "./evaluations.ts";
+import { forAllTests } from "../../test/support/for-tests.ts";
 
 const { queriesMax, runsMax, rankedKeptMax } = evaluationLimits;
 const texts = {
@@ -14,15 +15,14 @@ const texts = {
   moon: "The moon moves the sea.",
 };
 
-let pinakes: Pinakes;
 let admin: Caller;
 let anna: Caller;
 let ben: Caller;
 const ids = new Map<string, string>();
 const collections = [{ repository: "library", collection: "open" }];
 
+const pinakes = forAllTests(() => open({ items: "memory:", objects: "memory:" }));
 beforeAll(async () => {
-  pinakes = await open({ items: "memory:", objects: "memory:" });
   const { knowledge } = pinakes;
   admin = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
   anna = pinakes.as({ tenant: "acme", userId: "anna", groups: ["readers"] });
@@ -51,7 +51,6 @@ beforeAll(async () => {
     );
   }
 });
-afterAll(() => pinakes.close());
 
 async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);

@@ -9,6 +9,7 @@ import type { ChunkingStrategy } from "../domain/chunking.ts";
 import { PinakesError } from "../domain/errors.ts";
 import { invariant } from "../domain/invariant.ts";
 import { tolerate } from "../runtime/expected-errors.ts";
+import { itemsOf } from "../runtime/pages.ts";
 import type { EvaluatedKnowledge } from "./evaluated-knowledge.ts";
 import type { CollectionView } from "../knowledge/views.ts";
 import type { BeirSet } from "./beir.ts";
@@ -104,12 +105,11 @@ async function unlessThere(create: () => Promise<unknown>): Promise<void> {
 /** Names of the documents that an earlier run uploaded. */
 async function underWay(knowledge: EvaluatedKnowledge, caller: Caller, collectionId: string): Promise<Set<string>> {
   const names = new Set<string>();
-  for (let cursor: string | undefined; ;) {
-    const page = await knowledge.documents.list(caller, repositoryId, collectionId, { limit: 100, cursor });
-    for (const { name, status } of page.items) if (status !== "failed" && status !== "uploading") names.add(name);
-    if (page.next_cursor === null) return names;
-    cursor = page.next_cursor;
-  }
+  for await (const { name, status } of itemsOf((cursor) =>
+    knowledge.documents.list(caller, repositoryId, collectionId, { limit: 100, cursor }),
+  ))
+    if (status !== "failed" && status !== "uploading") names.add(name);
+  return names;
 }
 
 async function uploadMissing(

@@ -1,7 +1,6 @@
 /**
- * Bounds of connections: how many there are, of all and of one address, how long a body may be silent, and how long a client may leave an
- * answer unread. Headers, whole requests and
- * pauses between requests have Node's own timers (serve.ts).
+ * Limits of connections: their number, in total and per address, how long a body may stall, and how long a client may leave a response
+ * unread. Node's own timers cover headers, whole requests and pauses between requests (serve.ts).
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -38,14 +37,14 @@ function boundCount(server: Server, { connectionsMax, connectionsPerAddressMax }
         socket,
         429,
         "Too Many Requests",
-        `This address has ${connectionsPerAddressMax} connections already; close some.`,
+        `This address already has ${connectionsPerAddressMax} connections; close some.`,
       );
     else if (sum > connectionsMax)
-      refuse(socket, 503, "Service Unavailable", `There are ${connectionsMax} connections already; try again later.`);
+      refuse(socket, 503, "Service Unavailable", `There are already ${connectionsMax} connections; try again later.`);
   });
 }
 
-/** Answered before the request is read: whoever holds too many must not cost more. */
+/** Answered before the request is read, so that excess connections cost as little as possible. */
 function refuse(socket: Socket, status: number, title: string, detail: string): void {
   const body = JSON.stringify({ type: "about:blank", title, status, detail });
   const head = [
@@ -57,7 +56,7 @@ function refuse(socket: Socket, status: number, title: string, detail: string): 
   socket.end(`${[...head, "retry-after: 5", "connection: close"].join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** Looked at from time to time, so a silence ends after at most twice the time. (The socket's own timer is Node's, for pauses between requests.) */
+/** Checked periodically, so a stall ends after at most twice the time. (The socket's own timer is Node's, for pauses between requests.) */
 function boundSilence(server: Server, idleMs: number): void {
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const { socket, headers } = request;
@@ -65,7 +64,7 @@ function boundSilence(server: Server, idleMs: number): void {
     let seen = socket.bytesRead;
     const look = (): void => {
       if (request.complete || request.destroyed) return clearInterval(timer);
-      // What has arrived and is not read yet is our own delay.
+      // Data that has arrived but is unread is our own delay.
       const silent = socket.bytesRead === seen && request.readableLength === 0;
       seen = socket.bytesRead;
       if (!silent) return;
@@ -76,7 +75,7 @@ function boundSilence(server: Server, idleMs: number): void {
           socket,
           408,
           "Request Timeout",
-          `No byte of the body came for ${idleMs / 1000} s; send the request again.`,
+          `No byte of the body arrived for ${idleMs / 1000} s; send the request again.`,
         );
     };
     const timer = setInterval(look, idleMs).unref();
@@ -85,8 +84,8 @@ function boundSilence(server: Server, idleMs: number): void {
 }
 
 /**
- * A client that takes no byte of what waits for it is disconnected after at most twice the time; its streams end, and their places are free.
- * An answer of which nothing waits, such as a quiet event stream, is left alone.
+ * A client that reads nothing of its pending response is disconnected after at most twice the time; its streams end, and their slots are
+ * released. A response without pending data, such as an idle event stream, is left alone.
  */
 function boundReading(server: Server, idleMs: number): void {
   const answering = new Map<ServerResponse, { readonly socket: Socket; taken: number; waiting: boolean }>();

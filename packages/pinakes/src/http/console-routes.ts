@@ -1,6 +1,6 @@
 /**
- * The addresses that the web page knows, as its own router writes them (apps/console/src/screens/<name>/routes.ts; a test compares). What is
- * none of them is not found: a program that asks for a path that does not exist must not take the page for an answer.
+ * The paths of the console, as its own router defines them (apps/console/src/screens/<name>/routes.ts; a test compares them). Any other
+ * path is not found: a program that requests a missing path must not get the page as a response.
  */
 export const consoleRoutes: readonly string[] = [
   "/",
@@ -33,7 +33,7 @@ const patterns = consoleRoutes.map((route) =>
   route.split("/").map((part) => (part.startsWith("$") ? undefined : part)),
 );
 
-/** A slash at the end changes nothing, as in the page's router. */
+/** A trailing slash makes no difference, as in the console's router. */
 export function isConsoleRoute(path: string): boolean {
   const parts = (path === "/" ? path : path.replace(/\/$/, "")).split("/");
   return patterns.some(

@@ -1,7 +1,6 @@
 /**
- * The web page at `/`, from the folder that its build made. All files are read at the start and kept compressed; those whose name holds
- * their hash may be kept by browsers for good. Addresses that the page knows are the page itself; others are not found, which browsers
- * are told by the page as well.
+ * The console at `/`, from its build folder. All files are read at startup and kept compressed; browsers may cache files with a hash in
+ * their name forever. Paths known to the console return its page; others are not found, which the page itself shows in a browser.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -28,12 +27,12 @@ const types: Readonly<Record<string, string>> = {
   ".json": "application/json",
 };
 
-/** Scripts and styles of this server only, none inside the page. React sets single style properties by script, which needs no exception. */
+/** Only scripts and styles of this server, none inline. React sets single style properties by script, which needs no exception. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  // Its editor marks tabs by pictures in its style sheet.
+  // The SPARQL editor marks tabs with images in its style sheet.
   "img-src 'self' data:",
   "connect-src 'self'",
   "form-action 'self'",
@@ -41,12 +40,12 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Whether the folder holds a page that was built. */
+/** Whether the folder contains a built console. */
 export function hasConsole(folder: string): boolean {
   return existsSync(join(folder, "index.html"));
 }
 
-/** To be called last: what no route answered may be the page's. */
+/** Must be called last: it handles what no route matched. */
 export function mountConsole(app: Hono<KitEnv>, folder: string, routes: readonly Route[]): void {
   const files = readFiles(folder);
   const page = files.get("index.html");
@@ -55,7 +54,7 @@ export function mountConsole(app: Hono<KitEnv>, folder: string, routes: readonly
     const { path } = c.req;
     const file = files.get(path.slice(1)) ?? (isConsoleRoute(path) ? page : undefined);
     if (file !== undefined) return answer(c, file);
-    // Who follows an old link in a browser sees the page's own words; a program gets a problem.
+    // In a browser an old link shows the console's own message; a program gets a problem.
     const browses = !taken.has(firstSegment(path)) && c.req.header("accept")?.includes("text/html") === true;
     return browses && page !== undefined ? answer(c, page, 404) : next();
   });

@@ -1,4 +1,4 @@
-/** Figures for Prometheus: of this process and over all tenants, so that no name of a tenant or collection is among them. */
+/** Metrics for Prometheus: of this process and over all tenants, so they contain no names of tenants or collections. */
 import { findingKinds } from "@pinakes/client";
 import type { AuditFigures } from "../knowledge/index.ts";
 import type { Pinakes } from "../open.ts";
@@ -20,7 +20,7 @@ function vectorMetrics(pinakes: Pinakes, now: number): readonly Metric[] {
   const { pending } = vectors;
   const seconds = (since: number | undefined) => (since === undefined ? undefined : (now - since) / 1000);
   const metrics: readonly Metric[] = [
-    ["oldest_pending_delta_age_seconds", "gauge", pending.oldestMs / 1000, "Age of the oldest delta not compacted."],
+    ["oldest_pending_delta_age_seconds", "gauge", pending.oldestMs / 1000, "Age of the oldest uncompacted delta."],
     ["pending_deltas", "gauge", pending.deltas, "Deltas that wait for compaction."],
     ["pending_bytes", "gauge", pending.bytes, "Bytes of the deltas that wait for compaction."],
     ["dirty_collections", "gauge", pending.collections, "Collections with deltas that wait for compaction."],
@@ -102,7 +102,7 @@ function placed(places: Pinakes["places"]): readonly string[] {
   ]);
 }
 
-/** One series for each alarm, so that one rule covers all of them. */
+/** One series per alarm, so that one rule covers all alarms. */
 function alarmed(alarms: Pinakes["alarms"]): readonly string[] {
   const series = (name: string, help: string, value: (alarm: Alarm) => number): readonly string[] => [
     `# HELP pinakes_alarm_${name} ${help}`,
@@ -116,9 +116,9 @@ function alarmed(alarms: Pinakes["alarms"]): readonly string[] {
   ];
 }
 
-/** Every kind, also those of which there is none: an alert needs a 0 to fall back to. */
+/** Every kind, including those without findings: an alert needs a 0 to return to. */
 function audited(found: AuditFigures["found"]): readonly string[] {
   const name = "pinakes_audit_findings";
-  const head = [`# HELP ${name} What the last whole pass of the audit found.`, `# TYPE ${name} gauge`];
+  const head = [`# HELP ${name} Findings of the last complete audit pass.`, `# TYPE ${name} gauge`];
   return [...head, ...findingKinds.map((kind) => `${name}{kind="${kind}"} ${found[kind] ?? 0}`)];
 }

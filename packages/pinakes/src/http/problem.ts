@@ -1,4 +1,4 @@
-/** Errors as problem+json (RFC 9457): what happened, what to do, and whether trying again can help. */
+/** Errors as problem+json (RFC 9457): what happened, what to do, and whether a retry can help. */
 import { PinakesError, type ErrorCode } from "../domain/errors.ts";
 
 export interface Problem {
@@ -17,14 +17,14 @@ const titles: Readonly<Record<ErrorCode, string>> = {
   FORBIDDEN: "Not allowed",
   NOT_FOUND: "Not found",
   CONFLICT: "Conflict",
-  GONE: "Gone for good",
+  GONE: "Permanently removed",
   PRECONDITION_FAILED: "The resource has changed",
   LIMIT_EXCEEDED: "A limit was exceeded",
-  THROTTLED: "Too much at once",
+  THROTTLED: "Too many requests",
   NOT_SUPPORTED: "Not supported",
-  UNAVAILABLE: "Not available now",
+  UNAVAILABLE: "Temporarily unavailable",
   CORRUPT: "Stored data is damaged",
-  INTERNAL: "An error of ours",
+  INTERNAL: "Internal error",
 };
 
 export function toProblem(error: PinakesError, requestId: string): Problem {
@@ -40,7 +40,7 @@ export function toProblem(error: PinakesError, requestId: string): Problem {
   };
 }
 
-/** What is not ours says nothing to a client but that it happened; the log has the rest. */
+/** For internal errors the client only learns that one occurred; the log has the details. */
 export function toPinakesError(error: unknown, requestId: string): PinakesError {
   if (PinakesError.isInstance(error)) return error;
   return new PinakesError("INTERNAL", `An unexpected error; the server's log has it under request ${requestId}.`, {

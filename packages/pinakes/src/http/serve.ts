@@ -1,4 +1,4 @@
-/** An app on a socket. */
+/** Runs an app on a socket. */
 import type { IncomingMessage, Server, ServerOptions } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
@@ -10,9 +10,9 @@ import { boundConnections } from "./connections.ts";
 import { answeringLast } from "./unread-body.ts";
 
 export interface RunningServer {
-  /** http://127.0.0.1:7430 */
+  /** Such as http://127.0.0.1:7430 */
   readonly url: string;
-  /** Takes no new requests, lets those under way finish for a while, then cuts them off. */
+  /** Accepts no new requests, lets running ones finish for a while, then aborts them. */
   close(): Promise<void>;
 }
 
@@ -21,20 +21,20 @@ const closeMsMax = 5_000;
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
-  /** The defaults when absent. */
+  /** Default limits if absent. */
   readonly connections?: ConnectionLimits | undefined;
-  /** None when absent: a request for one is answered like any other. */
+  /** If absent, an upgrade is handled like any other request. */
   readonly sockets?: SocketServer | undefined;
 }
 
-/** What answers requests for WebSockets. */
+/** Handler of WebSocket upgrades. */
 export interface SocketServer {
   wants(request: IncomingMessage): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   close(): Promise<void>;
 }
 
-/** How often Node looks for requests that are late. */
+/** How often Node checks for late requests. */
 const checkMsMax = 5_000;
 
 export async function serve(
@@ -55,7 +55,7 @@ export async function serve(
   return { url: `http://${shown}:${address.port}`, close: () => close(server, idle, sockets) };
 }
 
-/** Without this Node would take every request with an Upgrade header away from the app. */
+/** Without this, Node would withhold every request with an Upgrade header from the app. */
 function upgrades(sockets: SocketServer | undefined): ServerOptions {
   return sockets === undefined ? {} : { shouldUpgradeCallback: (request) => sockets.wants(request) };
 }
@@ -84,7 +84,7 @@ async function listen(server: Server, host: string, port: number): Promise<void>
     if (code === "EADDRINUSE")
       throw new PinakesError(
         "UNAVAILABLE",
-        `Port ${port} on ${host} is taken. Stop the other process, or choose another port with PINAKES_PORT.`,
+        `Port ${port} on ${host} is in use. Stop the other process, or choose another port with PINAKES_PORT.`,
         {
           cause: error,
         },
@@ -92,7 +92,7 @@ async function listen(server: Server, host: string, port: number): Promise<void>
     if (code === "EACCES")
       throw new PinakesError(
         "FORBIDDEN",
-        `Port ${port} on ${host} is not allowed for this user; choose one from 1024 with PINAKES_PORT.`,
+        `Port ${port} on ${host} is not allowed for this user; choose 1024 or higher with PINAKES_PORT.`,
         { cause: error },
       );
     if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
@@ -107,7 +107,7 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   }
 }
 
-/** Tells when no request is under way. (Node's own idle connections leave out those that never sent one.) */
+/** Resolves when no request is running. (Node's own idle check omits connections that never sent one.) */
 function watchRequests(server: Server): () => Promise<void> {
   let underWay = 0;
   const waiting: (() => void)[] = [];

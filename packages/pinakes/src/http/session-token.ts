@@ -1,4 +1,4 @@
-/** X-Session-Token: the tokens of a client's own writes, by container, there and back. */
+/** X-Session-Token: the tokens of a client's own writes, per container, in both directions. */
 import { invalid } from "../domain/errors.ts";
 import type { Pinakes } from "../open.ts";
 import type { Answer } from "./framework/index.ts";
@@ -6,7 +6,7 @@ import type { Answer } from "./framework/index.ts";
 export const sessionTokenHeader = "x-session-token";
 const charsMax = 8_192;
 
-/** Answers with the tokens of what was written, on engines where they mean something. */
+/** Returns the tokens of the writes, on engines that use them. */
 export function answeringSessions(pinakes: Pinakes): ((run: () => Promise<Answer>) => Promise<Answer>) | undefined {
   if (pinakes.items.capabilities.indexReads === "strong") return undefined;
   return async (run) => {
@@ -21,7 +21,7 @@ export function answeringSessions(pinakes: Pinakes): ((run: () => Promise<Answer
   };
 }
 
-/** Those of one container. */
+/** The token of one container. */
 export function sessionsOf(header: string | undefined, container: string): readonly string[] | undefined {
   if (header === undefined || header.trim() === "") return undefined;
   if (header.length > charsMax) throw invalid(`X-Session-Token: longer than ${charsMax} characters.`);
@@ -30,7 +30,7 @@ export function sessionsOf(header: string | undefined, container: string): reado
     .split(/\s+/)
     .flatMap((part) => {
       const at = part.indexOf("~");
-      if (at < 1) throw invalid("X-Session-Token: is not one that this server answered with.");
+      if (at < 1) throw invalid("X-Session-Token: was not issued by this server.");
       return part.slice(0, at) === container ? [part.slice(at + 1)] : [];
     });
   return found.length === 0 ? undefined : found;

@@ -1,16 +1,15 @@
 /**
- * What a client still sends when its request was refused already: it is read and dropped before the answer goes out. A server that answers
- * and closes meanwhile breaks the connection of a browser that still sends, which then shows "network error" instead of the reason.
- *
- * Only bodies that say how long they are, as those of browsers do: one without an end would keep its answer for ever. Who sends nothing for
- * a while is answered all the same, and Node's own limit on the time of a request holds here too.
+ * Drains the body of a request that was already rejected before the response is sent. If a server responds and closes while a browser is
+ * still sending, the browser shows "network error" instead of the reason. Only bodies with a declared length, as browsers send: one of
+ * unknown length could delay its response forever. A client that stops sending gets the response anyway, and Node's own request timeout
+ * applies here too.
  */
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { uploadBytesMaxDefault } from "./framework/route.ts";
 
 export interface UnreadOptions {
-  /** A longer body than any route takes is not waited for. */
+  /** A body longer than any route accepts is not drained. */
   readonly droppedBytesMax?: number | undefined;
   readonly silentMsMax?: number | undefined;
 }
@@ -18,7 +17,7 @@ export interface UnreadOptions {
 const silentMsMaxDefault = 10_000;
 
 type Incoming = IncomingMessage | Http2ServerRequest;
-/** As the server of Hono calls it. */
+/** The property that Hono's server uses. */
 type Fetch<Bindings extends { readonly incoming: Incoming }> = (
   request: Request,
   bindings: Bindings,
@@ -34,7 +33,7 @@ export function answeringLast<Bindings extends { readonly incoming: Incoming }>(
   };
   const answered = async (answer: Response | Promise<Response>, incoming: Incoming): Promise<Response> => {
     const response = await answer;
-    // What was not refused was read as far as it is wanted.
+    // If the request was not rejected, its body was read as far as needed.
     if (response.status >= 400 && isAwaited(incoming)) await dropRest(incoming, silentMsMax);
     return response;
   };
@@ -53,7 +52,7 @@ async function dropRest(incoming: Incoming, silentMsMax: number): Promise<void> 
     timer = silent();
   };
   const events = ["end", "close", "error"] as const;
-  // Who read it before has given up, and would only hold it back.
+  // The previous reader has given up, and would block this one.
   incoming.removeAllListeners("data");
   incoming.on("data", drop);
   for (const event of events) incoming.on(event, over.resolve);

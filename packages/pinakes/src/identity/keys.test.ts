@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { pagesOf } from "../runtime/pages.ts";
 import type { Authenticated } from "./index.ts";
 import { failure } from "../testing/item-store/fixture.ts";
 import { identityLimits } from "./limits.ts";
@@ -173,14 +174,11 @@ describe.each(engines)("API keys on %s", (engine) => {
     }
     await keys.create(t.root, { user_id: "u", workspace_id: "w2" });
     const seen: (string | null)[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await keys.list(t.root, { workspace_id: "w1", limit: 2, cursor });
+    for await (const page of pagesOf((cursor) => keys.list(t.root, { workspace_id: "w1", limit: 2, cursor }))) {
       seen.push(...page.items.map(({ name }) => name));
       if (page.cursor !== undefined)
         await failure(keys.list(t.root, { workspace_id: "w2", limit: 2, cursor: page.cursor }), "INVALID");
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    }
     expect(seen).toEqual(names.toReversed());
   });
 });

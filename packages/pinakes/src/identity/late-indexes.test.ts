@@ -1,16 +1,13 @@
 /** Nothing but lists may depend on an index: on DynamoDB with indexes that are late, keys and sessions work at once, and end at once. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startLagProxy, type LagProxy } from "../drivers/dynamodb/lag-proxy.ts";
+import { expect, it } from "vitest";
+import { startLagProxy } from "../drivers/dynamodb/lag-proxy.ts";
 import { TestStores } from "../drivers/dynamodb/test-stores.ts";
 import { failure, ManualClock } from "../testing/item-store/fixture.ts";
 import { openIdentity } from "./index.ts";
 import { rootToken, system } from "./test-identity.ts";
+import { forAllTests } from "../../test/support/for-tests.ts";
 
-let proxy: LagProxy;
-beforeAll(async () => {
-  proxy = await startLagProxy({ lagMs: 0 });
-});
-afterAll(() => proxy.stop());
+const proxy = forAllTests(() => startLagProxy({ lagMs: 0 }));
 
 it("keys and sessions are good and bad at once; a late list comes without waiting forever, and is right in the end", async () => {
   const clock = new ManualClock();

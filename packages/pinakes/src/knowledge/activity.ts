@@ -8,6 +8,7 @@ import { hasCode, PinakesError, invalid, show } from "../domain/errors.ts";
 import { days } from "../containers/index.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { ContainerDefinition } from "../ports/item-store.ts";
+import { everyPage } from "../containers/every-item.ts";
 import { dayMs } from "./limits.ts";
 import type { KnowledgeDependencies } from "./dependencies.ts";
 
@@ -79,17 +80,13 @@ export class Activity {
 
   async #day(scope: Scope, day: number): Promise<readonly { minute: number; figures: Figures }[]> {
     const found: { minute: number; figures: Figures }[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await this.#deps.items.query(scope, activityContainer.name, {
-        equals: { day: dayOf(day * dayMs) },
-        limit: 1_000,
-        cursor,
-      });
+    for await (const page of everyPage(this.#deps.items, scope, activityContainer.name, {
+      equals: { day: dayOf(day * dayMs) },
+      limit: 1_000,
+    })) {
       for (const { document } of page.items)
         found.push({ minute: document["minute"] as number, figures: document["figures"] as unknown as Figures });
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    }
     return found;
   }
 

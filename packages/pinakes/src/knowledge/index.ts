@@ -13,7 +13,7 @@ export {
 } from "../audit/index.ts";
 export { quarantineLimits, type QuarantineQuery } from "../audit/quarantine/index.ts";
 export { SubjectObjects } from "./erasure/subject-objects.ts";
-export type { KnowledgeErasure } from "./erasure/knowledge-erasure.ts";
+export type { KnowledgeErasure, OwnRow } from "./erasure/knowledge-erasure.ts";
 export { Later, type Jobs, type JobRecord, type JobTools } from "./jobs/jobs.ts";
 export { ownerOf } from "./files/file-records.ts";
 export { Knowledge } from "./api/knowledge.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { lifecycleLimits } from "./limits.ts";
-import { Pace } from "./pace.ts";
+import { Pace } from "./handler.ts";
 
 const never = new AbortController().signal;
 const at = { ms: 1_000 };

@@ -2,6 +2,7 @@
 import { hasCode, PinakesError } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Item, ItemStore, Operation } from "../ports/item-store.ts";
+import { pagesOf } from "../runtime/pages.ts";
 import {
   Migration,
   migrationsContainer,
@@ -69,11 +70,8 @@ export class Ledger {
   }
 
   async *units(scope: Scope, migrationId: string): AsyncGenerator<UnitRecord> {
-    for (let cursor: string | undefined; ;) {
-      const page = await this.unitPage(scope, migrationId, { limit: unitsPerPage, cursor });
+    for await (const page of pagesOf((cursor) => this.unitPage(scope, migrationId, { limit: unitsPerPage, cursor }))) {
       yield* page.items;
-      cursor = page.cursor;
-      if (cursor === undefined) return;
     }
   }
 

@@ -29,6 +29,7 @@ import {
   type OpenedKnowledge,
   type Quotas,
 } from "../knowledge/index.ts";
+import { itemsOf } from "../runtime/pages.ts";
 
 export class TestClock implements Clock {
   #offset = 0;
@@ -191,13 +192,9 @@ export class Bench {
   }
 
   async documents(collection = "c"): Promise<readonly DocumentView[]> {
-    const all: DocumentView[] = [];
-    for (let cursor: string | undefined; ;) {
-      const page = await this.knowledge.documents.list(admin, "r", collection, { order: "asc", limit: 100, cursor });
-      all.push(...page.items);
-      if (page.next_cursor === null) return all;
-      cursor = page.next_cursor;
-    }
+    return Array.fromAsync(
+      itemsOf((cursor) => this.knowledge.documents.list(admin, "r", collection, { order: "asc", limit: 100, cursor })),
+    );
   }
 
   /** The URIs of all documents, sorted. */

@@ -1,6 +1,7 @@
 /** Graphs that are only there for requests that name them. */
 import { describe, expect, it } from "vitest";
 import type { Quad } from "../domain/rdf.ts";
+import { pagesOf } from "../runtime/pages.ts";
 import { hideGraphs } from "./hidden-graphs.ts";
 import { sparqlLimits } from "./limits.ts";
 import { createSparql } from "./sparql.ts";
@@ -78,12 +79,9 @@ describe("a page of what is shown", () => {
     );
   const walk = async (source: QuadSource, limit: number) => {
     const pages: Quad[][] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await source.match({}, { limit, cursor });
+    for await (const page of pagesOf((cursor) => source.match({}, { limit, cursor }))) {
       pages.push([...page.quads]);
-      ({ cursor } = page);
-    } while (cursor !== undefined);
+    }
     return pages;
   };
   const visible = (store: TestQuads) => store.quads().filter(({ g }) => g !== inner);

@@ -1,7 +1,6 @@
 /** Composes the features of state. Each call begins with a caller; `as` binds one. */
 import type { StateApi } from "@pinakes/client";
-import { requireCaller, type Caller } from "../domain/caller.ts";
-import { bindCaller } from "./bind-caller.ts";
+import { type Caller, requireCaller } from "../domain/caller.ts";
 import type { Containers } from "./containers/containers.ts";
 import type { Databases } from "./databases/databases.ts";
 import type { Memories } from "./memories/memories.ts";
@@ -64,4 +63,23 @@ export class State implements StateFeatures {
       containers: bindCaller(this.containers, caller),
     };
   }
+}
+
+/** Binds the methods of a feature to one caller: the same methods without their first argument. */
+type WithoutCaller<Feature> = {
+  readonly [
+    Name in keyof Feature as Feature[Name] extends (caller: Caller, ...rest: never[]) => unknown ? Name : never
+  ]: Feature[Name] extends (caller: Caller, ...rest: infer Rest) => infer Result ? (...rest: Rest) => Result : never;
+};
+
+/** Bound lazily: features have many methods, a caller uses few. */
+function bindCaller<Feature extends object>(feature: Feature, caller: Caller): WithoutCaller<Feature> {
+  return new Proxy(feature, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name, target);
+      return typeof method === "function"
+        ? (...rest: unknown[]) => Reflect.apply(method, target, [caller, ...rest]) as unknown
+        : undefined;
+    },
+  }) as unknown as WithoutCaller<Feature>;
 }

@@ -1,5 +1,5 @@
 /** Documents from before there were collections (R-LISA-33…35). */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import {
   openTestPinakes,
   settled,
@@ -7,9 +7,9 @@ import {
   uploaded,
   walk,
   type Place,
-  type TestPinakes,
 } from "../../test/knowledge/support/test-pinakes.ts";
 import { filesReader, golden, itemsOf, lines, tables } from "./test-transfer.ts";
+import { forAllTests } from "../../test/support/for-tests.ts";
 
 const titan = "amazon.titan-embed-text-v1";
 
@@ -40,17 +40,15 @@ describe("legacy documents", () => {
     "old-bucket/in/penguin.md": "A penguin cannot fly.",
     "old-bucket/in/parrot.md": "A parrot repeats what you say.",
   };
-  let test: TestPinakes;
   let place: Place;
+  const test = forAllTests(() => openTestPinakes("sqlite", { models: [{ id: titan, provider: "local" }] }));
   beforeAll(async () => {
-    test = await openTestPinakes("sqlite", { models: [{ id: titan, provider: "local" }] });
     place = { knowledge: test.knowledge, caller: test.admin, repository: "repo-123", collection: titan };
     const report = await test.knowledge.transfer.import(test.admin, filesReader(files));
     expect(report).toMatchObject({ problems: [], warnings: [], documents_without_bytes: 1 });
     await settled(place, "doc-790");
     await settled(place, "doc-791");
   });
-  afterAll(() => test[Symbol.asyncDispose]());
 
   const list = () =>
     walk((cursor) => test.knowledge.documents.list(test.admin, "repo-123", titan, { limit: 1, cursor }));

@@ -9,9 +9,10 @@ import {
   type UpdateTimeToLiveCommandInput,
 } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startDynamo, type DynamoServer } from "../drivers/dynamodb/test-server.ts";
+import { startDynamo } from "../drivers/dynamodb/test-server.ts";
 import { defaultNames } from "./names.ts";
 import { definitionFiles } from "./table-definitions.ts";
+import { forAllTests } from "../../test/support/for-tests.ts";
 
 interface Definition {
   readonly CreateTable: CreateTableCommandInput & { readonly TableName: string };
@@ -31,10 +32,9 @@ async function filesOf(names = defaultNames) {
 }
 
 describe("the tables' definitions", () => {
-  let server: DynamoServer;
   let client: DynamoDBClient;
+  const server = forAllTests(() => startDynamo());
   beforeAll(async () => {
-    server = await startDynamo();
     client = new DynamoDBClient({
       region: "local",
       credentials: { accessKeyId: "test", secretAccessKey: "test" },
@@ -43,7 +43,6 @@ describe("the tables' definitions", () => {
   });
   afterAll(async () => {
     client?.destroy();
-    await server?.stop();
   });
 
   it("make the tables with the keys and indexes of the reference document, on demand, with its time to live", async () => {

@@ -11,6 +11,7 @@ import {
   type DocumentRecord,
   type RepositoryRecord,
 } from "../knowledge/records/records.ts";
+import { everyItem } from "../containers/every-item.ts";
 
 const pageItems = 200;
 
@@ -44,13 +45,8 @@ export function documentsOf(
 }
 
 async function* pages<Record>(items: ItemStore, scope: Scope, container: string, query: Query): AsyncGenerator<Record> {
-  for (let cursor: string | undefined; ;) {
-    const page = await items.query(scope, container, { ...query, limit: pageItems, cursor });
-    for (const { document } of page.items) {
-      const { id: _, ...record } = document;
-      yield record as unknown as Record;
-    }
-    cursor = page.cursor;
-    if (cursor === undefined) return;
+  for await (const { document } of everyItem(items, scope, container, { ...query, limit: pageItems })) {
+    const { id: _, ...record } = document;
+    yield record as unknown as Record;
   }
 }

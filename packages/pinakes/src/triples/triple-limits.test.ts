@@ -1,5 +1,5 @@
 /** The internal limits of the triple stores, at each and one past it. Those that callers set are in the conformance suite. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { Quad } from "../domain/rdf.ts";
 import { systemScope } from "../domain/scope.ts";
 import { openMemoryItems } from "../drivers/memory/index.ts";
@@ -8,14 +8,11 @@ import { createTripleStore } from "./create-triple-store.ts";
 import { openItemTriples } from "./on-items/index.ts";
 import type { SourceRequest, TripleEngine } from "./triple-engine.ts";
 import { tripleLimits } from "./triple-limits.ts";
+import { forAllTests } from "../../test/support/for-tests.ts";
 
 const system = systemScope("tests of the limits of triples", () => undefined);
 const scope = system.forTenant("acme");
-let store: TripleStore;
-beforeAll(async () => {
-  store = await openItemTriples({ items: await openMemoryItems(), scope: system });
-});
-afterAll(() => store?.close());
+const store = forAllTests(async () => openItemTriples({ items: await openMemoryItems(), scope: system }));
 
 const quad = (n: number, words = ""): Quad => ({ s: `<a:s${n}>`, p: "<a:p>", o: `"${words}${n}"`, g: "" });
 const quads = (count: number) => Array.from({ length: count }, (_, n) => quad(n));

@@ -2,21 +2,20 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openChatModel } from "../../src/drivers/models/chat/index.ts";
 import type { ChatModel, ChatPiece, ChatTextRequest } from "../../src/ports/chat-model.ts";
-import { fails, startChatServer, type ChatBehaviour, type ChatServer } from "../graph-retrieval/support/chat-server.ts";
+import { fails, startChatServer, type ChatBehaviour } from "../graph-retrieval/support/chat-server.ts";
 import { breaksOff, endless, garbage, stalls, writes } from "./support/model-server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const key = "sk-very-secret-0123456789";
 const request: ChatTextRequest = { instructions: "Answer.", text: "the secret prompt", tokensMax: 77 };
-let server: ChatServer;
 let chat: ChatModel;
+const server = forAllTests(() => startChatServer());
 beforeAll(async () => {
-  server = await startChatServer();
   const settings = { id: "writer", provider: "openai", model: "m", baseUrl: server.url, apiKeyEnv: "K" } as const;
   chat = await openChatModel(settings, { env: { K: key } });
 });
 afterAll(async () => {
   await chat.close();
-  await server[Symbol.asyncDispose]();
 });
 
 async function read(behaviour: ChatBehaviour, more: Partial<ChatTextRequest> = {}) {

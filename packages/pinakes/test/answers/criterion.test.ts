@@ -1,6 +1,6 @@
 /** The criterion by which a sentence counts as supported, measured: docs in RFC 0018. */
 import { describe, expect, it } from "vitest";
-import { findSupport, readChunk } from "../../src/answers/find-support.ts";
+import { findSupport, readChunk } from "../../src/answers/check-sentence.ts";
 import { analyzerOf, readClaim } from "../../src/answers/support.ts";
 import heldOut from "./support/support-held-out.json" with { type: "json" };
 import developed from "./support/support-set.json" with { type: "json" };

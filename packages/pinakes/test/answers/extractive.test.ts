@@ -1,15 +1,12 @@
 /** Answers without a chat model: quotes, and the refusals. On the engines that people run. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Answer } from "@pinakes/client";
 import { newPlace, uploaded } from "../knowledge/support/test-pinakes.ts";
-import { openAnswerWorld, pumpText, type AnswerWorld } from "./support/answer-world.ts";
+import { openAnswerWorld, pumpText } from "./support/answer-world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(["sqlite", "postgres"] as const)("extractive answers on %s", (engine) => {
-  let world: AnswerWorld;
-  beforeAll(async () => {
-    world = await openAnswerWorld(engine, false);
-  });
-  afterAll(() => world?.[Symbol.asyncDispose]());
+  const world = forAllTests(() => openAnswerWorld(engine, false));
   const ask = (question: string, more: object = {}): Promise<Answer> =>
     world.test.knowledge.answers.ask(world.test.admin, world.input(question, more));
 

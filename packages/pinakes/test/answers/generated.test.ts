@@ -1,17 +1,14 @@
 /** Answers that a chat model writes: a scripted one, on a real server. Each sentence is checked before it is given on. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { Answer, AnswerEvent } from "@pinakes/client";
 import type { AskInput } from "../../src/knowledge/index.ts";
 import { newPlace, uploaded } from "../knowledge/support/test-pinakes.ts";
-import { openAnswerWorld, pumpText, type AnswerWorld } from "./support/answer-world.ts";
+import { openAnswerWorld, pumpText } from "./support/answer-world.ts";
 import { readPrompt, writes } from "./support/model-server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(["sqlite", "postgres"] as const)("generated answers on %s", (engine) => {
-  let world: AnswerWorld;
-  beforeAll(async () => {
-    world = await openAnswerWorld(engine);
-  });
-  afterAll(() => world?.[Symbol.asyncDispose]());
+  const world = forAllTests(() => openAnswerWorld(engine));
   afterEach(() => {
     world.model.seen.length = 0;
   });

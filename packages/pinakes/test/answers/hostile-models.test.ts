@@ -1,5 +1,5 @@
 /** Models that lie, stall, break and fail: no unsupported sentence without its mark, no call that stays open, errors with our codes. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Answer } from "@pinakes/client";
 import { AnswersApi } from "../../src/answers/index.ts";
 import { answerLimits } from "../../src/answers/limits.ts";
@@ -7,14 +7,11 @@ import { openChatModel } from "../../src/drivers/models/chat/index.ts";
 import { openModels } from "../../src/open-engines.ts";
 import { fails, type ChatBehaviour } from "../graph-retrieval/support/chat-server.ts";
 import { newPlace, uploaded, type Place } from "../knowledge/support/test-pinakes.ts";
-import { openAnswerWorld, type AnswerWorld } from "./support/answer-world.ts";
+import { openAnswerWorld } from "./support/answer-world.ts";
 import { breaksOff, endless, garbage, stalls, writes } from "./support/model-server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: AnswerWorld;
-beforeAll(async () => {
-  world = await openAnswerWorld("memory");
-});
-afterAll(() => world?.[Symbol.asyncDispose]());
+const world = forAllTests(() => openAnswerWorld("memory"));
 
 const ask = (behaviour: ChatBehaviour, signal?: AbortSignal): Promise<Answer> => {
   world.model.behave = () => behaviour;

@@ -1,27 +1,23 @@
 /** POST /v1/answers: JSON, server-sent events, errors with their status, and a call of the model that ends with the request. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { serve } from "../../src/http/serve.ts";
-import { fails, startChatServer, type ChatServer } from "../graph-retrieval/support/chat-server.ts";
-import { newSite, openTestServer, sendAndSettle, type Site, type TestServer } from "../http/support/server.ts";
+import { fails, startChatServer } from "../graph-retrieval/support/chat-server.ts";
+import { newSite, openTestServer, sendAndSettle } from "../http/support/server.ts";
 import { stalls, writes } from "./support/model-server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const text = "The Harwell pump starts at a pressure of 4.2 bar. Maintenance is due every 2,000 hours.";
-let model: ChatServer;
-let server: TestServer;
-let site: Site;
 let reader: string;
-beforeAll(async () => {
-  model = await startChatServer();
-  server = await openTestServer("memory", {
+const model = forAllTests(() => startChatServer());
+const server = forAllTests(() =>
+  openTestServer("memory", {
     chatModels: [{ id: "writer", provider: "ollama", model: "m", baseUrl: model.url }],
-  });
-  site = await newSite(server, await server.key("w1", "ann", { role: "admin" }));
+  }),
+);
+const site = forAllTests(async () => newSite(server, await server.key("w1", "ann", { role: "admin" })));
+beforeAll(async () => {
   await sendAndSettle(site, "pump.txt", text);
   reader = await server.key("w1", "bob", { scopes: ["read"] });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await model[Symbol.asyncDispose]();
 });
 
 const body = (more: object = {}) => ({

@@ -3,19 +3,18 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { settled } from "../knowledge/support/test-pinakes.ts";
 import { Audited, dayMs, hourMs, type Filled } from "./support/audited.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(["memory", "sqlite"] as const)("an audit on %s", (engine) => {
-  let world: Audited;
   let bystander: Filled;
   let untouched: unknown;
+  const world = forAllTests(() => Audited.open(engine));
   beforeAll(async () => {
-    world = await Audited.open(engine);
     bystander = await world.place("Bystander");
     untouched = await world.state(bystander);
   });
   afterAll(async () => {
     expect(await world.state(bystander)).toEqual(untouched);
-    await world[Symbol.asyncDispose]();
   });
 
   const inside = (place: Filled) => ({ repository: place.repository });

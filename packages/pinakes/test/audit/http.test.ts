@@ -1,16 +1,15 @@
 /** Audits over HTTP. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { auditLimits } from "../../src/knowledge/index.ts";
 import { until } from "../support/until.ts";
-import { newSite, openTestServer, type Json, type TestServer } from "../http/support/server.ts";
+import { newSite, openTestServer, type Json } from "../http/support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let key: string;
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   key = await server.key("w1", "boss", { role: "admin" });
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 async function fsck(body?: object): Promise<Json> {
   const begun = await server.call("POST", "/v1/fsck", { key, ...(body === undefined ? {} : { body }) });

@@ -7,6 +7,7 @@ import { lifecycleLimits } from "../../src/lifecycle/index.ts";
 import { open } from "../../src/open.ts";
 import { system, World, type Place, type Process } from "../lifecycle/support/world.ts";
 import { useServers } from "../support/servers.ts";
+import { pagesOf } from "../../src/runtime/pages.ts";
 import { Audited, hourMs } from "./support/audited.ts";
 import { fsck, kinds } from "./support/fsck.ts";
 
@@ -308,13 +309,10 @@ it("lists are paged, and admins of another workspace have their own quarantine",
   await repaired(world, process, "two");
   const { quarantine } = process.knowledge;
   const seen: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await quarantine.list(world.admin, { limit: 2, cursor });
+  for await (const page of pagesOf((cursor) => quarantine.list(world.admin, { limit: 2, cursor }))) {
     expect(page.items.length).toBeLessThanOrEqual(2);
     seen.push(...page.items.map(({ entry_id }) => entry_id));
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
+  }
   expect(new Set(seen).size).toBe(6);
   expect(seen).toHaveLength(6);
   const one = await quarantine.list(world.admin, { repository: "kb", collection: "one" });

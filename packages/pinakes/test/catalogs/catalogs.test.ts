@@ -1,10 +1,10 @@
 /** Catalogs through the tools: names, limits, lists, and who sees what; on the engines that people run, embedded and over HTTP. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { catalogTools } from "../../src/catalogs/index.ts";
 import { knowledgeEngines } from "../knowledge/support/knowledge-engines.ts";
-import type { TestPinakes } from "../knowledge/support/test-pinakes.ts";
-import { catalogWorld, type CatalogUser, type CatalogWorld, type Via } from "./support/catalog-world.ts";
+import { catalogWorld, type CatalogUser, type Via } from "./support/catalog-world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const engines = knowledgeEngines().filter(([name]) => name !== "DynamoDB");
 const cases = engines.flatMap(([name, openOn]) =>
@@ -48,16 +48,8 @@ it("R-KB-42 what a tool may change is said in its annotations", () => {
 });
 
 describe.each(cases)("catalogs on $name, $via", ({ openOn, via }) => {
-  let test: TestPinakes;
-  let world: CatalogWorld;
-  beforeAll(async () => {
-    test = await openOn();
-    world = await catalogWorld(test.pinakes, via satisfies Via);
-  });
-  afterAll(async () => {
-    await world?.[Symbol.asyncDispose]();
-    await test?.[Symbol.asyncDispose]();
-  });
+  const test = forAllTests(() => openOn());
+  const world = forAllTests(() => catalogWorld(test.pinakes, via satisfies Via));
 
   it("R-KB-05 R-KB-10 R-KB-11 R-KB-12 a catalog gets its id, data source, prefix and times from the server", async () => {
     const ann = await world.user("ann-1");

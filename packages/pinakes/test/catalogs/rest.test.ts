@@ -1,16 +1,15 @@
 /** The ten tools as HTTP resources: statuses, forms with several files, sessions, server-sent events, and the form of every error. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { consoleRoutes, isConsoleRoute } from "../../src/http/console-routes.ts";
-import { openTestServer, type Json, type Reply, type TestServer } from "../http/support/server.ts";
+import { openTestServer, type Json, type Reply } from "../http/support/server.ts";
 import { until } from "../support/until.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let ann: string;
+const server = forAllTests(() => openTestServer("sqlite"));
 beforeAll(async () => {
-  server = await openTestServer("sqlite");
   ann = await server.key("acme", "ann");
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 const call = (method: string, path: string, body?: unknown, key = ann): Promise<Reply> =>
   server.call(method, path, { key, body });

@@ -2,13 +2,14 @@
  * Catalogs as the knowledge-base agent wrote them: the record of a document has one id, the key of its object and its sidecar another
  * (K1). They are imported under the id of the record, and every operation knows them by it.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { catalogUser } from "./support/catalog-world.ts";
-import { openTestPinakes, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { openTestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { embeddedKnowledge } from "../../src/embedded-knowledge.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { writeSidecar, type Sidecar } from "../../src/transfer/sidecar.ts";
 import { exported, filesReader, itemsOf, lines, type Files } from "../../src/transfer/test-transfer.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const owner = "cognito-sub-xxx";
 const catalog_id = "cat-0123456789ab";
@@ -56,17 +57,13 @@ function object(id: string, said: Partial<Sidecar> = {}, name = "ada.txt", conte
 }
 
 describe("catalogs with two ids of a document", () => {
-  let test: TestPinakes;
   let tenant = "";
   let tests = 0;
-  beforeAll(async () => {
-    test = await openTestPinakes("memory");
-  });
+  const test = forAllTests(() => openTestPinakes("memory"));
   beforeEach(() => {
     tests += 1;
     tenant = `workspace-${tests}`;
   });
-  afterAll(() => test?.[Symbol.asyncDispose]());
 
   const admin = () => test.as("root", { role: "admin", tenant });
   const run = (items: readonly JsonObject[], objects: Files, options: object = {}) =>

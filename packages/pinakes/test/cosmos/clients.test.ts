@@ -8,9 +8,10 @@ import {
   type CosmosClient,
   type OperationInput,
 } from "@azure/cosmos";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { useServers } from "../support/servers.ts";
-import { cosmosWorld, refused, type CosmosWorld } from "./support/cosmos-world.ts";
+import { cosmosWorld, refused } from "./support/cosmos-world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres } = useServers();
 
@@ -20,13 +21,11 @@ describe.each([
   ["SQLite", () => ({})],
   ["PostgreSQL", () => ({ items: postgres(), objects: "memory:" })],
 ])("@azure/cosmos on %s", (_, openWith) => {
-  let world: CosmosWorld;
   let client: CosmosClient;
+  const world = forAllTests(() => cosmosWorld(openWith()));
   beforeAll(async () => {
-    world = await cosmosWorld(openWith());
     client = world.client(await world.accountKey("w1"));
   });
-  afterAll(() => world?.[Symbol.asyncDispose]());
 
   it("R-AGT-96 an account says where it is read and written, and databases come and go", async () => {
     const { resource: account } = await client.getDatabaseAccount();

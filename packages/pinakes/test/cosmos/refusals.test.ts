@@ -1,13 +1,13 @@
 /** What is refused, in the form of Cosmos DB, with nothing written; and another account's data, which answers as if it did not exist. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cosmosWorld, type AccountKey, type CosmosWorld } from "./support/cosmos-world.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { cosmosWorld, type AccountKey } from "./support/cosmos-world.ts";
 import { signed, type SignedAnswer, type SignedCall } from "./support/signed.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: CosmosWorld;
 let ann: AccountKey;
 let eve: AccountKey;
+const world = forAllTests(() => cosmosWorld());
 beforeAll(async () => {
-  world = await cosmosWorld();
   ann = await world.accountKey("w1");
   eve = await world.accountKey("w2");
   const client = world.client(ann);
@@ -16,7 +16,6 @@ beforeAll(async () => {
   await container.items.create({ id: "x", pk: "p", secret: "numbat" });
   await container.items.create({ id: "y", pk: "p" });
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
 
 const call = (who: AccountKey, request: SignedCall): Promise<SignedAnswer> =>
   signed(world.url, who.account_key, request);

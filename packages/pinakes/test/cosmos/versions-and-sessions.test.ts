@@ -1,18 +1,17 @@
 /** What earlier versions of the official clients send, sessions of several ranges, and the containers of the system. */
 import type { CosmosClient } from "@azure/cosmos";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cosmosWorld, refused, type AccountKey, type CosmosWorld } from "./support/cosmos-world.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { cosmosWorld, refused, type AccountKey } from "./support/cosmos-world.ts";
 import { signed, type SignedCall } from "./support/signed.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: CosmosWorld;
 let key: AccountKey;
 let client: CosmosClient;
+const world = forAllTests(() => cosmosWorld());
 beforeAll(async () => {
-  world = await cosmosWorld();
   key = await world.accountKey("w1");
   client = world.client(key);
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
 
 const ask = (call: SignedCall) => signed(world.url, key.account_key, call);
 

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { describe, it } from "vitest";
 import { openPostgresItems } from "../../src/drivers/postgres/index.ts";
 import { startPostgres } from "../../src/drivers/postgres/test-server.ts";
 import { verifyChains, writeUntil } from "./chains.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: Awaited<ReturnType<typeof startPostgres>>;
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(() => server.stop());
+const server = forAllTests(() => startPostgres());
 
 describe("kill -9 on PostgreSQL", () => {
   it("R-AGT-55 R-LISA-57 no acknowledged write is missing and no batch is partial when the writing process is killed", async () => {

@@ -97,7 +97,7 @@ it("another instance, another key, another history, a newer checkpoint: refused 
     [{ keys, since: (await append({ storeId: "store-2" }, 2)).note }, "of another log"],
     [{ keys, since: (await append({}, 2, "other")).note }, "of another log"],
     [{ keys, since: (await append({}, 5)).note }, "history was edited"],
-    [{ keys, since: (await append({}, 13)).note }, "it was truncated"],
+    [{ keys, since: (await append({}, 13)).note }, "it was shortened"],
     [{ keys: ["nonsense"] }, "is not a public key"],
     [{ keys, since: "nonsense" }, "not signed"],
   ];

@@ -21,6 +21,7 @@ const reads = [
   "manageCollections",
   "matchTriplesAcross",
   "previewChunking",
+  "previewRetention",
   "queryCatalog",
   "queryContainer",
   "querySelectedCatalog",

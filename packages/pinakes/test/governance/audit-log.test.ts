@@ -9,6 +9,7 @@ import type { AuditLog } from "../../src/governance/audit-log/audit-log.ts";
 import { leafHash, provesConsistency, provesInclusion } from "../../src/governance/audit-log/merkle.ts";
 import { verifyExport } from "../../src/governance/audit-log/verify-export.ts";
 import { useServers } from "../support/servers.ts";
+import { itemsOf } from "../../src/runtime/pages.ts";
 import { admin, event, exportOf, openAudit, verified } from "./support/audit-logs.ts";
 
 const { postgres, dynamo } = useServers();
@@ -125,14 +126,10 @@ describe.each([
         }),
       );
     const walk = async (query: object) => {
-      const indexes: number[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await api.list(auth, { ...query, limit: 4, cursor });
-        indexes.push(...page.items.map(({ index }) => index));
-        cursor = page.next_cursor ?? undefined;
-      } while (cursor !== undefined);
-      return indexes;
+      return Array.fromAsync(
+        itemsOf((cursor) => api.list(auth, { ...query, limit: 4, cursor })),
+        ({ index }) => index,
+      );
     };
     const all = Array.from({ length: 30 }, (_unused, i) => 29 - i);
     expect(await walk({})).toEqual(all);

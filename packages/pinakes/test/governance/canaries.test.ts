@@ -1,24 +1,23 @@
 /** What was planted in every store is gone from the raw bytes of all files, and what others stored is there. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { checkReceipt } from "../../src/governance/index.ts";
-import { openTestPinakes, uploaded, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { openTestPinakes, uploaded } from "../knowledge/support/test-pinakes.ts";
 import { plant, today, type Planted, type Shared } from "./support/plant.ts";
 import { foundIn } from "./support/raw-bytes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let test: TestPinakes;
 let erin: Planted;
 let otto: Planted;
 const shared: Shared = { repository: "kb", collection: "" };
 
+const test = forAllTests(() => openTestPinakes("sqlite", { erasureFenceMs: 0 }));
 beforeAll(async () => {
-  test = await openTestPinakes("sqlite", { erasureFenceMs: 0 });
   await test.knowledge.repositories.create(test.admin, { repository_id: "kb" });
   const { collection_id } = await test.knowledge.collections.create(test.admin, "kb", { name: "Shared" });
   Object.assign(shared, { collection: collection_id });
   erin = await plant(test, shared, "erin");
   otto = await plant(test, shared, "otto", 2);
 });
-afterAll(() => test[Symbol.asyncDispose]());
 
 describe("the erasure of a user, with SQLite and files", () => {
   it("R-AGT-65 R-AGT-67 a dry run counts what names the user in each store, and changes nothing", async () => {

@@ -1,14 +1,11 @@
 /** What an erasure accepts, what it leaves alone, and what stops it. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { verifyReceipts } from "../../src/governance/index.ts";
-import { newPlace, openTestPinakes, uploaded, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { newPlace, openTestPinakes, uploaded } from "../knowledge/support/test-pinakes.ts";
+import { forEachTest } from "../support/for-tests.ts";
 
-let test: TestPinakes;
-beforeEach(async () => {
-  test = await openTestPinakes("memory", { erasureFenceMs: 0 });
-});
-afterEach(() => test[Symbol.asyncDispose]());
+const test = forEachTest(() => openTestPinakes("memory", { erasureFenceMs: 0 }));
 
 const erasures = () => test.pinakes.governance.erasures;
 const holds = () => test.pinakes.governance.holds;
@@ -322,7 +319,7 @@ describe("legal holds", () => {
     expect(hold).toMatchObject({ matched: 1, scope });
     expect(await holds().list(test.admin)).toEqual([hold]);
     expect(await erase("erin")).toMatchObject({ state: "held" });
-    const { items } = await containers.query(test.admin, "orders", { sql: "SELECT c.id FROM c" } as never);
+    const { items } = await containers.query(test.admin, "orders", { query: "SELECT c.id FROM c" });
     expect(items).toEqual([{ id: "1" }]);
   });
 });

@@ -2,7 +2,7 @@
  * A process that dies, or whose call fails, at any of its calls while documents with triples are added, replaced and removed: after
  * recovery the graph contains exactly what the live documents state, each triple with exactly their support.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { indexingDeadMs } from "../../src/knowledge/ingest/watchdog.ts";
 import { Crashes } from "../knowledge/support/crashes.ts";
 import { Machine, type Process } from "../knowledge/support/machine.ts";
@@ -10,14 +10,13 @@ import { body, type Place } from "../knowledge/support/test-pinakes.ts";
 import { until } from "../support/until.ts";
 import type { FaultKind } from "../vectors/support/calls.ts";
 import { actualSupports, expectedSupports, type GraphStores } from "./support/graph-oracle.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let machine: Machine;
 let crashes: Crashes;
+const machine = forAllTests(() => Machine.open());
 beforeAll(async () => {
-  machine = await Machine.open();
   crashes = new Crashes(machine, { graph: { extract: "structured", key: "name" } });
 });
-afterAll(() => machine[Symbol.asyncDispose]());
 const freshPlace = (): Promise<Place> => crashes.freshPlace();
 const recover = (): Promise<void> => crashes.recover();
 

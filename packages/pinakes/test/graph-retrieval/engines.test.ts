@@ -1,9 +1,10 @@
 /** One scenario through the graph of documents on the engines of servers. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newPlace, openTestPinakes, uploaded, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { describe, expect, it } from "vitest";
+import { newPlace, openTestPinakes, uploaded } from "../knowledge/support/test-pinakes.ts";
 import { until } from "../support/until.ts";
 import { useServers } from "../support/servers.ts";
 import { actualSupports, expectedSupports } from "./support/graph-oracle.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres, dynamo } = useServers();
 
@@ -11,11 +12,7 @@ describe.each([
   ["PostgreSQL", postgres],
   ["DynamoDB", () => dynamo("graph")],
 ])("the graph of documents on %s", (_, address) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openTestPinakes("elsewhere", { items: address() });
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes("elsewhere", { items: address() }));
 
   it("R-TG-128 R-TG-129 R-TG-130 R-TG-131 documents are added, reached by triples, changed and removed, and the graph follows", async () => {
     const place = await newPlace(test);

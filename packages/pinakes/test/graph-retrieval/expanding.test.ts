@@ -1,6 +1,6 @@
 /** Graph expansion compared with a plain walk, and the limits that keep it small. */
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { defaultGraph, iri, literal, type Quad } from "../../src/domain/rdf.ts";
 import { systemScope } from "../../src/domain/scope.ts";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
@@ -8,17 +8,13 @@ import { expandGraph, type ShownSupports } from "../../src/knowledge/search/expa
 import { findEntities, lookupsOf, type GraphSpace } from "../../src/knowledge/search/find-entities.ts";
 import { graphSearchLimits } from "../../src/knowledge/search/graph-limits.ts";
 import { labelQuads } from "../../src/knowledge/extraction/labels.ts";
-import type { TripleStore } from "../../src/ports/triple-store.ts";
 import { openItemTriples } from "../../src/triples/on-items/index.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const system = systemScope("tests of hops", () => {});
 const scope = system.forTenant("acme");
-let triples: TripleStore;
 let spaces = 0;
-beforeAll(async () => {
-  triples = await openItemTriples({ items: await openMemoryItems(), scope: system });
-});
-afterAll(() => triples.close());
+const triples = forAllTests(async () => openItemTriples({ items: await openMemoryItems(), scope: system }));
 
 const all: ShownSupports = async (lists) => lists;
 const node = (n: number) => iri(`urn:n:${n}`);

@@ -1,14 +1,13 @@
 /** The graph of documents for clients: settings, documents, searches, provenance. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newSite, openTestServer, sendAndSettle, type Json, type TestServer } from "../http/support/server.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { newSite, openTestServer, sendAndSettle, type Json } from "../http/support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let key: string;
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   key = await server.key("w1", "ann", { role: "admin" });
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 describe("the graph over HTTP", () => {
   it("R-TG-128 R-TG-130 a setting, a document, a search with edges and their chunks, and the provenance of a triple", async () => {

@@ -1,15 +1,12 @@
 /** From a triple back to its chunks, versions and people. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { engines, newPlace, openTestPinakes, uploaded, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { describe, expect, it } from "vitest";
+import { engines, newPlace, openTestPinakes, uploaded } from "../knowledge/support/test-pinakes.ts";
 import { readRdf } from "../../src/rdf/index.ts";
 import type { Quad } from "../../src/domain/rdf.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(engines)("provenance of a triple, on %s", (engine) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openTestPinakes(engine);
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes(engine));
 
   it("R-TG-128 triple → chunk → version of a document, with its position in the text; also as PROV-O that can be loaded and queried", async () => {
     const place = await newPlace(test);

@@ -1,13 +1,7 @@
 /** What the graph adds to a ranking: answers that share no word with the query, reached by triples, with their sources. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  engines,
-  newPlace,
-  openTestPinakes,
-  uploaded,
-  type Place,
-  type TestPinakes,
-} from "../knowledge/support/test-pinakes.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { engines, newPlace, openTestPinakes, uploaded, type Place } from "../knowledge/support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 /** A row names a manager, a file the managers' location, a page describes that location; thirty pages are about something else. */
 async function fill(place: Place): Promise<void> {
@@ -21,14 +15,11 @@ async function fill(place: Place): Promise<void> {
 }
 
 describe.each(engines)("the graph in a search on %s", (engine) => {
-  let test: TestPinakes;
-  let place: Place;
+  const test = forAllTests(() => openTestPinakes(engine));
+  const place = forAllTests(() => newPlace(test));
   beforeAll(async () => {
-    test = await openTestPinakes(engine);
-    place = await newPlace(test);
     await fill(place);
   });
-  afterAll(() => test[Symbol.asyncDispose]());
 
   const question = "Where does the manager of Ada Lovelace sit?";
   const search = async (more: object = {}) =>

@@ -1,5 +1,5 @@
 /** Which triples stay when documents are added, changed and removed. After each step the graph is compared with one built from scratch. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   engines,
   newPlace,
@@ -8,17 +8,13 @@ import {
   upload,
   uploaded,
   type Place,
-  type TestPinakes,
 } from "../knowledge/support/test-pinakes.ts";
 import { until } from "../support/until.ts";
 import { actualSupports, expectedSupports, triplesOf } from "./support/graph-oracle.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(engines)("the graph of documents on %s", (engine) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openTestPinakes(engine);
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes(engine));
 
   const keyed = async (): Promise<Place> => {
     const place = await newPlace(test);

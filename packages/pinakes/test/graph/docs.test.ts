@@ -1,16 +1,13 @@
 /** The examples of docs/graph.md, run as a reader would: its lines by a shell, its TypeScript as a program. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { blocksOf, openGuide, type Guide } from "../support/guide.ts";
+import { describe, expect, it } from "vitest";
+import { blocksOf, openGuide } from "../support/guide.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const dir = temporaryFolder("guide");
-let guide: Guide;
-beforeAll(async () => {
-  guide = await openGuide(dir);
-});
-afterAll(() => guide?.close());
+const guide = forAllTests(() => openGuide(dir));
 
 describe("docs/graph.md", () => {
   it("R-TG-120 R-TG-122 R-TG-123 R-TG-124 every line works, in its order, and answers what the page says", async () => {

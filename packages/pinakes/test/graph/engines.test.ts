@@ -1,10 +1,12 @@
 /** The graph of collections on every engine: loaded triples are found, by the right caller, in the right collection, until its end. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { body, openTestPinakes, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { until } from "../support/until.ts";
 import { useServers } from "../support/servers.ts";
+import { pagesOf } from "../../src/runtime/pages.ts";
 import { GraphPlace, line } from "./support/graph-place.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres, dynamo } = useServers();
 
@@ -24,11 +26,7 @@ describe.each([
   ["PostgreSQL", () => openTestPinakes("elsewhere", { items: postgres() })],
   ["DynamoDB", () => openTestPinakes("elsewhere", { items: dynamo("graph") })],
 ])("the graph on %s", (_, open: () => Promise<TestPinakes>) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await open();
-  });
-  afterAll(() => test?.[Symbol.asyncDispose]());
+  const test = forAllTests(() => open());
 
   it("R-TG-72 R-TG-84 loaded triples are found by every pattern, once however often they are sent, with their kinds of terms distinct", async () => {
     const place = await GraphPlace.make(test);
@@ -165,20 +163,19 @@ describe.each([
     await apart.load("<https://e.org/s> <https://e.org/p> 4 .");
     const collections = [one, two].map(({ repository, collection }) => ({ repository, collection }));
     const tagged: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await one.graph.matchAcross(test.admin, {
+    for await (const page of pagesOf((cursor) =>
+      one.graph.matchAcross(test.admin, {
         collections,
         p: "https://e.org/p",
         s: "https://e.org/s",
         limit: 1,
         cursor,
-      });
+      }),
+    )) {
       expect(page.items.length).toBeLessThanOrEqual(1);
       expect(page.truncated).toBe(page.next_cursor !== null);
       tagged.push(...page.items.map((item) => `${item.collection_id} ${line(item).split(" ").at(-1)?.split("^")[0]}`));
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
+    }
     expect(tagged.toSorted()).toEqual(['one "1"', 'one "2"', 'two "2"', 'two "3"']);
     const result = await one.graph.sparqlAcross(test.admin, {
       collections,

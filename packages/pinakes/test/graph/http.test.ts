@@ -1,22 +1,14 @@
 /** The graph over HTTP: content types both ways, the SPARQL protocol, and errors with instructions. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { graphLimits, knowledgeLimits } from "../../src/knowledge/index.ts";
-import {
-  newSite,
-  openTestServer,
-  type CallOptions,
-  type Json,
-  type Site,
-  type TestServer,
-} from "../http/support/server.ts";
+import { newSite, openTestServer, type CallOptions, type Json, type Site } from "../http/support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let key: string;
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   key = await server.key("w1", "boss", { role: "admin" });
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 const people = `@prefix e: <https://e.org/> .
 e:ada a e:Person ; e:name "Ada"@en ; e:age 36 .

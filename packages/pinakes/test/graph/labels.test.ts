@@ -1,16 +1,13 @@
 /** The graph of labels by which searches find entities: visible to searches and by its name, and otherwise hidden. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { labelsGraph } from "../../src/knowledge/extraction/index.ts";
-import { openTestPinakes, uploaded, type Place, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { openTestPinakes, uploaded, type Place } from "../knowledge/support/test-pinakes.ts";
 import { GraphPlace } from "./support/graph-place.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const own = "urn:pinakes:labels";
 
-let test: TestPinakes;
-beforeAll(async () => {
-  test = await openTestPinakes("sqlite");
-});
-afterAll(() => test?.[Symbol.asyncDispose]());
+const test = forAllTests(() => openTestPinakes("sqlite"));
 
 /** Entities with names, as of two documents, and a graph loaded by a caller. */
 async function filled(): Promise<GraphPlace> {

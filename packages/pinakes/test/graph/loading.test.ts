@@ -2,18 +2,15 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { graphLimits, knowledgeLimits } from "../../src/knowledge/index.ts";
 import type { RdfFormat } from "../../src/rdf/index.ts";
-import { openTestPinakes, upload, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { openTestPinakes, upload } from "../knowledge/support/test-pinakes.ts";
 import { GraphPlace } from "./support/graph-place.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let test: TestPinakes;
-beforeAll(async () => {
-  test = await openTestPinakes("sqlite");
-});
-afterAll(() => test?.[Symbol.asyncDispose]());
+const test = forAllTests(() => openTestPinakes("sqlite"));
 
 async function refused(attempt: Promise<unknown>): Promise<PinakesError> {
   const error: unknown = await attempt.then(
@@ -67,7 +64,7 @@ describe("R-TG-120 formats", () => {
       const plain = (all: string[]) => all.map((one) => one.replaceAll(/_:\S+/g, "_:b")).toSorted();
       expect(plain(await copy.lines()), format).toEqual(plain(await place.lines()));
     }
-    expect((await refused(place.text("turtle"))).detail).toContain("Request TriG or N-Quads");
+    expect((await refused(place.text("turtle"))).detail).toContain("Ask for TriG or N-Quads");
     expect(await place.text("ntriples", { g: "https://e.org/g" })).toBe(
       "<https://e.org/s> <https://e.org/q> <https://e.org/o> .\n",
     );

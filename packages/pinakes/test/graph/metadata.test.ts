@@ -1,14 +1,14 @@
 /** Collection records beside query results over HTTP: in JSON bodies, or in headers of formats without room for them. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { newSite, openTestServer, type Json, type Site, type TestServer } from "../http/support/server.ts";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { newSite, openTestServer, type Json, type Site } from "../http/support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let key: string;
 let site: Site;
 let repository: string;
 let collection: string;
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   key = await server.key("w1", "boss", { role: "admin" });
   site = await newSite(server, key);
   const [, , , rid, , cid] = site.at.split("/");
@@ -16,7 +16,6 @@ beforeAll(async () => {
   await server.call("POST", `${site.at}/triples`, { key, body: [{ s: "a:s", p: "a:p", o: "a:o" }] });
   await server.call("POST", `${site.at}/vectors:upsert`, { key, body: { items: [{ id: "a", vector: [1, 2] }] } });
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 const path = (id: string) => `/v1/repositories/${repository}/collections/${id}`;
 const link = (id: string) => `<${path(id)}>; rel="describedby"; type="application/json"`;
@@ -144,7 +143,7 @@ describe("several collections", () => {
     const past = await across(ids, empty, "text/csv");
     expect([past.status, past.json["detail"]]).toEqual([
       400,
-      expect.stringContaining("more than 20 collections only JSON tells"),
+      expect.stringContaining("with more than 20 collections they are only available in JSON"),
     ]);
     expect((await across(ids, empty)).json["missing"]).toHaveLength(21);
     // No unnecessary lookups.

@@ -2,18 +2,17 @@
  * Many concurrent queries over HTTP: a workspace has a limited number of running and waiting ones, the rest is 429; others are answered
  * meanwhile.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newSite, openTestServer, type Site, type TestServer } from "../http/support/server.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { newSite, openTestServer, type Site } from "../http/support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const quotas = { queriesMax: 3, queriesPerWorkspaceMax: 2, queriesWaitingPerWorkspaceMax: 4 };
-let server: TestServer;
 const keys: Record<string, string> = {};
+const server = forAllTests(() => openTestServer("memory", { quotas }));
 beforeAll(async () => {
-  server = await openTestServer("memory", { quotas });
   for (const workspace of ["greedy", "modest"])
     keys[workspace] = await server.key(workspace, "boss", { role: "admin" });
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 const triples = Array.from({ length: 300 }, (_, i) => `<a:${i}> <a:p> ${i} .`).join("\n");
 const endless = "SELECT (COUNT(*) AS ?c) { ?a ?b ?c1 . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }";

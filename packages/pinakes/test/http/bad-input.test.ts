@@ -1,5 +1,5 @@
 /** What is not right: told as a problem with every field, in words that help, and nothing of it is left behind. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { tenantScope } from "../../src/domain/scope.ts";
 import { makeDocx, par } from "../../src/drivers/parsers/test-files.ts";
 import {
@@ -11,19 +11,17 @@ import {
   type Json,
   type Reply,
   type Site,
-  type TestServer,
 } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let key: string;
 let site: Site;
 
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   key = await server.key("w1", "ann", { role: "admin" });
   site = await newSite(server, key);
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 function expectProblem({ status, headers, json, text }: Reply, wanted: number, detail: RegExp): void {
   expect(status, text).toBe(wanted);

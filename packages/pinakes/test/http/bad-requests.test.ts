@@ -1,21 +1,20 @@
 /** Requests that are not well formed: each is told what is wrong with it, and where. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { show } from "../../src/domain/errors.ts";
 import { askedIdCharsMax } from "../../src/knowledge/records/names.ts";
-import { newSite, openTestServer, sendText, type Reply, type Site, type TestServer } from "./support/server.ts";
+import { newSite, openTestServer, sendText, type Reply, type Site } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let key: string;
 let site: Site;
 let collections: string;
 
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   key = await server.key("w1", "ann", { role: "admin" });
   site = await newSite(server, key);
   collections = `/v1/repositories/${site.repository}/collections`;
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 function expectProblem({ status, headers, json, text }: Reply, wanted: number, detail: RegExp): void {
   expect(status, text).toBe(wanted);

@@ -1,6 +1,6 @@
 /** What every answer has, what the reference says, how much may be asked, and sessions of browsers. */
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { RateLimiter } from "../../src/http/framework/index.ts";
 import {
@@ -11,17 +11,15 @@ import {
   rootToken,
   sendAndSettle,
   type Json,
-  type TestServer,
 } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let key: string;
 
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   key = await server.key("w1", "ann", { role: "admin" });
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 describe("every answer", () => {
   it("has a request id (the client's own when it can be one) and headers that keep browsers from guessing", async () => {

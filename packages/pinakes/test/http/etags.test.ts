@@ -1,17 +1,16 @@
 /** Conditions and repetitions: etags both ways, idempotency keys, and pages. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newSite, openTestServer, sendAndSettle, type Json, type Site, type TestServer } from "./support/server.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { newSite, openTestServer, sendAndSettle, type Json, type Site } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let key: string;
 let site: Site;
 
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   key = await server.key("w1", "ann", { role: "admin" });
   site = await newSite(server, key);
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 const get = (path: string, headers: Record<string, string> = {}) => server.call("GET", path, { key, headers });
 const etagOf = async (path: string) => (await get(path)).headers.get("etag") as string;

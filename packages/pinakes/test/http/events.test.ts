@@ -1,14 +1,11 @@
 /** Events as they happen: whose they are, where they go on, and when they end. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Leaks } from "./support/leak-walk.ts";
 import { group, marker } from "./support/leak-world.ts";
 import { newSite, sendAndSettle, type Json, type TestServer } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let leaks: Leaks;
-beforeAll(async () => {
-  leaks = await Leaks.open();
-});
-afterAll(() => leaks?.[Symbol.asyncDispose]());
+const leaks = forAllTests(() => Leaks.open());
 
 interface Frame {
   readonly id: string;

@@ -1,16 +1,13 @@
 /** Leaks: credentials that are missing, revoked, expired or is read-only, and what is visible but not allowed. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { until } from "../support/until.ts";
 import { publicOperations } from "./support/leak-calls.ts";
 import { Leaks, type Call } from "./support/leak-walk.ts";
 import { commons, group } from "./support/leak-world.ts";
 import { sendAndSettle, type Json, type Reply, type Site } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let leaks: Leaks;
-beforeAll(async () => {
-  leaks = await Leaks.open();
-});
-afterAll(() => leaks?.[Symbol.asyncDispose]());
+const leaks = forAllTests(() => Leaks.open());
 
 /** Everything that needs credentials is refused, in one wording, and nothing happens. */
 async function refusedEverywhere(key: string | undefined): Promise<void> {

@@ -1,16 +1,13 @@
 /** Leaks of agents' state: every operation about it, called by everybody of another workspace and with every bad credential. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fillState, newMarker } from "../state/support/secret-state.ts";
 import { until } from "../support/until.ts";
 import { howToCallState } from "./support/leak-calls-state.ts";
 import { describeCall, StateLeaks, type Call } from "./support/leak-walk-state.ts";
 import type { Json, Reply } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let leaks: StateLeaks;
-beforeAll(async () => {
-  leaks = await StateLeaks.open();
-});
-afterAll(() => leaks?.[Symbol.asyncDispose]());
+const leaks = forAllTests(() => StateLeaks.open());
 
 const reads = ({ method, how }: Call): boolean =>
   (method === "GET" || how.changes === false) && ["thing", "empty"].includes(how.kind);

@@ -1,15 +1,12 @@
 /** Leaks: every operation of the OpenAPI document, called by everybody who must not see or change what it is about. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { howToCall } from "./support/leak-calls.ts";
 import { expectBytesOf, Leaks, type Call } from "./support/leak-walk.ts";
 import { commons, group, marker } from "./support/leak-world.ts";
 import type { Json } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let leaks: Leaks;
-beforeAll(async () => {
-  leaks = await Leaks.open();
-});
-afterAll(() => leaks?.[Symbol.asyncDispose]());
+const leaks = forAllTests(() => Leaks.open());
 
 describe("the walk", () => {
   it("knows how to call every operation of the document, and no other", () => {

@@ -1,22 +1,13 @@
 /** What a person needs who opens a page and knows no id: figures, the trash, agents, sessions, tools, containers, and why somebody sees something. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  newSite,
-  openTestServer,
-  sendAndSettle,
-  sendText,
-  type CallOptions,
-  type Json,
-  type TestServer,
-} from "./support/server.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { newSite, openTestServer, sendAndSettle, sendText, type CallOptions, type Json } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let key: string;
+const server = forAllTests(() => openTestServer("sqlite"));
 beforeAll(async () => {
-  server = await openTestServer("sqlite");
   key = await server.key("w1", "ann", { role: "admin" });
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 const get = (path: string, options: CallOptions = {}) => server.call("GET", path, { key, ...options });
 const post = (path: string, body: unknown, options: CallOptions = {}) =>

@@ -2,18 +2,11 @@
  * Everything that computes much takes a place: so many of a workspace run, so many wait, the rest is 429; other workspaces are answered
  * meanwhile, and whoever goes leaves no place taken. Places are taken by the test itself, so nothing depends on how long a call takes.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { QuerySlot } from "../../src/domain/query-slots.ts";
 import { readQuotas } from "../../src/knowledge/index.ts";
-import {
-  newSite,
-  openTestServer,
-  sendAndSettle,
-  type CallOptions,
-  type Reply,
-  type Site,
-  type TestServer,
-} from "./support/server.ts";
+import { newSite, openTestServer, sendAndSettle, type CallOptions, type Reply, type Site } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const kinds = ["queries", "searches", "exports", "evaluations"] as const;
 type Kind = (typeof kinds)[number];
@@ -28,11 +21,10 @@ const quotas = {
   queryMemoryPerWorkspaceBytesMax: 200_000,
 } as Record<string, number>;
 
-let server: TestServer;
 const sites: Record<string, Site> = {};
 const evaluations: Record<string, string> = {};
+const server = forAllTests(() => openTestServer("memory", { quotas }));
 beforeAll(async () => {
-  server = await openTestServer("memory", { quotas });
   for (const workspace of ["greedy", "modest"]) {
     const key = await server.key(workspace, "boss", { role: "admin" });
     const site = await newSite(server, key);
@@ -53,7 +45,6 @@ beforeAll(async () => {
     evaluations[workspace] = made.json["evaluation_id"] as string;
   }
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 type Ask = (site: Site, workspace: string, more?: Pick<CallOptions, "signal">) => Promise<Reply>;
 const range = "from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z";

@@ -4,23 +4,18 @@
  */
 import { request, type IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { serve, type RunningServer } from "../../src/http/serve.ts";
-import { newSite, openTestServer, type Json, type Site, type TestServer } from "./support/server.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { serve } from "../../src/http/serve.ts";
+import { newSite, openTestServer, type Json, type Site } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
-let running: RunningServer;
 let key: string;
 let site: Site;
+const server = forAllTests(() => openTestServer());
+const running = forAllTests(() => serve(server.app, { host: "127.0.0.1", port: 0 }));
 beforeAll(async () => {
-  server = await openTestServer();
-  running = await serve(server.app, { host: "127.0.0.1", port: 0 });
   key = await server.key("w1", "ann", { role: "admin" });
   site = await newSite(server, key);
-});
-afterAll(async () => {
-  await running?.close();
-  await server?.[Symbol.asyncDispose]();
 });
 
 const fileBytes = 51 * 1_048_576;

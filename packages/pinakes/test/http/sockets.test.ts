@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { tenantScope } from "../../src/domain/scope.ts";
-import { serve, type RunningServer } from "../../src/http/serve.ts";
+import { serve } from "../../src/http/serve.ts";
 import { until } from "../support/until.ts";
 import {
   form,
@@ -16,21 +16,15 @@ import {
   type CallOptions,
   type Json,
   type Site,
-  type TestServer,
 } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
-let running: RunningServer;
 let key: string;
 
+const server = forAllTests(() => openTestServer("sqlite"));
+const running = forAllTests(() => serve(server.app, { host: "127.0.0.1", port: 0 }));
 beforeAll(async () => {
-  server = await openTestServer("sqlite");
-  running = await serve(server.app, { host: "127.0.0.1", port: 0 });
   key = await server.key("w1", "ann", { role: "admin" });
-});
-afterAll(async () => {
-  await running?.close();
-  await server?.[Symbol.asyncDispose]();
 });
 
 const fetched = async (method: string, path: string, options: CallOptions = {}) =>

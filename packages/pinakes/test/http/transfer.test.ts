@@ -1,26 +1,17 @@
 /** Files in and out: forms with many, links without a key, and bytes as they were sent. */
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  form,
-  newSite,
-  openTestServer,
-  sendAndSettle,
-  type Json,
-  type Site,
-  type TestServer,
-} from "./support/server.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { form, newSite, openTestServer, sendAndSettle, type Json, type Site } from "./support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let key: string;
 let site: Site;
 
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   key = await server.key("w1", "ann", { role: "admin" });
   site = await newSite(server, key);
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 const counters = async (at: string): Promise<Json> => (await server.call("GET", at, { key })).json;
 const plain = { "content-type": "text/plain" };

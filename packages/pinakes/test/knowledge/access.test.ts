@@ -1,19 +1,16 @@
 /** Permissions: groups (inherited at every read), private collections, roles, and the stated reason. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Caller } from "../../src/domain/caller.ts";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
-import { texts, upload, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { texts, upload, uploaded, type Place } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const notFound = { code: "NOT_FOUND" };
 const forbidden = { code: "FORBIDDEN" };
 
 describe.each(knowledgeEngines())("access on %s", (_name, openOn) => {
-  let test: TestPinakes;
   let made = 0;
-  beforeAll(async () => {
-    test = await openOn();
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openOn());
 
   async function repository(input: object = {}): Promise<string> {
     made += 1;

@@ -1,24 +1,12 @@
 /** Features around collections: deleted repositories, collections created by their first document, own rows, activity. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { documentsContainer, itemIds } from "../../src/knowledge/records/records.ts";
-import {
-  body,
-  engines,
-  newPlace,
-  openTestPinakes,
-  settled,
-  texts,
-  uploaded,
-  type TestPinakes,
-} from "./support/test-pinakes.ts";
+import { body, engines, newPlace, openTestPinakes, settled, texts, uploaded } from "./support/test-pinakes.ts";
 import { until } from "../support/until.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(engines)("around collections on %s", (engine) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openTestPinakes(engine);
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes(engine));
 
   it("a repository is deleted with all its collections, including the default one, and its id is free again", async () => {
     const place = await newPlace(test);

@@ -1,21 +1,14 @@
 /** The age of the oldest waiting work, by queue, and the lag of deletes: only of the caller's own workspace. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
 import type { Item } from "../../src/ports/item-store.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import type { Fault } from "../vectors/support/calls.ts";
-import { World, type Process } from "../lifecycle/support/world.ts";
+import { World } from "../lifecycle/support/world.ts";
+import { forEachTest } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
-beforeEach(async () => {
-  world = await World.open();
-  process = await world.process();
-});
-afterEach(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
-});
+const world = forEachTest(() => World.open());
+const process = forEachTest(() => world.process());
 
 const other = makeCaller({ tenant: "elsewhere", userId: "root", role: "admin" });
 const user = makeCaller({ tenant: "acme", userId: "ann" });

@@ -1,16 +1,13 @@
 /** Personal catalogs: private collections in a user's personal repository. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
-import { body, walk, type TestPinakes } from "./support/test-pinakes.ts";
+import { body, walk } from "./support/test-pinakes.ts";
 import { Machine } from "./support/machine.ts";
 import { until } from "../support/until.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(knowledgeEngines())("catalogs on %s", (_name, openOn) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openOn();
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openOn());
 
   it("R-KB-34 each access pattern is one call, pages, and is restricted to the owner", async () => {
     const { knowledge } = test;

@@ -1,18 +1,17 @@
 /** Counters and the state of a collection, step by step, with every call under the test's control. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Machine, Process } from "./support/machine.ts";
 import { OneCollection } from "./support/one-collection.ts";
 import { recount, walk, type Place } from "./support/test-pinakes.ts";
+import { forEachTest } from "../support/for-tests.ts";
 
-let one: OneCollection;
 let machine: Machine;
 let process: Process;
 let place: Place;
+const one = forEachTest(() => OneCollection.open());
 beforeEach(async () => {
-  one = await OneCollection.open();
   ({ machine, process, place } = one);
 });
-afterEach(() => one[Symbol.asyncDispose]());
 
 const send: OneCollection["send"] = (...given) => one.send(...given);
 const view = () => process.knowledge.collections.get(machine.admin, "kb", place.collection);

@@ -2,19 +2,18 @@
  * A process that dies, or whose call fails, at any of its calls: another process completes the work, or says why it cannot. Nothing stays
  * uploading, pending or indexing, the counters are exact, and no byte or chunk is orphaned.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { FaultKind } from "../vectors/support/calls.ts";
 import { Crashes } from "./support/crashes.ts";
 import { Machine, type Process } from "./support/machine.ts";
 import { body, recount, texts, walk, type Place } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let machine: Machine;
 let crashes: Crashes;
+const machine = forAllTests(() => Machine.open());
 beforeAll(async () => {
-  machine = await Machine.open();
   crashes = new Crashes(machine);
 });
-afterAll(() => machine[Symbol.asyncDispose]());
 
 const editions = ["the first edition speaks of apples", "the second edition speaks of pears"];
 

@@ -1,22 +1,10 @@
 /** The default collection of every repository, and archived collections. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  engines,
-  newPlace,
-  openTestPinakes,
-  settled,
-  texts,
-  upload,
-  uploaded,
-  type TestPinakes,
-} from "./support/test-pinakes.ts";
+import { describe, expect, it } from "vitest";
+import { engines, newPlace, openTestPinakes, settled, texts, upload, uploaded } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(engines)("default and archived collections on %s", (engine) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openTestPinakes(engine);
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes(engine));
 
   it("R-LISA-68 a repository has a default collection from the start: its id is the model's, its name fixed; it can be neither renamed nor deleted", async () => {
     const { knowledge, admin } = test;

@@ -1,22 +1,22 @@
 /**
  * A collection concurrently deleted and restored, with either process pausing or dying anywhere: the record decides, and the stores follow.
  */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { trashMs } from "../../src/knowledge/limits.ts";
 import { storeSpareMs } from "../../src/knowledge/deletion/delete-collection.ts";
 import type { Machine, Process } from "./support/machine.ts";
 import { OneCollection } from "./support/one-collection.ts";
 import { texts, type Place } from "./support/test-pinakes.ts";
+import { forEachTest } from "../support/for-tests.ts";
 
 const minute = 60_000;
-let one: OneCollection;
 let machine: Machine;
 let quiet: Process;
 let place: Place;
 let incarnation: string;
+const one = forEachTest(() => OneCollection.open());
 beforeEach(async () => {
-  one = await OneCollection.open();
   ({ machine, process: quiet, place } = one);
   await one.send("a.txt", "words about otters");
   await quiet.work();
@@ -25,7 +25,6 @@ beforeEach(async () => {
   });
   ({ incarnation } = await quiet.knowledge.collections.get(machine.admin, "kb", place.collection));
 });
-afterEach(() => one[Symbol.asyncDispose]());
 
 const remove = ({ knowledge }: Process) => knowledge.collections.delete(machine.admin, "kb", place.collection);
 const restore = ({ knowledge }: Process) => knowledge.collections.restore(machine.admin, "kb", place.collection);

@@ -1,18 +1,15 @@
 /** Deleting all documents of a collection, totals of lists, and collections created with their pipelines. */
 import { tmpdir } from "node:os";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { open } from "../../src/open.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
-import { newPlace, openTestPinakes, settled, upload, type TestPinakes } from "./support/test-pinakes.ts";
+import { newPlace, openTestPinakes, settled, upload } from "./support/test-pinakes.ts";
 import { until } from "../support/until.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe("all documents of a collection", () => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openTestPinakes("sqlite", { pipelineFolders: [tmpdir()] });
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes("sqlite", { pipelineFolders: [tmpdir()] }));
 
   it("R-LISA-44 are deleted by a job that must be confirmed, with chunks and bytes; repeating it does nothing; rows and the collection stay", async () => {
     const place = await newPlace(test);

@@ -1,20 +1,13 @@
 /** While a repository is being deleted, no write is acknowledged that the delete removes, wherever the writer was when it was requested. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { itemIds } from "../../src/knowledge/records/records.ts";
 import { Machine, type Process } from "./support/machine.ts";
 import { body } from "./support/test-pinakes.ts";
 import { until } from "../support/until.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let machine: Machine;
-let quiet: Process;
-beforeAll(async () => {
-  machine = await Machine.open();
-  quiet = await machine.process();
-});
-afterAll(async () => {
-  await quiet.close();
-  await machine[Symbol.asyncDispose]();
-});
+const machine = forAllTests(() => Machine.open());
+const quiet = forAllTests(() => machine.process());
 
 type Write = (process: Process, repository: string) => Promise<unknown>;
 

@@ -1,17 +1,14 @@
 /** Deleting and restoring a collection: unreadable at once, exactly as before afterwards, its name free meanwhile. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
-import { newPlace, texts, upload, uploaded, walk, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { newPlace, texts, upload, uploaded, walk, type Place } from "./support/test-pinakes.ts";
 import { until } from "../support/until.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const notFound = { code: "NOT_FOUND" };
 
 describe.each(knowledgeEngines())("deleting on %s", (_name, openOn) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openOn();
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openOn());
 
   const remove = ({ knowledge, caller, repository, collection }: Place) =>
     knowledge.collections.delete(caller, repository, collection);

@@ -1,27 +1,17 @@
 /** The text of a document: in every format, chunks and citations refer to it, in windows of any size. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { makeDocx, makePdf, par } from "../../src/drivers/parsers/test-files.ts";
 import { textWindow, textWindowCharsMax } from "../../src/knowledge/documents/document-text.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
-import {
-  newPlace,
-  openTestPinakes,
-  upload,
-  uploaded,
-  walk,
-  type Place,
-  type TestPinakes,
-} from "./support/test-pinakes.ts";
+import { newPlace, openTestPinakes, upload, uploaded, walk } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let test: TestPinakes;
-let place: Place;
+const test = forAllTests(() => openTestPinakes("memory"));
+const place = forAllTests(() => newPlace(test));
 beforeAll(async () => {
-  test = await openTestPinakes("memory");
-  place = await newPlace(test);
   const chunking_strategy = { type: "RECURSIVE", unit: "char", chunk_size: 100, chunk_overlap: 20 };
   await test.knowledge.collections.update(place.caller, place.repository, place.collection, { chunking_strategy });
 });
-afterAll(() => test[Symbol.asyncDispose]());
 
 const words = (about: string): string =>
   Array.from({ length: 12 }, (_, i) => `Sentence ${i} says that the 🜁 of ${about} is naïve.`).join(" ");

@@ -1,25 +1,13 @@
 /** The triples that a document's chunks state: all of them, none of other documents, page by page. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { lookedThroughTriplesMax } from "../../src/knowledge/documents/document-triples.ts";
 import { labelsGraph } from "../../src/knowledge/extraction/index.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
-import {
-  body,
-  engines,
-  newPlace,
-  openTestPinakes,
-  uploaded,
-  walk,
-  type Place,
-  type TestPinakes,
-} from "./support/test-pinakes.ts";
+import { body, engines, newPlace, openTestPinakes, uploaded, walk, type Place } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(engines)("the triples of a document, on %s", (engine) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openTestPinakes(engine);
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes(engine));
 
   const statement = (n: number) => `<urn:s:${String(n).padStart(5, "0")}> <urn:p> <urn:o> .\n`;
   const statements = (from: number, count: number) =>

@@ -1,17 +1,8 @@
 /** The essentials on the engines of servers: PostgreSQL and DynamoDB, each with a folder of objects. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  newPlace,
-  openTestPinakes,
-  recount,
-  settled,
-  texts,
-  upload,
-  uploaded,
-  walk,
-  type TestPinakes,
-} from "./support/test-pinakes.ts";
+import { describe, expect, it } from "vitest";
+import { newPlace, openTestPinakes, recount, settled, texts, upload, uploaded, walk } from "./support/test-pinakes.ts";
 import { useServers } from "../support/servers.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres, dynamo } = useServers();
 
@@ -19,14 +10,12 @@ describe.each([
   ["PostgreSQL", postgres],
   ["DynamoDB", () => dynamo("knowledge")],
 ])("knowledge on %s", (_, address) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openTestPinakes("elsewhere", {
+  const test = forAllTests(() =>
+    openTestPinakes("elsewhere", {
       items: address(),
       quotas: { catalogsPerUserMax: 10, documentsPerCatalogMax: 5 },
-    });
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+    }),
+  );
 
   it("R-LISA-04 R-LISA-06 R-LISA-73 lists are complete and sorted, in pages, filtered, with exact counts", async () => {
     const { knowledge, admin } = test;

@@ -1,18 +1,17 @@
 /** A background failure is logged in one line at the right level, with what failed, where and why, and no content. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { newPlace, openTestPinakes, settled, upload, type TestPinakes } from "./support/test-pinakes.ts";
+import { describe, expect, it } from "vitest";
+import { newPlace, openTestPinakes, settled, upload } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe("a failing document", () => {
   const lines: { readonly line: string; readonly level: string | undefined; readonly fields: object | undefined }[] =
     [];
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openTestPinakes("sqlite", {
+  const test = forAllTests(() =>
+    openTestPinakes("sqlite", {
       log: (line, level, fields) => void lines.push({ line, level, fields }),
       logScope: () => {},
-    });
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+    }),
+  );
 
   it("is one error with workspace, collection, document, attempt and reason", async () => {
     const place = await newPlace(test);

@@ -3,13 +3,13 @@
  * Parsers here end when the test says so, so nothing depends on time. With the item queue and with SQS.
  */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { systemScope } from "../../src/domain/scope.ts";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
 import { openMemoryObjects } from "../../src/drivers/memory-objects/index.ts";
 import { openSqsQueue } from "../../src/drivers/sqs/index.ts";
-import { startSqs, testConnection, type SqsServer } from "../../src/drivers/sqs/test-server.ts";
+import { startSqs, testConnection } from "../../src/drivers/sqs/test-server.ts";
 import { laneOf, sharedQueue } from "../../src/knowledge/documents/lanes.ts";
 import { knowledgeTenant } from "../../src/knowledge/records/work-registry.ts";
 import { openKnowledge, quotaDefaults, type OpenedKnowledge } from "../../src/knowledge/index.ts";
@@ -22,6 +22,7 @@ import { openItemQueue } from "../../src/queues/item-queue/index.ts";
 import { openItemTriples } from "../../src/triples/on-items/index.ts";
 import { openVectors } from "../../src/vectors/index.ts";
 import { until } from "../support/until.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const system = systemScope("tests of fairness", () => {});
 const places = 3;
@@ -162,11 +163,7 @@ class Workspace {
   }
 }
 
-let sqs: SqsServer;
-beforeAll(async () => {
-  sqs = await startSqs();
-});
-afterAll(() => sqs.stop());
+const sqs = forAllTests(() => startSqs());
 
 describe.each([
   ["the item store's queue", (items: ItemStore) => openItemQueue({ items })],

@@ -1,5 +1,5 @@
 /** Users' files: bytes without records, deletes that were interrupted, expiries, and batches, whatever process dies where. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Caller } from "../../src/domain/caller.ts";
 import { ownerOf } from "../../src/knowledge/files/file-records.ts";
 import type { FileBatch, Knowledge } from "../../src/knowledge/index.ts";
@@ -11,14 +11,13 @@ import { Crashes } from "./support/crashes.ts";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
 import { Machine, type Process } from "./support/machine.ts";
 import { body, openTestPinakes, texts, type Place } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let machine: Machine;
 let crashes: Crashes;
+const machine = forAllTests(() => Machine.open());
 beforeAll(async () => {
-  machine = await Machine.open();
   crashes = new Crashes(machine);
 });
-afterAll(() => machine[Symbol.asyncDispose]());
 
 const newFile = (text: string, expires_after_seconds?: number) => ({
   filename: "a.txt",

@@ -1,13 +1,10 @@
 /** Several files in one operation, and jobs with the outcome of each. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { body, engines, openTestPinakes, settled, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { describe, expect, it } from "vitest";
+import { body, engines, openTestPinakes, settled, type Place } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(engines)("jobs on %s", (engine) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openTestPinakes(engine);
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes(engine));
 
   const files = {
     "a.txt": "words about otters",

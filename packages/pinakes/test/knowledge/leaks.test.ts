@@ -1,6 +1,6 @@
 /** Attempts on other users' resources, through every method: the answer is exactly that for a missing resource. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { plantEntry } from "../audit/support/plant-entry.ts";
@@ -13,10 +13,10 @@ import {
   withoutCaller,
   type Target,
 } from "./support/attempts.ts";
-import { body, openTestPinakes, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { body, openTestPinakes, uploaded, type Place } from "./support/test-pinakes.ts";
 import { until } from "../support/until.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let test: TestPinakes;
 let group: Target;
 let hidden: Target;
 const missing = (repository: string = randomUUID()): Target => ({
@@ -31,8 +31,8 @@ const missing = (repository: string = randomUUID()): Target => ({
   quarantined: `${randomUUID()}.${"0".repeat(32)}`,
 });
 
+const test = forAllTests(() => openTestPinakes("sqlite"));
 beforeAll(async () => {
-  test = await openTestPinakes("sqlite");
   await test.knowledge.repositories.create(test.admin, {
     repository_id: "vault",
     name: "Secret vault",
@@ -41,7 +41,6 @@ beforeAll(async () => {
   group = await fill("vault", test.admin, {});
   hidden = await fill("vault", test.as("ivy", { groups: ["insiders"] }), { private: true });
 });
-afterAll(() => test[Symbol.asyncDispose]());
 
 async function fill(repository: string, caller: Caller, input: object): Promise<Target> {
   const { knowledge } = test;

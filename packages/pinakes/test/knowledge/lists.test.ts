@@ -1,16 +1,13 @@
 /** Lists: every entry once, in order, filtered, with exact counts, and cursors valid only for their own list. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { CollectionQuery } from "../../src/knowledge/index.ts";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
-import { newPlace, upload, walk, type TestPinakes } from "./support/test-pinakes.ts";
+import { newPlace, upload, walk } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(knowledgeEngines())("lists on %s", (_name, openOn) => {
   let now = Date.UTC(2030, 0, 1);
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openOn({ background: false, clock: { now: () => now } });
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openOn({ background: false, clock: { now: () => now } }));
 
   /** A repository with its default collection and a number of others, a second apart. */
   async function filled(

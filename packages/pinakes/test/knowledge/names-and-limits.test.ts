@@ -1,17 +1,13 @@
 /** Validation of names, ids, descriptions, tags and groups. Every limit at its edge and one past it. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { engines, newPlace, openTestPinakes, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { describe, expect, it } from "vitest";
+import { engines, newPlace, openTestPinakes } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const invalid = { code: "INVALID" };
 
 describe.each(engines)("names and limits on %s", (engine) => {
-  let test: TestPinakes;
-  let place: Place;
-  beforeAll(async () => {
-    test = await openTestPinakes(engine, { background: false });
-    place = await newPlace(test, "Taken");
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes(engine, { background: false }));
+  const place = forAllTests(() => newPlace(test, "Taken"));
 
   const create = (input: object) => test.knowledge.collections.create(test.admin, place.repository, input);
 

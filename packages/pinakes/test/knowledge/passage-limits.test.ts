@@ -1,29 +1,17 @@
 /** No chunk is longer than its model reads, however documents are chunked: nothing of a document is missing from the vectors. */
 import { chunkingTypes } from "@pinakes/client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openLocalTokenizer } from "../../src/drivers/models/local/tokenizer.ts";
-import {
-  newPlace,
-  openTestPinakes,
-  settled,
-  uploaded,
-  walk,
-  type Place,
-  type TestPinakes,
-} from "./support/test-pinakes.ts";
+import { newPlace, openTestPinakes, settled, uploaded, walk, type Place } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const tokenizer = await openLocalTokenizer();
 const count = (text: string) => tokenizer.words(text).tokens.reduce((sum, tokens) => sum + tokens, 0);
 const tokensMax = 256;
 
 describe("chunks and the model's limit", () => {
-  let test: TestPinakes;
-  let place: Place;
-  beforeAll(async () => {
-    test = await openTestPinakes("memory");
-    place = await newPlace(test);
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes("memory"));
+  const place = forAllTests(() => newPlace(test));
 
   async function passages(
     at: Place,

@@ -1,8 +1,9 @@
 /** Repositories and collections as records: defaults, changeable and fixed fields, etags, the default collection, archiving. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Caller } from "../../src/domain/caller.ts";
 import { catalogChunking, systemChunking } from "../../src/knowledge/chunking/index.ts";
-import { engines, newPlace, openTestPinakes, upload, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { engines, newPlace, openTestPinakes, upload } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -10,13 +11,8 @@ const model = "all-MiniLM-L6-v2";
 
 describe.each(engines)("records on %s", (engine) => {
   let now = Date.UTC(2030, 0, 1);
-  let test: TestPinakes;
-  let place: Place;
-  beforeAll(async () => {
-    test = await openTestPinakes(engine, { background: false, clock: { now: () => now } });
-    place = await newPlace(test);
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes(engine, { background: false, clock: { now: () => now } }));
+  const place = forAllTests(() => newPlace(test));
 
   const create = (input: object) => test.knowledge.collections.create(test.admin, place.repository, input);
   const read = (id: string) => test.knowledge.collections.get(test.admin, place.repository, id);

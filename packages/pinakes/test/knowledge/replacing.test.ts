@@ -1,5 +1,5 @@
 /** The same document again: replaced atomically, recognised if unchanged, retried, re-indexed, deleted. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   engines,
   newPlace,
@@ -10,16 +10,12 @@ import {
   upload,
   uploaded,
   type Place,
-  type TestPinakes,
 } from "./support/test-pinakes.ts";
 import { until } from "../support/until.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(engines)("replacing on %s", (engine) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openTestPinakes(engine);
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes(engine));
 
   const incarnation = async ({ knowledge, caller, repository, collection }: Place) =>
     (await knowledge.collections.get(caller, repository, collection)).incarnation;

@@ -5,18 +5,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { open } from "../../src/open.ts";
-import { newPlace, openTestPinakes, upload, uploaded, type TestPinakes } from "./support/test-pinakes.ts";
+import { newPlace, openTestPinakes, upload, uploaded } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const otters = "Otters hold hands while they sleep, so that they do not drift apart.";
 
 describe("the scope of a search", () => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openTestPinakes("memory");
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes("memory"));
 
   it("a whole repository of 120 collections, and everything the caller may read, give one ranking; unreadable collections do not exist", async () => {
     const { knowledge, admin } = test;

@@ -1,16 +1,14 @@
 /** Searches: only what the caller may read, filtered before ranking, with verifiable citations. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Caller } from "../../src/domain/caller.ts";
 import { makePdf } from "../../src/drivers/parsers/test-files.ts";
+import { pagesOf } from "../../src/runtime/pages.ts";
 import { knowledgeEngines } from "./support/knowledge-engines.ts";
-import { newPlace, texts, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { newPlace, texts, uploaded, type Place } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openOn();
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openOn());
 
   async function catalog(userId: string, name = "Catalog"): Promise<Place> {
     const caller = test.as(userId);
@@ -272,12 +270,9 @@ describe.each(knowledgeEngines())("searching on %s", (_name, openOn) => {
     for (const cursor of ["", " ", "-1", "x", "1.5", "1e3", "NaN"])
       await expect(list({ cursor })).rejects.toMatchObject({ code: "INVALID" });
     const met: number[] = [];
-    for (let cursor: string | undefined; ;) {
-      const page = await list({ limit: 4, cursor });
+    for await (const page of pagesOf((cursor) => list({ limit: 4, cursor }))) {
       expect(page.total).toBe(chunk_count);
       met.push(...page.items.map(({ index }) => index));
-      if (page.next_cursor === null) break;
-      cursor = page.next_cursor;
     }
     expect(met).toEqual(Array.from({ length: chunk_count }, (_, i) => i));
   });

@@ -1,6 +1,7 @@
 /** Searches over several collections: one order, as if a single collection held everything, however small one of them is. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { engines, newPlace, openTestPinakes, uploaded, type Place, type TestPinakes } from "./support/test-pinakes.ts";
+import { describe, expect, it } from "vitest";
+import { engines, newPlace, openTestPinakes, uploaded, type Place } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const animals = [
   "goats",
@@ -23,11 +24,7 @@ const samples = animals.flatMap((animal, i) => [
 const zebra = "Zebras are striped. They drink at dusk and graze by night.";
 
 describe.each(engines)("searching several collections on %s", (engine) => {
-  let test: TestPinakes;
-  beforeAll(async () => {
-    test = await openTestPinakes(engine);
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes(engine));
 
   async function placeWith(texts: readonly string[]): Promise<Place> {
     const place = await newPlace(test);

@@ -1,5 +1,5 @@
 /** The staging area: single use, limits, expiry, one user's apart from another's, whatever process dies where. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
 import { fileLimits, stagedUri } from "../../src/knowledge/index.ts";
 import { buffer } from "node:stream/consumers";
@@ -8,14 +8,13 @@ import type { FaultKind } from "../vectors/support/calls.ts";
 import { Crashes } from "./support/crashes.ts";
 import { Machine, type Process } from "./support/machine.ts";
 import { body, type Place } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let machine: Machine;
 let crashes: Crashes;
+const machine = forAllTests(() => Machine.open());
 beforeAll(async () => {
-  machine = await Machine.open();
   crashes = new Crashes(machine);
 });
-afterAll(() => machine[Symbol.asyncDispose]());
 
 const hourMs = 3_600_000;
 

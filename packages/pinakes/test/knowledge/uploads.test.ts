@@ -1,5 +1,5 @@
 /** Uploads: names, types, sizes, states and their reasons, and failed uploads that leave nothing. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { quotaDefaults } from "../../src/knowledge/index.ts";
 import { makePdf } from "../../src/drivers/parsers/test-files.ts";
 import {
@@ -15,6 +15,7 @@ import {
   type Place,
   type TestPinakes,
 } from "./support/test-pinakes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const fileBytesMax = 52_428_800;
 
@@ -27,13 +28,8 @@ async function objectsOf(
 }
 
 describe.each(engines)("uploads on %s", (engine) => {
-  let test: TestPinakes;
-  let place: Place;
-  beforeAll(async () => {
-    test = await openTestPinakes(engine);
-    place = await newPlace(test);
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = forAllTests(() => openTestPinakes(engine));
+  const place = forAllTests(() => newPlace(test));
 
   it("R-KB-19 file names have 1 to 255 characters, without / \\ NUL and control characters, and are not . or ..", async () => {
     const names = [

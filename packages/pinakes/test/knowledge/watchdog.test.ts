@@ -1,21 +1,20 @@
 /** The watchdog, which resumes stuck work and removes nothing too early, on a clock under the test's control. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { uploadLeaseMs } from "../../src/knowledge/documents/upload-state.ts";
 import { indexingDeadMs, pendingLateMs, uploadDeadMs } from "../../src/knowledge/ingest/watchdog.ts";
 import type { Machine, Process } from "./support/machine.ts";
 import { OneCollection } from "./support/one-collection.ts";
 import { recount, texts, type Place } from "./support/test-pinakes.ts";
+import { forEachTest } from "../support/for-tests.ts";
 
 const day = 86_400_000;
-let one: OneCollection;
 let machine: Machine;
 let process: Process;
 let place: Place;
+const one = forEachTest(() => OneCollection.open());
 beforeEach(async () => {
-  one = await OneCollection.open();
   ({ machine, process, place } = one);
 });
-afterEach(() => one[Symbol.asyncDispose]());
 
 const send: OneCollection["send"] = (...given) => one.send(...given);
 const only = async () => (await process.knowledge.documents.list(machine.admin, "kb", place.collection)).items[0];

@@ -1,13 +1,10 @@
 /** The librarian facade over HTTP: TrustGraph's operations, field names and errors, on the caller's own collections. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { librarianListMax } from "../../src/http/facades/trustgraph/management/request.ts";
-import { openTestServer, type Json, type Reply, type TestServer } from "../http/support/server.ts";
+import { openTestServer, type Json, type Reply } from "../http/support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await openTestServer();
-});
-afterAll(() => server?.[Symbol.asyncDispose]());
+const server = forAllTests(() => openTestServer());
 
 const at = "/v1/collection-management";
 const send = (key: string, body: unknown): Promise<Reply> => server.call("POST", at, { key, body });
@@ -317,7 +314,7 @@ describe("requests", () => {
       return (reply.json["error"] as Json)["message"];
     };
     expect(await message({ operation: "migrate-collection", collection: "a", target: "b" })).toBe(
-      "target: is not known here; remove it or correct its name.",
+      "target: is unknown; remove it or correct its name.",
     );
     expect(await message({ operation: "update-collection", collection: "a", tagz: [], titel: "x" })).toMatch(
       /^tagz: is not known here.*titel: is not known/,

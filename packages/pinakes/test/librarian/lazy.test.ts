@@ -1,25 +1,20 @@
 /** Collections created on first use, and the record of their use. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { useEveryMs } from "../../src/knowledge/collections/uses.ts";
 import type { Knowledge } from "../../src/knowledge/index.ts";
-import { World, type Process } from "../lifecycle/support/world.ts";
+import { World } from "../lifecycle/support/world.ts";
 import { body } from "../knowledge/support/test-pinakes.ts";
+import { forEachTest } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
 let knowledge: Knowledge;
 let admin: Caller;
+const world = forEachTest(() => World.open());
+const process = forEachTest(() => world.process());
 beforeEach(async () => {
-  world = await World.open();
-  process = await world.process();
   ({ knowledge } = process);
   ({ admin } = world);
   await knowledge.repositories.create(admin, { repository_id: "auto", auto_create: true });
-});
-afterEach(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
 });
 
 type Load = (id: string, repository?: string) => Promise<unknown>;

@@ -1,18 +1,15 @@
 /** The parts listed in TrustGraph's specification, as visible from outside; and the one that must not be callable. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
   object_storage_management_topic,
   storage_management_response_topic,
   triples_storage_management_topic,
   vector_storage_management_topic,
 } from "../../src/lifecycle/index.ts";
-import { openTestServer, type Json, type TestServer } from "../http/support/server.ts";
+import { openTestServer, type Json } from "../http/support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await openTestServer();
-});
-afterAll(() => server?.[Symbol.asyncDispose]());
+const server = forAllTests(() => openTestServer());
 
 const facade = "/v1/collection-management";
 

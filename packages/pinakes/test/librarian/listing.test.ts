@@ -1,5 +1,5 @@
 /** Lists by tag, by use and by size: their results, and how much they read. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
 import { useEveryMs } from "../../src/knowledge/collections/uses.ts";
 import { knowledgeLimits, type CollectionQuery, type Knowledge } from "../../src/knowledge/index.ts";
@@ -7,19 +7,14 @@ import { gatheredCollectionsMax } from "../../src/knowledge/collections/gather-c
 import { removedRowsMax } from "../../src/knowledge/records/tag-rows.ts";
 import type { ItemStore, Page, Query } from "../../src/ports/item-store.ts";
 import { body } from "../knowledge/support/test-pinakes.ts";
-import { World, type Process } from "../lifecycle/support/world.ts";
+import { World } from "../lifecycle/support/world.ts";
+import { forEachTest } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
 let knowledge: Knowledge;
+const world = forEachTest(() => World.open());
+const process = forEachTest(() => world.process());
 beforeEach(async () => {
-  world = await World.open();
-  process = await world.process();
   ({ knowledge } = process);
-});
-afterEach(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
 });
 
 const make = (collection_id: string, tags: readonly string[] = [], repository = "kb") =>

@@ -1,11 +1,11 @@
 /** R-TG-100: each operation on collections, for every kind of caller. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { openTestServer, type TestServer } from "../http/support/server.ts";
+import { beforeAll, expect, it } from "vitest";
+import { openTestServer } from "../http/support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 const keys: Record<string, string | undefined> = {};
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   keys["anonymous"] = undefined;
   keys["reader"] = await server.key("w1", "rita", { groups: ["g"], scopes: ["read"] });
   keys["writer"] = await server.key("w1", "will", { groups: ["g"] });
@@ -14,7 +14,6 @@ beforeAll(async () => {
   const body = { repository_id: "kb", allowed_groups: ["g"] };
   expect((await server.call("POST", "/v1/repositories", { key: keys["admin"], body })).status).toBe(201);
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 const who = ["anonymous", "reader", "writer", "admin", "other tenant"] as const;
 const kb = "/v1/repositories/kb/collections";

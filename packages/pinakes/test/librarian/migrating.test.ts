@@ -1,13 +1,10 @@
 /** `migrate-collection` through the librarian facade, and through the routes of migrations, for users without the admin role. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { until } from "../support/until.ts";
-import { openTestServer, type Json, type Reply, type TestServer } from "../http/support/server.ts";
+import { openTestServer, type Json, type Reply } from "../http/support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await openTestServer();
-});
-afterAll(() => server?.[Symbol.asyncDispose]());
+const server = forAllTests(() => openTestServer());
 
 const send = (key: string, body: object): Promise<Reply> =>
   server.call("POST", "/v1/collection-management", { key, body });

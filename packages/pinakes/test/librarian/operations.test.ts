@@ -1,20 +1,19 @@
 /** Operations, their retries, the trash, the permission to purge and the queues of the lifecycle, over HTTP. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { systemScope } from "../../src/domain/scope.ts";
 import { serveParticipant, vector_storage_management_topic } from "../../src/lifecycle/index.ts";
 import { until } from "../support/until.ts";
-import { openTestServer, rootToken, type Json, type TestServer } from "../http/support/server.ts";
+import { openTestServer, rootToken, type Json } from "../http/support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let admin: string;
 let user: string;
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   admin = await server.key("default", "ada", { role: "admin" });
   user = await server.key("default", "uli");
   await server.call("POST", "/v1/repositories", { key: admin, body: { repository_id: "kb" } });
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 const kb = "/v1/repositories/kb/collections";
 const lifecycleScope = systemScope("tests of the librarian", () => {}).forTenant("pinakes.lifecycle");

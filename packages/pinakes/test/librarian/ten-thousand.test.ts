@@ -1,16 +1,15 @@
 /** Lists of ten thousand collections: complete, without duplicates, per caller, and each page reads about as much as it shows. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
 import type { CollectionQuery, Knowledge } from "../../src/knowledge/index.ts";
 import type { ItemStore, Page, Query } from "../../src/ports/item-store.ts";
-import { World, type Process } from "../lifecycle/support/world.ts";
+import { World } from "../lifecycle/support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const collectionsCount = 10_000;
 /** Of those: */
 const rareCount = 5;
 const limit = 100;
-let world: World;
-let process: Process;
 let knowledge: Knowledge;
 
 /** As stored by a create, but written directly, so that ten thousand take seconds. */
@@ -46,18 +45,14 @@ async function makeAll(): Promise<void> {
   }
 }
 
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
   ({ knowledge } = process);
   await knowledge.repositories.create(makeCaller({ tenant: "globex", userId: "root", role: "admin" }), {
     repository_id: "kb",
   });
   await makeAll();
-});
-afterAll(async () => {
-  await process?.close();
-  await world?.[Symbol.asyncDispose]();
 });
 
 describe("pages", () => {

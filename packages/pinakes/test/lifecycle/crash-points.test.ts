@@ -2,21 +2,14 @@
  * A process that dies, or whose call fails, at any of its calls while a collection is purged from all stores: others continue from the
  * record to the same end, and no success is reported earlier.
  */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { FaultKind } from "../vectors/support/calls.ts";
 import { nothing, World, type Place, type Process } from "./support/world.ts";
+import { forEachTest } from "../support/for-tests.ts";
 
-let world: World;
-let quiet: Process;
 let names = 0;
-beforeEach(async () => {
-  world = await World.open();
-  quiet = await world.process();
-});
-afterEach(async () => {
-  await quiet.close();
-  await world[Symbol.asyncDispose]();
-});
+const world = forEachTest(() => World.open());
+const quiet = forEachTest(() => world.process());
 
 interface Run {
   readonly name: string;

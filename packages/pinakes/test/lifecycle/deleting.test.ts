@@ -1,21 +1,14 @@
 /** Deletes of collections in all stores: what is refused, removed, kept, and reported. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
 import { reportOf } from "../../src/lifecycle/operation.ts";
-import { nothing, World, type Place, type Process } from "./support/world.ts";
+import { nothing, World, type Place } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
 let names = 0;
 const id = (stem = "c") => `${stem}${(names += 1)}`;
-beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
-});
-afterAll(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
-});
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 
 const full = (over: object = {}) => ({
   documents: expect.any(Number),

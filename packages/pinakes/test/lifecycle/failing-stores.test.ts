@@ -1,20 +1,13 @@
 /** Stores that fail, are down for long, or cannot delete; and many concurrent deletes. Never a false success, never a false failure. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { lifecycleLimits } from "../../src/lifecycle/index.ts";
 import type { Fault } from "../vectors/support/calls.ts";
-import { nothing, World, type Place, type Process } from "./support/world.ts";
+import { nothing, World, type Place } from "./support/world.ts";
+import { forEachTest } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
-beforeEach(async () => {
-  world = await World.open();
-  process = await world.process();
-});
-afterEach(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
-});
+const world = forEachTest(() => World.open());
+const process = forEachTest(() => world.process());
 
 const objectsDown: Fault = { at: (name) => name.startsWith("objects."), kind: "error-before", always: true };
 const operation = (id: string) => process.knowledge.operations.get(world.admin, id);

@@ -1,5 +1,5 @@
 /** The topics: LISA's names and message, malformed, duplicate, late or reordered messages, and what replies cannot do. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
 import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
 import {
@@ -10,18 +10,11 @@ import {
   triples_storage_management_topic,
   vector_storage_management_topic,
 } from "../../src/lifecycle/index.ts";
-import { nothing, system, lifecycleScope, World, type Place, type Process } from "./support/world.ts";
+import { nothing, system, lifecycleScope, World, type Place } from "./support/world.ts";
+import { forEachTest } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
-beforeEach(async () => {
-  world = await World.open();
-  process = await world.process();
-});
-afterEach(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
-});
+const world = forEachTest(() => World.open());
+const process = forEachTest(() => world.process());
 
 const send = (topic: string, body: JsonValue, group = "g") =>
   process.queue.send(lifecycleScope, topic, { body, group });

@@ -1,6 +1,6 @@
 /** Every built-in store fulfils the contract of a participant, on every engine. */
 import { join } from "node:path";
-import { afterAll, beforeAll, describe } from "vitest";
+import { beforeAll, describe } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { hasCode } from "../../src/domain/errors.ts";
 import { defaultGraph } from "../../src/domain/rdf.ts";
@@ -10,9 +10,10 @@ import { ObjectsStore } from "../../src/knowledge/deletion/stores/objects-store.
 import { TriplesStore } from "../../src/knowledge/deletion/stores/triples-store.ts";
 import { VectorsStore } from "../../src/knowledge/deletion/stores/vectors-store.ts";
 import { collectionsContainer, documentsContainer } from "../../src/knowledge/records/records.ts";
-import { open, type Pinakes } from "../../src/open.ts";
+import { open } from "../../src/open.ts";
 import { useServers } from "../support/servers.ts";
 import { participantSuite, type SuiteStore } from "./support/participant-suite.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres, dynamo } = useServers();
 const engines: readonly [string, (dir: string) => Promise<{ items: string; objects: string }>][] = [
@@ -35,13 +36,9 @@ async function taken(write: Promise<unknown>): Promise<boolean> {
 
 describe.each(engines)("participants on %s", (_, address) => {
   const dir = temporaryFolder("participants");
-  let pinakes: Pinakes;
+  const pinakes = forAllTests(async () => open({ dir, background: false, ...(await address(dir)) }));
   beforeAll(async () => {
-    pinakes = await open({ dir, background: false, ...(await address(dir)) });
     for (const container of [collectionsContainer, documentsContainer]) await pinakes.items.openContainer(container);
-  });
-  afterAll(async () => {
-    await pinakes.close();
   });
 
   describe("documents", () => {

@@ -1,16 +1,16 @@
 /** Lists of LISA's interface: pages, tokens, filters and orders, under both spellings. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Json } from "../http/support/server.ts";
-import { ingested, lisaWorld, type LisaWorld } from "./support/lisa-world.ts";
+import { ingested, lisaWorld } from "./support/lisa-world.ts";
 import type { LisaClient } from "./support/lisa-client.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: LisaWorld;
 let ann: LisaClient;
 const repository = "paging";
 const ids: string[] = [];
 
+const world = forAllTests(() => lisaWorld());
 beforeAll(async () => {
-  world = await lisaWorld();
   ann = await world.client("ann", { role: "admin" });
   for (const id of [repository, "other"]) await ann.createRepository({ repositoryId: id, type: "opensearch" });
   for (const name of ["Alpha", "Beta", "Gamma"]) {
@@ -18,7 +18,6 @@ beforeAll(async () => {
     ids.push(made["collectionId"] as string);
   }
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
 
 type Token = Readonly<Record<string, string>>;
 interface Page extends Json {

@@ -1,22 +1,21 @@
 /** What LISA's clients do wrong: each in the form that they read, and nothing is written. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Json, Reply } from "../http/support/server.ts";
 import { LisaClient, uploadDocument } from "./support/lisa-client.ts";
-import { ingested, lisaWorld, type LisaWorld } from "./support/lisa-world.ts";
+import { ingested, lisaWorld } from "./support/lisa-world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: LisaWorld;
 let ann: LisaClient;
 let key: string;
 const repository = "refusals";
 
+const world = forAllTests(() => lisaWorld());
 beforeAll(async () => {
-  world = await lisaWorld();
   ann = await world.client("ann", { role: "admin" });
   key = await world.server.key("w1", "ann", { role: "admin" });
   await ann.createRepository({ repositoryId: repository, type: "pgvector" });
   await ann.createRepository({ repositoryId: "circle", type: "pgvector", allowedGroups: ["insiders"] });
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
 
 function expectRefused(reply: Reply, status: number, message?: RegExp): void {
   expect(reply.status, reply.text).toBe(status);

@@ -1,10 +1,11 @@
 /** LISA's public integration tests, as its SDK sends them, against a started server on the engines that servers run on. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Json } from "../http/support/server.ts";
 import { useServers } from "../support/servers.ts";
 import { until } from "../support/until.ts";
 import { LisaError, uploadDocument, type LisaClient } from "./support/lisa-client.ts";
-import { ingested, lisaWorld, model, type LisaWorld } from "./support/lisa-world.ts";
+import { ingested, lisaWorld, model } from "./support/lisa-world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres } = useServers();
 const repository = "test-pgvector-rag";
@@ -18,10 +19,9 @@ describe.each([
   ["SQLite", () => ({})],
   ["PostgreSQL", () => ({ items: postgres(), objects: "memory:" })],
 ])("LISA's SDK on %s", (_, options) => {
-  let world: LisaWorld;
   let client: LisaClient;
+  const world = forAllTests(() => lisaWorld(options()));
   beforeAll(async () => {
-    world = await lisaWorld(options());
     client = await world.client("ann", { role: "admin" });
     await client.createRepository({
       repositoryId: repository,
@@ -32,7 +32,6 @@ describe.each([
       rdsConfig: { username: "postgres", dbName: "postgres", dbPort: 5432 },
     });
   });
-  afterAll(() => world?.[Symbol.asyncDispose]());
 
   it("test_api: models, the reference page, repositories, the configuration and sessions", async () => {
     expect((await client.listModels()).length).toBeGreaterThan(0);

@@ -1,17 +1,16 @@
 /** Searches, what an ingestion may say about chunks and tags, and downloads. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Json } from "../http/support/server.ts";
 import { until } from "../support/until.ts";
 import { uploadDocument, type LisaClient } from "./support/lisa-client.ts";
-import { ingested, lisaWorld, model, type LisaWorld } from "./support/lisa-world.ts";
+import { ingested, lisaWorld, model } from "./support/lisa-world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: LisaWorld;
 let ann: LisaClient;
+const world = forAllTests(() => lisaWorld());
 beforeAll(async () => {
-  world = await lisaWorld();
   ann = await world.client("ann", { role: "admin" });
 });
-afterAll(() => world?.[Symbol.asyncDispose]());
 
 const get = async (path: string): Promise<Json> => (await ann.send("GET", path)).json;
 

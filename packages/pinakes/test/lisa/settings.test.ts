@@ -1,22 +1,22 @@
 /** Repositories and collections with all their settings: types, configurations, pipelines on a real bucket, status, deletions. */
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startS3, type S3Server } from "../../src/drivers/s3/test-server.ts";
+import { startS3 } from "../../src/drivers/s3/test-server.ts";
 import type { Json } from "../http/support/server.ts";
 import { until } from "../support/until.ts";
 import type { LisaClient } from "./support/lisa-client.ts";
 import { ingested, lisaWorld, model, type LisaWorld } from "./support/lisa-world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const credentials = { accessKeyId: "test", secretAccessKey: "test" };
 const region = "us-east-1";
 const bucket = "lisa-source";
-let s3: S3Server;
 let objects: S3Client;
 let world: LisaWorld;
 let ann: LisaClient;
 
+const s3 = forAllTests(() => startS3());
 beforeAll(async () => {
-  s3 = await startS3();
   await s3.bucket(bucket);
   objects = new S3Client({ endpoint: s3.endpoint, region, credentials, forcePathStyle: true });
   world = await lisaWorld({
@@ -27,7 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
   objects?.destroy();
-  await s3?.stop();
 });
 
 const put = (key: string, text: string) => objects.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: text }));

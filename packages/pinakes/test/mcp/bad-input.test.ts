@@ -1,12 +1,9 @@
 /** What a hostile or broken client sends to `/mcp`: an error in the protocol's form, nothing lost, and the server serves others. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { messageOf, openMcpServer, rootToken, type McpTestServer } from "./support/mcp-server.ts";
+import { describe, expect, it } from "vitest";
+import { messageOf, openMcpServer, rootToken } from "./support/mcp-server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: McpTestServer;
-beforeAll(async () => {
-  server = await openMcpServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = forAllTests(() => openMcpServer());
 
 const call = (name: string, args: object) => server.modern("tools/call", { name, arguments: args });
 const works = async () => expect((await server.modern("tools/list", {})).status).toBe(200);

@@ -1,19 +1,14 @@
 /** A call that its client cancels: the work ends, its slot is free, and the connection goes on. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startChatServer, type ChatServer } from "../graph-retrieval/support/chat-server.ts";
+import { expect, it } from "vitest";
+import { startChatServer } from "../graph-retrieval/support/chat-server.ts";
 import { stalls } from "../answers/support/model-server.ts";
 import { McpWorld, revisions } from "./support/mcp-world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let model: ChatServer;
-let world: McpWorld;
-beforeAll(async () => {
-  model = await startChatServer();
-  world = await McpWorld.open({ chatModels: [{ id: "writer", provider: "ollama", model: "m", baseUrl: model.url }] });
-});
-afterAll(async () => {
-  await world?.[Symbol.asyncDispose]();
-  await model?.[Symbol.asyncDispose]();
-});
+const model = forAllTests(() => startChatServer());
+const world = forAllTests(() =>
+  McpWorld.open({ chatModels: [{ id: "writer", provider: "ollama", model: "m", baseUrl: model.url }] }),
+);
 
 it.each(revisions)("at %s: the call of the model is closed, and the next call is answered", async (revision) => {
   const ann = await world.key("w1", `ann-${revision}`);

@@ -12,23 +12,18 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../src/http/app.ts";
 import { serve, type RunningServer } from "../../src/http/serve.ts";
 import { open, type Pinakes } from "../../src/open.ts";
-import {
-  openAuthorizationServer,
-  redirectUrl,
-  registeredClient,
-  type AuthorizationServer,
-} from "./support/authorization-server.ts";
+import { openAuthorizationServer, redirectUrl, registeredClient } from "./support/authorization-server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const rootToken = "root-token-of-the-oauth-tests-0123456789";
 const scopes = ["pinakes:read", "pinakes:write", "pinakes:admin"];
-let as: AuthorizationServer;
 let pinakes: Pinakes;
 let server: RunningServer;
 let mcp: string;
 let aheadMs = 0;
 
+const as = forAllTests(() => openAuthorizationServer({ resource: () => mcp, user: "ann", scopes }));
 beforeAll(async () => {
-  as = await openAuthorizationServer({ resource: () => mcp, user: "ann", scopes });
   const port = await freePort();
   mcp = `http://127.0.0.1:${port}/mcp`;
   pinakes = await open({
@@ -43,7 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.close();
   await pinakes.close();
-  await as[Symbol.asyncDispose]();
 });
 
 async function freePort(): Promise<number> {

@@ -1,15 +1,14 @@
 /** Subscriptions at both revisions: what changes reaches those who may see it, and nobody else. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { connectionDefaults } from "../../src/config-connections.ts";
-import { messagesOf, openMcpServer, type McpTestServer } from "./support/mcp-server.ts";
+import { messagesOf, openMcpServer } from "./support/mcp-server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: McpTestServer;
 let [ann, eve] = ["", ""];
+const server = forAllTests(() => openMcpServer());
 beforeAll(async () => {
-  server = await openMcpServer();
   [ann, eve] = [await server.key("w1", "ann"), await server.key("w2", "eve")];
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const workflowUri = "state://workflows/wf-1";
 const listen = (key: string, uris: readonly string[], signal: AbortSignal) =>

@@ -1,15 +1,12 @@
 /** Any process of a deployment serves the next request of any client: sessions, their selections, and questions to their users. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { requestInit, type Json } from "../http/support/server.ts";
 import { until } from "../support/until.ts";
 import { base64, call, metadataOf, revisions, succeed, type Revision } from "./support/mcp-world.ts";
 import { TwoProcesses } from "./support/two-processes.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let two: TwoProcesses;
-beforeAll(async () => {
-  two = await TwoProcesses.open();
-});
-afterAll(() => two[Symbol.asyncDispose]());
+const two = forAllTests(() => TwoProcesses.open());
 
 /** What differs between two conversations that say the same. */
 function alike(value: unknown): unknown {

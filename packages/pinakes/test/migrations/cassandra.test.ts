@@ -5,21 +5,14 @@
 import { Client } from "cassandra-driver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeUser } from "./support/legacy-files.ts";
-import { World, type Process } from "./support/world.ts";
+import { World } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const node = globalThis.process.env["PINAKES_TEST_CASSANDRA"];
 const reason = "skipped: PINAKES_TEST_CASSANDRA names no server";
 
-let world: World;
-let process: Process;
-beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
-});
-afterAll(async () => {
-  await process?.close();
-  await world?.[Symbol.asyncDispose]();
-});
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 
 const spec = (cassandra: string, more: object = {}) => ({ kind: "triples", objects: "absolute", cassandra, ...more });
 

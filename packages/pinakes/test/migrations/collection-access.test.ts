@@ -1,15 +1,14 @@
 /** `migrate-collection`: a move never widens access. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { itemIds } from "../../src/knowledge/records/records.ts";
-import { World, type Process } from "./support/world.ts";
+import { World } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
 const user = (userId: string, ...groups: readonly string[]): Caller => makeCaller({ tenant: "acme", userId, groups });
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
   for (const [repository_id, allowed_groups] of Object.entries({
     open: null,
     staff: ["staff"],
@@ -17,10 +16,6 @@ beforeAll(async () => {
     guests: ["guests"],
   }))
     await process.knowledge.repositories.create(world.admin, { repository_id, allowed_groups });
-});
-afterAll(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
 });
 
 const source = (repository: string, collection: string, to: string) => ({

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { migrationLimits } from "../../src/migrations/limits.ts";
 import type { FoundUnit } from "../../src/migrations/source.ts";
 import { TriplesSpec } from "../../src/migrations/triples/spec.ts";
@@ -10,19 +10,12 @@ import { SqliteTables } from "../../src/migrations/triples/sqlite-tables.ts";
 import type { LegacyRow, RowKey } from "../../src/migrations/triples/tables.ts";
 import { TriplesSource } from "../../src/migrations/triples/triples-source.ts";
 import { makeUser, tablesOf } from "./support/legacy-files.ts";
-import { legacyFile, triples, World, type Process } from "./support/world.ts";
+import { legacyFile, triples, World } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
 let files = 0;
-beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
-});
-afterAll(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
-});
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 
 const columns = "collection TEXT, s TEXT, p TEXT, o TEXT";
 type Rows = readonly (readonly (string | null)[])[];

@@ -1,5 +1,5 @@
 /** `migrate-collection` on durable engines: forward, back, and in races. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openDynamoItems } from "../../src/drivers/dynamodb/index.ts";
 import { testConnection } from "../../src/drivers/dynamodb/test-server.ts";
@@ -8,7 +8,8 @@ import { openPostgresTriples } from "../../src/drivers/postgres/triples/index.ts
 import { openSqliteItems, openSqliteTriples } from "../../src/drivers/sqlite/index.ts";
 import { useServers } from "../support/servers.ts";
 import { contentsOf, plant } from "./support/planted-collection.ts";
-import { World, type Process, type WorldStores } from "./support/world.ts";
+import { World, type WorldStores } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres, dynamo } = useServers();
 const dir = temporaryFolder("moved");
@@ -34,16 +35,10 @@ const engines: Readonly<Record<string, () => WorldStores>> = {
 };
 
 describe.each(Object.keys(engines))("on %s", (engine) => {
-  let world: World;
-  let process: Process;
+  const world = forAllTests(() => World.open(engines[engine]?.()));
+  const process = forAllTests(() => world.process());
   beforeAll(async () => {
-    world = await World.open(engines[engine]?.());
-    process = await world.process();
     await process.knowledge.repositories.create(world.admin, { repository_id: "attic" });
-  });
-  afterAll(async () => {
-    await process.close();
-    await world[Symbol.asyncDispose]();
   });
 
   /** Rows without location-dependent names. */

@@ -1,26 +1,21 @@
 /** `migrate-collection`: permissions, problems, and what happens to the old one. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { itemIds } from "../../src/knowledge/records/records.ts";
 import { CollectionMover } from "../../src/transfer/move/collection-mover.ts";
 import { entity, plant } from "./support/planted-collection.ts";
-import { World, type Process } from "./support/world.ts";
+import { World } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
 const user = (userId: string, groups: readonly string[] = [], tenant = "acme"): Caller =>
   makeCaller({ tenant, userId, groups });
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
   await process.knowledge.repositories.create(world.admin, { repository_id: "attic" });
   await process.knowledge.repositories.create(world.admin, { repository_id: "staff", allowed_groups: ["staff"] });
   await process.knowledge.repositories.create(world.admin, { repository_id: "closed", allow_user_collections: false });
-});
-afterAll(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
 });
 
 const source = (collection: string, to: object, more: object = {}) => ({

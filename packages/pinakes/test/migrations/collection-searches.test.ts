@@ -1,15 +1,9 @@
 /** A moved collection, with real ingestion: it is found and cited as before, and a document extracted again gives the same triples. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  openTestPinakes,
-  settled,
-  texts,
-  uploaded,
-  type Place,
-  type TestPinakes,
-} from "../knowledge/support/test-pinakes.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openTestPinakes, settled, texts, uploaded, type Place } from "../knowledge/support/test-pinakes.ts";
 import { until } from "../support/until.ts";
 import { useServers } from "../support/servers.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres, dynamo } = useServers();
 
@@ -19,11 +13,10 @@ describe.each([
   ["PostgreSQL", () => openTestPinakes("elsewhere", { items: postgres() })],
   ["DynamoDB", () => openTestPinakes("elsewhere", { items: dynamo("moved") })],
 ] as const)("on %s", (_, openOn) => {
-  let test: TestPinakes;
   let migrationId: string;
   let before: { readonly texts: readonly string[]; readonly triples: readonly string[] };
+  const test = forAllTests(() => openOn());
   beforeAll(async () => {
-    test = await openOn();
     await test.knowledge.repositories.create(test.admin, { repository_id: "kb" });
     await test.knowledge.repositories.create(test.admin, { repository_id: "attic" });
     await test.knowledge.collections.create(test.admin, "kb", {
@@ -32,7 +25,6 @@ describe.each([
       graph: { extract: "structured" },
     });
   });
-  afterAll(() => test[Symbol.asyncDispose]());
 
   const triples = async ({ repository, collection }: Place) => {
     const { items } = await test.knowledge.graph.matchTriples(test.admin, repository, collection, { limit: 1_000 });

@@ -1,22 +1,15 @@
 /** `migrate-collection` step by step: counts, repeated copies, leases, and authorization. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { PinakesError } from "../../src/domain/errors.ts";
 import { makeCaller } from "../../src/domain/caller.ts";
 import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { ownVectorsName } from "../../src/knowledge/records/raw-vectors-name.ts";
 import { entity, plant } from "./support/planted-collection.ts";
-import { World, type Process } from "./support/world.ts";
+import { World } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
-beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
-});
-afterAll(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
-});
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 
 const source = (collection: string, to: object) => ({ kind: "collection", repository: "kb", collection, to });
 

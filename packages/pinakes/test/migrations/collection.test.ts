@@ -1,6 +1,6 @@
 /** `migrate-collection`: a collection moves to another id or another repository, with all its contents, and back. */
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { systemScope } from "../../src/domain/scope.ts";
 import { CollectionPartition } from "../../src/knowledge/records/collection-partition.ts";
 import { beginPreparation } from "../../src/knowledge/ingest/preparations.ts";
@@ -12,18 +12,13 @@ import {
 } from "../../src/knowledge/records/records.ts";
 import { PipelineRegistry } from "../../src/pipelines/pipeline-registry.ts";
 import { contentsOf, entity, plant, settings } from "./support/planted-collection.ts";
-import { World, type Process } from "./support/world.ts";
+import { World } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
   await process.knowledge.repositories.create(world.admin, { repository_id: "attic", name: "Attic" });
-});
-afterAll(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
 });
 
 const source = (collection: string, to: object, more: object = {}) => ({

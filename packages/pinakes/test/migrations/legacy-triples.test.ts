@@ -2,20 +2,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { body, fileIn, makeUser, source, triplesOf } from "./support/legacy-files.ts";
-import { triples, World, type legacyFile, type Process } from "./support/world.ts";
+import { triples, World, type legacyFile } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
-beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
-});
-afterAll(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
-});
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 const file = (tables: Parameters<typeof legacyFile>[1], columns?: string) => fileIn(world, tables, columns);
 
 describe("inventory", () => {

@@ -1,23 +1,16 @@
 /** Every limit of migrations, at the limit and one past it. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { differencesOf, type Entry } from "../../src/migrations/differences.ts";
 import { readSpec } from "../../src/migrations/kinds.ts";
 import { migrationLimits } from "../../src/migrations/limits.ts";
-import { World, type Process } from "./support/world.ts";
+import { World } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
 let names = 0;
-beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
-});
-afterAll(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
-});
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 
 async function rowsFile(
   lines: readonly string[],

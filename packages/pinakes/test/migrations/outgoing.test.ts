@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { World } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 /** Speaks enough of PostgreSQL to ask for the password in plain text, and records what it receives. */
 interface FakePostgres {
@@ -29,12 +30,11 @@ async function fakePostgres(): Promise<FakePostgres> {
   return { port: (server.address() as AddressInfo).port, received, server };
 }
 
-let world: World;
 let allowed: FakePostgres;
 let other: FakePostgres;
 const { PGPASSWORD, PGHOST } = process.env;
+const world = forAllTests(() => World.open());
 beforeAll(async () => {
-  world = await World.open();
   [allowed, other] = await Promise.all([fakePostgres(), fakePostgres()]);
   process.env["PGPASSWORD"] = "operators-secret";
   delete process.env["PGHOST"];
@@ -46,7 +46,6 @@ afterAll(async () => {
   }
   allowed.server.close();
   other.server.close();
-  await world[Symbol.asyncDispose]();
 });
 
 it("the query of an address leads to no other server, and no password leaks", async () => {

@@ -1,19 +1,17 @@
 /** Tables of triples in PostgreSQL: migrated, verified, removed, and restored. */
 import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startPostgres, type TestServer } from "../../src/drivers/postgres/test-server.ts";
+import { startPostgres } from "../../src/drivers/postgres/test-server.ts";
 import { PostgresTables } from "../../src/migrations/triples/postgres-tables.ts";
 import type { RowKey } from "../../src/migrations/triples/tables.ts";
-import { triples, World, type Process } from "./support/world.ts";
+import { triples, World } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
-let server: TestServer;
 let client: pg.Client;
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
+const server = forAllTests(() => startPostgres());
 beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
-  server = await startPostgres();
   client = new pg.Client({ connectionString: server.url });
   await client.connect();
   await client.query('CREATE SCHEMA "Legacy"');
@@ -27,9 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client?.end();
-  await server?.stop();
-  await process.close();
-  await world[Symbol.asyncDispose]();
 });
 
 /** The address without its password, as a migration may store it. */

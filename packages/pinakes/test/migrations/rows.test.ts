@@ -1,21 +1,14 @@
 /** Exports of vector stores, and collections without a record, become collections. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { migrationLimits } from "../../src/migrations/limits.ts";
 import { parquetFile } from "./support/parquet-file.ts";
-import { World, type Process } from "./support/world.ts";
+import { World } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
-beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
-});
-afterAll(async () => {
-  await process.close();
-  await world[Symbol.asyncDispose]();
-});
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 
 async function jsonl(name: string, rows: readonly unknown[]): Promise<string> {
   const path = join(world.folder, name);

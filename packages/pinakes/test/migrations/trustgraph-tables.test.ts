@@ -1,25 +1,16 @@
 /** The tables of TrustGraph between 1.4.18 and 2.8, with graphs and with objects that say what they are: SQLite, PostgreSQL, files of cqlsh. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import pg from "pg";
-import { startPostgres, type TestServer } from "../../src/drivers/postgres/test-server.ts";
+import { startPostgres } from "../../src/drivers/postgres/test-server.ts";
 import { makeUser } from "./support/legacy-files.ts";
-import { legacyFile, World, type Process } from "./support/world.ts";
+import { legacyFile, World } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let postgres: TestServer;
-let world: World;
-let process: Process;
-beforeAll(async () => {
-  postgres = await startPostgres();
-  world = await World.open();
-  process = await world.process();
-});
-afterAll(async () => {
-  await process?.close();
-  await world?.[Symbol.asyncDispose]();
-  await postgres?.stop();
-});
+const postgres = forAllTests(() => startPostgres());
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 
 const e = (name: string) => `http://e.org/${name}`;
 const xsd = "http://www.w3.org/2001/XMLSchema#";

@@ -14,18 +14,11 @@ import { milvusNames, qdrantNames, unitsByName } from "../../src/migrations/rows
 import { openTestServer } from "../http/support/server.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { makeUser } from "./support/legacy-files.ts";
-import { World, type Process } from "./support/world.ts";
+import { World } from "./support/world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
-let process: Process;
-beforeAll(async () => {
-  world = await World.open();
-  process = await world.process();
-});
-afterAll(async () => {
-  await process?.close();
-  await world?.[Symbol.asyncDispose]();
-});
+const world = forAllTests(() => World.open());
+const process = forAllTests(() => world.process());
 
 const vectorOf = (i: number) => [Math.fround(Math.cos(i)), Math.fround(Math.sin(i)), Math.fround(1 / (i + 1)), 1];
 

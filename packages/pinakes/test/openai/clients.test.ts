@@ -1,9 +1,10 @@
 /** The official client against a started server, operation by operation, on the engines that servers run on. */
 import { createHash } from "node:crypto";
 import type OpenAI from "openai";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { useServers } from "../support/servers.ts";
-import { all, openAiWorld, soon, textFile, type OpenAiWorld } from "./support/openai-world.ts";
+import { all, openAiWorld, soon, textFile } from "./support/openai-world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres } = useServers();
 
@@ -11,13 +12,11 @@ describe.each([
   ["SQLite", () => ({})],
   ["PostgreSQL", () => ({ items: postgres(), objects: "memory:" })],
 ])("OpenAI's client on %s", (_, options) => {
-  let world: OpenAiWorld;
   let ann: OpenAI;
+  const world = forAllTests(() => openAiWorld(options()));
   beforeAll(async () => {
-    world = await openAiWorld(options());
     ann = await world.client("w1", "ann");
   });
-  afterAll(() => world?.[Symbol.asyncDispose]());
 
   it("files: created, listed in pages, read and deleted", async () => {
     const client = await world.client("w1", "filer");
@@ -321,6 +320,8 @@ describe.each([
       "night.txt",
     ]);
     expect(await names({ query, filters: { type: "nin", key: "year", value: [2020, 2022] } })).toEqual(["sea.txt"]);
+    expect(await names({ query, filters: { type: "gt", key: "year", value: 2022 } })).toEqual(["sea.txt"]);
+    expect(await names({ query, filters: { type: "lte", key: "year", value: 2020 } })).toEqual(["night.txt"]);
     expect(await names({ query, filters: eq("page", 2) })).toEqual(["day.txt"]);
     expect((await names({ query, filters: { type: "ne", key: "page", value: 2 } })).toSorted()).toEqual([
       "night.txt",
@@ -355,6 +356,12 @@ describe.each([
     const floats = await ann.embeddings.create({ model: model?.id as string, input: "one", encoding_format: "float" });
     expect(decoded.data[0]?.embedding).toEqual(floats.data[0]?.embedding);
     expect([decoded.data.length, floats.usage.prompt_tokens > 0]).toEqual([2, true]);
+    // As it is sent: little-endian 32-bit numbers.
+    const sent = await ann.embeddings.create({ model: model?.id as string, input: "one", encoding_format: "base64" });
+    const bytes = Buffer.from(sent.data[0]?.embedding as unknown as string, "base64");
+    expect(Array.from({ length: bytes.length / 4 }, (__, i) => bytes.readFloatLE(i * 4))).toEqual(
+      floats.data[0]?.embedding,
+    );
   });
 
   it("conversations: items are kept as they were sent, in order, and paged; metadata; deleted with all items", async () => {

@@ -2,9 +2,10 @@
 import OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readPrompt, writes } from "../answers/support/model-server.ts";
-import { fails, startChatServer, type ChatServer } from "../graph-retrieval/support/chat-server.ts";
+import { fails, startChatServer } from "../graph-retrieval/support/chat-server.ts";
 import { useServers } from "../support/servers.ts";
 import { all, openAiWorld, soon, textFile, type OpenAiWorld } from "./support/openai-world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres } = useServers();
 const pump = "The Harwell pump starts at a pressure of 4.2 bar. Maintenance is due every 2,000 hours.";
@@ -16,13 +17,12 @@ describe.each([
   ["SQLite", () => ({})],
   ["PostgreSQL", () => ({ items: postgres(), objects: "memory:" })],
 ])("models for OpenAI's client on %s", (_, options) => {
-  let model: ChatServer;
   let world: OpenAiWorld;
   let ann: OpenAI;
   let store: string;
   let file: string;
+  const model = forAllTests(() => startChatServer());
   beforeAll(async () => {
-    model = await startChatServer();
     world = await openAiWorld({
       ...options(),
       chatModels: [{ id: "writer", provider: "ollama", model: "test-1", baseUrl: model.url }],
@@ -35,7 +35,6 @@ describe.each([
   });
   afterAll(async () => {
     await world?.[Symbol.asyncDispose]();
-    await model?.[Symbol.asyncDispose]();
   });
   beforeEach(() => {
     model.seen.length = 0;

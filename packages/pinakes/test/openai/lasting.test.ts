@@ -51,6 +51,39 @@ describe.each([
   });
 });
 
+describe.each([
+  ["SQLite", () => ({})],
+  ["PostgreSQL", () => ({ items: postgres(), objects: "memory:" })],
+])("a batch on %s", (_, options) => {
+  it("that is cancelled attaches none of the files that are not indexed yet, and says so of each", async () => {
+    // Nothing is indexed on this server: the batch is in progress until it is cancelled.
+    await using world = await openAiWorld({ ...options(), background: false });
+    const ann = await world.client("cancelling", "ann");
+    const store = await ann.vectorStores.create({ name: "Cancelled" });
+    const ids: string[] = [];
+    for (const name of ["a.txt", "b.txt", "c.txt"])
+      ids.push((await ann.files.create({ file: textFile(name, `Words of ${name}.`), purpose: "assistants" })).id);
+    const batches = ann.vectorStores.fileBatches;
+    const of = { vector_store_id: store.id };
+    const { id, ...begun } = await batches.create(store.id, { file_ids: ids });
+    expect(begun).toMatchObject({ status: "in_progress", file_counts: { in_progress: 3, cancelled: 0, total: 3 } });
+    expect(await batches.cancel(id, of)).toMatchObject({ id, status: "cancelled", file_counts: { total: 3 } });
+    // A file that was being attached meanwhile is taken back.
+    const counts = { in_progress: 0, completed: 0, failed: 0, cancelled: 3, total: 3 };
+    await expect.poll(async () => (await ann.vectorStores.retrieve(store.id)).file_counts).toEqual(counts);
+    expect(await batches.poll(store.id, id, soon)).toMatchObject({ status: "cancelled", file_counts: counts });
+    expect(
+      (await all(batches.listFiles(id, { ...of, filter: "cancelled", order: "asc" }))).map((one) => one.id),
+    ).toEqual(ids);
+    expect((await ann.vectorStores.files.retrieve(ids[0] as string, of)).status).toBe("cancelled");
+    expect((await ann.vectorStores.search(store.id, { query: "words" })).data).toEqual([]);
+    expect((await ann.files.retrieve(ids[0] as string)).id).toBe(ids[0]);
+    // Another user of the workspace cannot cancel what it does not see.
+    const ben = await world.client("cancelling", "ben");
+    await expect(ben.vectorStores.fileBatches.cancel(id, of)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  });
+});
+
 describe("a large batch", () => {
   it(`has ${batchFiles} files, each with its own result`, async () => {
     await using world = await openAiWorld();

@@ -8,6 +8,7 @@ import { valueAt } from "../../src/domain/path.ts";
 import { prefilterOf, type Prefilter } from "../../src/domain/prefilter.ts";
 import { tenantScope, type Scope } from "../../src/domain/scope.ts";
 import type { ItemStore, Query } from "../../src/ports/item-store.ts";
+import { everyPage } from "../../src/containers/every-item.ts";
 import { engines } from "./support/engines.ts";
 
 const names = ["sqlite", "postgres"] as const;
@@ -173,13 +174,11 @@ async function ids(
 ): Promise<{ ids: string[]; examined: number }> {
   const found: string[] = [];
   let examined = 0;
-  for (let cursor: string | undefined; ;) {
-    const page = await items.query(scope, "hostile", { equals: { p: "p" }, resumable: true, cursor, ...query });
+  for await (const page of everyPage(items, scope, "hostile", { equals: { p: "p" }, resumable: true, ...query })) {
     found.push(...page.items.map(({ id }) => id));
     examined += page.examined as number;
-    cursor = page.cursor;
-    if (cursor === undefined) return { ids: found, examined };
   }
+  return { ids: found, examined };
 }
 
 describe.each(names)("on %s", (name) => {

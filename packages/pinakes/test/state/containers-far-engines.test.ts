@@ -8,6 +8,7 @@ import { startPostgres, type TestServer } from "../../src/drivers/postgres/test-
 import type { ItemStore } from "../../src/ports/item-store.ts";
 import { careMs } from "../../src/state/containers/maintenance-work.ts";
 import { failure, ManualClock } from "../../src/testing/item-store/fixture.ts";
+import { pagesOf } from "../../src/runtime/pages.ts";
 import { openContainers, type ContainersFixture } from "./containers-fixture.ts";
 
 let postgres: TestServer;
@@ -119,12 +120,11 @@ describe.each([
     ).toMatchObject({ succeeded: 120, failed: 0 });
     const walk = async (query: string): Promise<string[]> => {
       const found: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await containers.query(user, "notes", { query, limit: 17, cursor, strict: true });
+      for await (const page of pagesOf((cursor) =>
+        containers.query(user, "notes", { query, limit: 17, cursor, strict: true }),
+      )) {
         found.push(...(page.items as string[]));
-        cursor = page.next_cursor ?? undefined;
-      } while (cursor !== undefined);
+      }
       return found;
     };
     const wanted = documents

@@ -1,20 +1,19 @@
 /** Containers over HTTP: what a client sends and gets, on a whole server. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestServer, type Json, type TestServer } from "../http/support/server.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openTestServer, type Json } from "../http/support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let key: string;
 let adminKey: string;
 let strangerKey: string;
+const server = forAllTests(() => openTestServer("sqlite"));
 beforeAll(async () => {
-  server = await openTestServer("sqlite");
   [key, adminKey, strangerKey] = await Promise.all([
     server.key("ws-tenant-001", "ann"),
     server.key("ws-tenant-001", "root", { role: "admin" }),
     server.key("ws-other", "eve", { role: "admin" }),
   ]);
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>, as = key) =>
   server.call(method, `/v1/containers${path}`, {

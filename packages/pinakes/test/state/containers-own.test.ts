@@ -1,21 +1,20 @@
 /** Own containers: how they are declared and changed, who may, and what other workspaces learn of it (nothing). */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { ContainerSpec } from "@pinakes/client";
 import { containersPerWorkspaceMax } from "../../src/state/containers/user-containers.ts";
 import { makeCaller } from "../../src/domain/caller.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
-import { nearEngines, openNearEngine, type OpenedEngine } from "./containers-engines.ts";
+import { nearEngines, openNearEngine } from "./containers-engines.ts";
 import { openContainers, type ContainersFixture } from "./containers-fixture.ts";
 import { beforeEachCall } from "./support/before-each-call.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(nearEngines)("own containers on %s", (engine) => {
-  let opened: OpenedEngine;
   let test: ContainersFixture;
+  const opened = forAllTests(() => openNearEngine(engine));
   beforeAll(async () => {
-    opened = await openNearEngine(engine);
     test = await openContainers(opened.items, opened.clock);
   });
-  afterAll(() => opened[Symbol.asyncDispose]());
 
   let count = 0;
   const newName = (): string => `own${(count += 1)}`;

@@ -1,9 +1,11 @@
 /** Queries and changes of containers. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { IndexQuery, SqlQuery } from "@pinakes/client";
 import { failure } from "../../src/testing/item-store/fixture.ts";
-import { nearEngines, openNearEngine, type OpenedEngine } from "./containers-engines.ts";
+import { itemsOf, pagesOf } from "../../src/runtime/pages.ts";
+import { nearEngines, openNearEngine } from "./containers-engines.ts";
 import { openContainers, type ContainersFixture } from "./containers-fixture.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const documents = Array.from({ length: 120 }, (_, i) => ({
   id: `i${String(i).padStart(3, "0")}`,
@@ -20,10 +22,9 @@ const policy = {
 };
 
 describe.each(nearEngines)("queries of containers on %s", (engine) => {
-  let opened: OpenedEngine;
   let test: ContainersFixture;
+  const opened = forAllTests(() => openNearEngine(engine));
   beforeAll(async () => {
-    opened = await openNearEngine(engine);
     test = await openContainers(opened.items, opened.clock);
     const { containers, user } = test;
     await containers.put(user, "docs", { partition_key: "/p", indexing_policy: policy });
@@ -35,17 +36,9 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
         documents.map((document) => ({ op: "create", document }) as const),
       );
   });
-  afterAll(() => opened[Symbol.asyncDispose]());
 
   async function all(name: string, query: IndexQuery | SqlQuery): Promise<unknown[]> {
-    const found: unknown[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await test.containers.query(test.user, name, { ...query, cursor });
-      found.push(...page.items);
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
-    return found;
+    return Array.fromAsync(itemsOf((cursor) => test.containers.query(test.user, name, { ...query, cursor })));
   }
 
   it("R-AGT-57 SELECT * FROM c WHERE c.workspace_id = @workspace_id runs on every container, in pages", async () => {
@@ -208,11 +201,8 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
       "SELECT * FROM c",
     ]) {
       const seen: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await containers.query(user, "moving", { query, limit: 13, cursor });
+      for await (const page of pagesOf((cursor) => containers.query(user, "moving", { query, limit: 13, cursor }))) {
         seen.push(...(page.items as { id: string }[]).map(({ id }) => id));
-        cursor = page.next_cursor ?? undefined;
         await containers.upsert(user, "moving", {
           id: `extra${seen.length}`,
           p: "p9",
@@ -220,7 +210,7 @@ describe.each(nearEngines)("queries of containers on %s", (engine) => {
           rank: 1,
           body: "a",
         });
-      } while (cursor !== undefined);
+      }
       const original = seen.filter((id) => !id.startsWith("extra"));
       expect(new Set(seen).size).toBe(seen.length);
       expect(original.toSorted()).toEqual(documents.map(({ id }) => id));

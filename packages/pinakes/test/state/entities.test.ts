@@ -1,17 +1,16 @@
 /** Entities: one of any shape for each agent. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
 import { World } from "../../src/state/memories/test-world.ts";
 import type { Entities } from "../../src/state/threads/entities.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
 let entities: Entities;
+const world = forAllTests(() => World.open({ items: openMemoryItems }));
 beforeAll(async () => {
-  world = await World.open({ items: openMemoryItems });
   ({ entities } = await world.process());
 });
-afterAll(() => world[Symbol.asyncDispose]());
 
 it("R-AGT-45 an entity comes back as it was put, under the agent's id", async () => {
   const stored = await entities.put(world.caller, "agent-1", {

@@ -1,11 +1,12 @@
 /** The same attempts on the other engines: whoever keeps the rows, another workspace finds, changes and erases none of them. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Caller } from "../../src/domain/caller.ts";
-import { openTestPinakes, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { openTestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { making, onEverything, onThings, type Attempt, type Target } from "./support/attempts.ts";
 import { outcome } from "./support/outcome.ts";
 import { fillState, namesOf, newMarker } from "./support/secret-state.ts";
 import { useServers } from "../support/servers.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres, dynamo } = useServers();
 
@@ -41,13 +42,12 @@ describe.each([
   ["DynamoDB", () => dynamo("leaks")],
 ])("on %s", (_, address) => {
   const [marker, neverMarker, secret] = [newMarker(), newMarker(), newMarker()];
-  let test: TestPinakes;
   let target: Target;
   let never: Target;
   let before: readonly string[];
 
+  const test = forAllTests(() => openTestPinakes("elsewhere", { items: address(), background: false }));
   beforeAll(async () => {
-    test = await openTestPinakes("elsewhere", { items: address(), background: false });
     const now = Date.now();
     const etags = await fillState(test.pinakes.state, test.admin, namesOf(marker, now), secret, now);
     // Each engine's server is shared, so the store has a database of its own, and the default one its name.
@@ -56,7 +56,6 @@ describe.each([
     never = { ...namesOf(neverMarker, now), home, etags };
     before = await everything();
   });
-  afterAll(() => test[Symbol.asyncDispose]());
 
   const tried = async (attempt: Attempt | undefined, caller: Caller, of: Target): Promise<string> =>
     (await outcome(test.pinakes.state, attempt, caller, of)).replaceAll(neverMarker, marker);

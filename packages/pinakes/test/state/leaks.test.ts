@@ -1,26 +1,28 @@
 /** Attempts on another workspace's state, through every method: the answer is that about what never was, to the letter. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { WorkRegistry } from "../../src/containers/index.ts";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { systemScope } from "../../src/domain/scope.ts";
 import type { State } from "../../src/state/index.ts";
 import { stateTenant, stateWorkContainer, type StateWorkKind } from "../../src/state/dependencies.ts";
-import { openTestPinakes, type TestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { openTestPinakes } from "../knowledge/support/test-pinakes.ts";
 import { making, onEverything, onThings, withoutCaller, type Attempt, type Target } from "./support/attempts.ts";
 import { dumpWorkspace } from "./support/dump-workspace.ts";
 import { outcome } from "./support/outcome.ts";
 import { fillState, namesOf, newMarker } from "./support/secret-state.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const [marker, neverMarker, secret] = [newMarker(), newMarker(), newMarker()];
-let test: TestPinakes;
 let state: State;
 let target: Target;
 let never: Target;
 let before: readonly string[];
 let laterMs = 0;
 
+const test = forAllTests(() =>
+  openTestPinakes("sqlite", { background: false, clock: { now: () => Date.now() + laterMs } }),
+);
 beforeAll(async () => {
-  test = await openTestPinakes("sqlite", { background: false, clock: { now: () => Date.now() + laterMs } });
   ({ state } = test.pinakes);
   const now = Date.now();
   const etags = await fillState(state, test.admin, namesOf(marker, now), secret, now);
@@ -28,7 +30,6 @@ beforeAll(async () => {
   never = { ...namesOf(neverMarker, now), etags };
   before = dumpWorkspace(test.dir, "acme");
 });
-afterAll(() => test[Symbol.asyncDispose]());
 
 /** Whatever the names of the things are. */
 const tried = async (attempt: Attempt | undefined, caller: Caller, of: Target): Promise<string> =>

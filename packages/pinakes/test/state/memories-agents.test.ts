@@ -1,17 +1,17 @@
 /** Which agents have memories: each once, in the order of their ids, whatever they said and however long. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
 import { memoryLimits } from "../../src/state/memories/limits.ts";
 import { World, type Process } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
+import { forEachTest } from "../support/for-tests.ts";
+import { pagesOf } from "../../src/runtime/pages.ts";
 
-let world: World;
 let process: Process;
+const world = forEachTest(() => World.open({ items: openMemoryItems }));
 beforeEach(async () => {
-  world = await World.open({ items: openMemoryItems });
   process = await world.process();
 });
-afterEach(() => world[Symbol.asyncDispose]());
 
 const say = (agent_id: string, more: object = {}, options = {}) =>
   process.memories.append(
@@ -45,13 +45,10 @@ describe("agents with memories", () => {
     const names = ["a b", "A", "a/b", "a", "ä", "🜁", "a%2Fb", "z".repeat(256)];
     for (const name of names) for (let i = 0; i < 3; i += 1) await say(name, { session_id: `s${i}` });
     const seen: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await process.memories.agents(world.caller, { limit: 1, cursor });
+    for await (const page of pagesOf((cursor) => process.memories.agents(world.caller, { limit: 1, cursor }))) {
       seen.push(...page.items.map(({ agent_id }) => agent_id));
-      cursor = page.next_cursor ?? undefined;
       if (seen.length === 2) await process.memories.deleteSession(world.caller, seen[1] as string, "s0");
-    } while (cursor !== undefined);
+    }
     expect(seen.toSorted()).toEqual(names.toSorted());
     const { next_cursor } = await process.memories.agents(world.caller, { limit: 2 });
     await failure(process.memories.agents(world.stranger, { cursor: next_cursor as string }), "INVALID");

@@ -1,6 +1,6 @@
 /** Context windows against a brute-force oracle, and how little they read. */
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { ContextWindow, Memory, MessageType, NewMemory, Stored } from "@pinakes/client";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
 import type { ItemStore } from "../../src/ports/item-store.ts";
@@ -8,15 +8,14 @@ import { memoryLimits } from "../../src/state/memories/limits.ts";
 import type { Memories } from "../../src/state/memories/memories.ts";
 import { World } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
+import { forEachTest } from "../support/for-tests.ts";
 
-let world: World;
 let memories: Memories;
 let rowsRead = 0;
+const world = forEachTest(() => World.open({ items: openMemoryItems }));
 beforeEach(async () => {
-  world = await World.open({ items: openMemoryItems });
   ({ memories } = await world.process(counting(world.items)));
 });
-afterEach(() => world[Symbol.asyncDispose]());
 
 /** Counts the messages that queries hand out. */
 function counting(items: ItemStore): ItemStore {

@@ -14,6 +14,8 @@ import type { Clock } from "../../src/ports/clock.ts";
 import type { ItemStore } from "../../src/ports/item-store.ts";
 import { World, type Process } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
+import { forAllTests } from "../support/for-tests.ts";
+import { pagesOf } from "../../src/runtime/pages.ts";
 
 let postgres: TestServer;
 let dynamo: DynamoServer;
@@ -37,13 +39,13 @@ const engines: Record<string, (options: { clock: Clock }) => Promise<ItemStore>>
 };
 
 describe.each(Object.keys(engines))("memories on %s", (name) => {
-  let world: World;
   let process: Process;
+  const world = forAllTests(() =>
+    World.open({ items: (options) => (engines[name] as (typeof engines)[string])(options) }),
+  );
   beforeAll(async () => {
-    world = await World.open({ items: (options) => (engines[name] as (typeof engines)[string])(options) });
     process = await world.process();
   });
-  afterAll(() => world[Symbol.asyncDispose]());
 
   const said = (content: string, more: Partial<NewMemory> = {}) => ({
     session_id: "s1",
@@ -69,12 +71,11 @@ describe.each(Object.keys(engines))("memories on %s", (name) => {
       ...said("other", { session_id: "s2", relevance_score: 0 }),
     });
     const found: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await memories.list(world.caller, "order", { session_id: "s1", limit: 13, cursor });
+    for await (const page of pagesOf((cursor) =>
+      memories.list(world.caller, "order", { session_id: "s1", limit: 13, cursor }),
+    )) {
       found.push(...contents(page.items));
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
+    }
     expect(found).toEqual(numbers(60));
     expect(await listed("order", { session_id: "s1", order: "desc", limit: 2 })).toEqual(["59", "58"]);
     expect(await listed("order", { sort: "relevance", limit: 3 })).toEqual(["59", "49", "39"]);

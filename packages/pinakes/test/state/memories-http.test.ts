@@ -1,17 +1,16 @@
 /** Memories over HTTP: the source's example, etags, pages, sessions, contexts, searches, and what is refused. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestServer, type CallOptions, type Json, type Reply, type TestServer } from "../http/support/server.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openTestServer, type CallOptions, type Json, type Reply } from "../http/support/server.ts";
 import { memoryExample } from "./containers-examples.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let key: string;
 let stranger: string;
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   key = await server.key("ws-tenant-001", "u1");
   stranger = await server.key("ws-tenant-002", "u1");
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const call = (method: string, path: string, options: CallOptions = {}): Promise<Reply> =>
   server.call(method, path, { key, ...options });

@@ -1,15 +1,12 @@
 /** DynamoDB with indexes that are late: what must be complete is, and what this process wrote is waited for. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startLagProxy, type LagProxy } from "../../src/drivers/dynamodb/lag-proxy.ts";
+import { expect, it } from "vitest";
+import { startLagProxy } from "../../src/drivers/dynamodb/lag-proxy.ts";
 import { TestStores } from "../../src/drivers/dynamodb/test-stores.ts";
 import { World } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let proxy: LagProxy;
-beforeAll(async () => {
-  proxy = await startLagProxy({ lagMs: 0 });
-});
-afterAll(() => proxy.stop());
+const proxy = forAllTests(() => startLagProxy({ lagMs: 0 }));
 
 const said = (content: string, session_id = "s1") => ({
   agent_id: "a1",

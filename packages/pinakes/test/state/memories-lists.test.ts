@@ -1,5 +1,5 @@
 /** Memories: lists by each of their indexes, sessions, deletes, expiry. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Memory, Stored } from "@pinakes/client";
 import { compileFilter } from "../../src/domain/filter.ts";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
@@ -7,15 +7,15 @@ import { memoryLimits } from "../../src/state/memories/limits.ts";
 import type { Memories } from "../../src/state/memories/memories.ts";
 import { World } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
+import { pagesOf } from "../../src/runtime/pages.ts";
 import { contents, newAgent, said } from "./support/memories.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
 let memories: Memories;
+const world = forAllTests(() => World.open({ items: openMemoryItems }));
 beforeAll(async () => {
-  world = await World.open({ items: openMemoryItems });
   ({ memories } = await world.process());
 });
-afterAll(() => world[Symbol.asyncDispose]());
 
 describe("memories: lists and sessions", () => {
   it("R-AGT-31 R-AGT-60 by session, by relevance, by type, of the agent: each whole, in order, in pages", async () => {
@@ -33,12 +33,11 @@ describe("memories: lists and sessions", () => {
     }
     const walk = async (query: object): Promise<string[]> => {
       const found: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await memories.list(world.caller, agent_id, { ...query, limit: 7, cursor });
+      for await (const page of pagesOf((cursor) =>
+        memories.list(world.caller, agent_id, { ...query, limit: 7, cursor }),
+      )) {
         found.push(...contents(page.items));
-        cursor = page.next_cursor ?? undefined;
-      } while (cursor !== undefined);
+      }
       return found;
     };
     const expected = (filter: object, order: (a: Memory, b: Memory) => number) =>
@@ -76,12 +75,9 @@ describe("memories: lists and sessions", () => {
       await memories.append(world.caller, { agent_id, ...said("x", { session_id: `s ${i % 7}/ü`, token_count: i }) });
     }
     const found = [];
-    let cursor: string | undefined;
-    do {
-      const page = await memories.sessions(world.caller, agent_id, { limit: 3, cursor });
+    for await (const page of pagesOf((cursor) => memories.sessions(world.caller, agent_id, { limit: 3, cursor }))) {
       found.push(...page.items);
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
+    }
     expect(found.map(({ session_id, message_count, token_count }) => [session_id, message_count, token_count])).toEqual(
       Array.from({ length: 7 }, (_, i) => [`s ${i}/ü`, i < 2 ? 5 : 4, null]),
     );

@@ -1,15 +1,16 @@
 /** Searches in memories: by words without a model, by meaning with the real local one; the index follows, the messages decide. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { NewMemory } from "@pinakes/client";
 import { limits } from "../../src/domain/limits.ts";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
-import { openModels, type OpenedModels } from "../../src/open-engines.ts";
+import { openModels } from "../../src/open-engines.ts";
 import type { Embedder } from "../../src/ports/embedder.ts";
 import { memoryLimits } from "../../src/state/memories/limits.ts";
 import type { Memories } from "../../src/state/memories/memories.ts";
 import { World, type Process } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { Calls } from "../vectors/support/calls.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 let world: World;
 let process: Process;
@@ -214,11 +215,7 @@ describe("bringing many messages into the index", () => {
 });
 
 describe("searching by meaning", () => {
-  let models: OpenedModels;
-  beforeAll(async () => {
-    models = await openModels(undefined);
-  });
-  afterAll(() => models.close());
+  const models = forAllTests(() => openModels(undefined));
   beforeEach(async () => open(await models.embedders.get(models.embedders.defaultModel)));
 
   it("finds what is meant, not only what is said; both together by default", async () => {

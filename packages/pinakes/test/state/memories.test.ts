@@ -1,5 +1,5 @@
 /** Memories: what is taken, what is filled in, order, parents, repeats. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Memory, Stored } from "@pinakes/client";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
 import { agentMemories } from "../../src/state/memories/agent-memories.ts";
@@ -9,14 +9,13 @@ import { World } from "../../src/state/memories/test-world.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { memoryExample } from "./containers-examples.ts";
 import { contents, newAgent, said } from "./support/memories.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
 let memories: Memories;
+const world = forAllTests(() => World.open({ items: openMemoryItems }));
 beforeAll(async () => {
-  world = await World.open({ items: openMemoryItems });
   ({ memories } = await world.process());
 });
-afterAll(() => world[Symbol.asyncDispose]());
 
 const example = { ...memoryExample, workspace_id: "acme", message_type: "user" } as const;
 

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { dayMs } from "../../src/state/series/series.ts";
 import { openTestSeries, testStart, type TestSeries } from "../../src/state/series/test-series.ts";
+import { itemsOf, pagesOf } from "../../src/runtime/pages.ts";
 
 const hour = 3_600_000;
 const metric = (id: string, timestamp: string, more: Partial<NewMetric> = {}): NewMetric => ({
@@ -16,14 +17,7 @@ const metric = (id: string, timestamp: string, more: Partial<NewMetric> = {}): N
 });
 
 async function walk(test: TestSeries, query: MetricQuery, caller = test.user): Promise<readonly Stored<Metric>[]> {
-  const found: Stored<Metric>[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await test.metrics.list(caller, { ...query, cursor });
-    found.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return found;
+  return Array.fromAsync(itemsOf((cursor) => test.metrics.list(caller, { ...query, cursor })));
 }
 
 describe("lists", () => {
@@ -258,13 +252,10 @@ describe("aggregates", () => {
     );
     const range = { from: "2030-01-01T00:00:00Z", to: "2030-01-03T00:00:00Z", limit: 2 };
     const hours: [string, number][] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await test.metrics.rollups(test.user, { ...range, cursor });
+    for await (const page of pagesOf((cursor) => test.metrics.rollups(test.user, { ...range, cursor }))) {
       expect(page.items.length).toBeLessThanOrEqual(2);
       hours.push(...page.items.map(({ metric_date, hour: of }): [string, number] => [metric_date, of]));
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
+    }
     expect(hours).toEqual([
       ["2030-01-01", 0],
       ["2030-01-01", 7],

@@ -7,7 +7,7 @@ import type { ObjectStore } from "../../src/ports/object-store.ts";
 import { CellCache } from "../../src/state/series/aggregate/cell-cache.ts";
 import { Cells } from "../../src/state/series/aggregate/cells.ts";
 import { ColumnsBuilder, type Columns } from "../../src/state/series/aggregate/columns.ts";
-import { makeHourCells } from "../../src/state/series/aggregate/hour-cells.ts";
+import { makeHourCells } from "../../src/state/series/aggregate/cell-cache.ts";
 import { agentMetrics, metricSeries } from "../../src/state/series/metric-document.ts";
 import type { Selection } from "../../src/state/series/aggregate/scan-columns.ts";
 import { selectInRuns } from "../../src/state/series/aggregate/select-in-runs.ts";

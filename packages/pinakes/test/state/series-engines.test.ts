@@ -3,13 +3,15 @@ import { join } from "node:path";
 import type { NewMetric, NewToolInvocation } from "@pinakes/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { startLagProxy, type LagProxy } from "../../src/drivers/dynamodb/lag-proxy.ts";
+import { startLagProxy } from "../../src/drivers/dynamodb/lag-proxy.ts";
 import { TestStores } from "../../src/drivers/dynamodb/test-stores.ts";
 import { open, type Pinakes } from "../../src/open.ts";
 import type { Operation } from "../../src/ports/item-store.ts";
 import { agentMetrics } from "../../src/state/series/metric-document.ts";
 import { openTestSeries, TestClock, testStart, type TestSeries } from "../../src/state/series/test-series.ts";
 import { useServers } from "../support/servers.ts";
+import { forAllTests } from "../support/for-tests.ts";
+import { itemsOf } from "../../src/runtime/pages.ts";
 
 const hour = 3_600_000;
 const iso = (at: number) => new Date(at).toISOString();
@@ -68,20 +70,18 @@ describe.each([
     });
     expect(await metrics.ingest(user, lines)).toMatchObject({ accepted: 0, duplicates: 300, failed: 1 });
     const walk = async () => {
-      const found: number[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await metrics.list(user, {
-          agent_id: "a1",
-          from: iso(testStart + 24 * hour),
-          order: "desc",
-          limit: 30,
-          cursor,
-        });
-        found.push(...page.items.map(({ value }) => value));
-        cursor = page.next_cursor ?? undefined;
-      } while (cursor !== undefined);
-      return found;
+      return Array.fromAsync(
+        itemsOf((cursor) =>
+          metrics.list(user, {
+            agent_id: "a1",
+            from: iso(testStart + 24 * hour),
+            order: "desc",
+            limit: 30,
+            cursor,
+          }),
+        ),
+        ({ value }) => value,
+      );
     };
     await expect.poll(walk).toEqual(
       Array.from({ length: 300 }, (_unused, i) => i)
@@ -236,11 +236,7 @@ describe.each([
 });
 
 describe("on DynamoDB with late indexes", () => {
-  let proxy: LagProxy;
-  beforeAll(async () => {
-    proxy = await startLagProxy({ lagMs: 0 });
-  });
-  afterAll(() => proxy.stop());
+  const proxy = forAllTests(() => startLagProxy({ lagMs: 0 }));
 
   it("aggregates and blocks are right at once, however late the indexes are", async () => {
     const clock = new TestClock();

@@ -1,19 +1,18 @@
 /** Metrics, the tool log and OTLP over HTTP. */
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestServer, type Json, type TestServer } from "../http/support/server.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openTestServer, type Json } from "../http/support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let admin: string;
 let key: string;
 let stranger: string;
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   admin = await server.key("w1", "boss", { role: "admin" });
   key = await server.key("w1", "ann");
   stranger = await server.key("w2", "eve", { role: "admin" });
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const ndjson = { "content-type": "application/x-ndjson" };
 const line = (id: string, more: object = {}) =>

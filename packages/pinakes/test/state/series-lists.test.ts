@@ -12,6 +12,7 @@ import { seriesLimits } from "../../src/state/series/series.ts";
 import { openTestSeries, TestClock, testStart, type TestSeries } from "../../src/state/series/test-series.ts";
 import { toolIndexes, toolSeries } from "../../src/state/series/tool-document.ts";
 import { useServers } from "../support/servers.ts";
+import { pagesOf } from "../../src/runtime/pages.ts";
 
 const day = 86_400_000;
 const iso = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
@@ -112,13 +113,10 @@ async function walk(
   const start = from === undefined ? undefined : testStart + from;
   const end = length === undefined ? undefined : (start ?? testStart) + length;
   const found: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await list({ ...query, from: iso(start), to: iso(end), cursor });
+  for await (const page of pagesOf((cursor) => list({ ...query, from: iso(start), to: iso(end), cursor }))) {
     expect(page.items.length).toBeLessThanOrEqual(query.limit ?? seriesLimits.listItemsDefault);
     found.push(...page.items.map((item) => item.id));
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
+  }
   return found;
 }
 

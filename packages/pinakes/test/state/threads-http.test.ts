@@ -1,16 +1,15 @@
 /** Threads and entities over HTTP. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestServer, type CallOptions, type Json, type Reply, type TestServer } from "../http/support/server.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openTestServer, type CallOptions, type Json, type Reply } from "../http/support/server.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let key: string;
 let stranger: string;
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   key = await server.key("acme", "u1");
   stranger = await server.key("acme2", "u1");
 });
-afterAll(() => server[Symbol.asyncDispose]());
 
 const call = (method: string, path: string, options: CallOptions = {}): Promise<Reply> =>
   server.call(method, path, { key, ...options });

@@ -1,5 +1,5 @@
 /** Threads and entities: documents of any shape, as they were. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "@pinakes/client";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
 import { memoryLimits } from "../../src/state/memories/limits.ts";
@@ -7,15 +7,14 @@ import { World } from "../../src/state/memories/test-world.ts";
 import { agentEntities, systemThreadMessages, threadMessages } from "../../src/state/threads/thread-stores.ts";
 import type { Threads } from "../../src/state/threads/threads.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let world: World;
 let threads: Threads;
 let systemThreads: Threads;
+const world = forAllTests(() => World.open({ items: openMemoryItems }));
 beforeAll(async () => {
-  world = await World.open({ items: openMemoryItems });
   ({ threads, systemThreads } = await world.process());
 });
-afterAll(() => world[Symbol.asyncDispose]());
 
 let count = 0;
 const newThread = (): string => `thread-${(count += 1)}`;

@@ -4,6 +4,7 @@ import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
 import { toolInvocations } from "../../src/state/series/tool-document.ts";
 import { openTestSeries, testStart, type TestSeries } from "../../src/state/series/test-series.ts";
+import { itemsOf } from "../../src/runtime/pages.ts";
 
 const call = (more: Partial<NewToolInvocation> = {}): NewToolInvocation => ({
   tool_name: "search",
@@ -15,14 +16,7 @@ const call = (more: Partial<NewToolInvocation> = {}): NewToolInvocation => ({
 });
 
 async function walk(test: TestSeries, query: ToolQuery = {}): Promise<readonly Stored<ToolInvocation>[]> {
-  const found: Stored<ToolInvocation>[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await test.tools.list(test.user, { order: "asc", limit: 3, ...query, cursor });
-    found.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return found;
+  return Array.fromAsync(itemsOf((cursor) => test.tools.list(test.user, { order: "asc", limit: 3, ...query, cursor })));
 }
 
 async function refusal(test: TestSeries, line: object): Promise<string> {

@@ -18,6 +18,7 @@ import type { ObjectStore } from "../../src/ports/object-store.ts";
 import { workflowStates } from "../../src/state/workflows/workflow-states.ts";
 import { failure, ManualClock } from "../../src/testing/item-store/fixture.ts";
 import { until } from "../support/until.ts";
+import { itemsOf } from "../../src/runtime/pages.ts";
 import { ann, blob, day, eve, idsOf, long, openWorld, some, type Process, type World } from "./workflows-support.ts";
 
 let postgres: TestServer;
@@ -116,13 +117,10 @@ describe.each(engines)("workflows on %s", (name, open) => {
       });
       expect(await other.checkpointAt(ann, id, 17)).toEqual(large[17]);
       expect(await other.get(ann, id)).toMatchObject({ checkpoints_omitted: 39, checkpoints: [{ step: 39 }] });
-      const steps: number[] = [];
-      for (let cursor: string | undefined; ;) {
-        const page = await other.checkpoints(ann, id, { limit: 100, cursor });
-        steps.push(...page.items.map(({ step }) => step));
-        if (page.next_cursor === null) break;
-        cursor = page.next_cursor;
-      }
+      const steps = await Array.fromAsync(
+        itemsOf((cursor) => other.checkpoints(ann, id, { limit: 100, cursor })),
+        ({ step }) => step,
+      );
       expect(steps).toEqual(large.map(({ step }) => step));
     }
     const whole = { step: 50, state: { text: blob(20 * 1_048_576) } };
@@ -197,13 +195,11 @@ describe.each(engines)("workflows on %s", (name, open) => {
       await workflows.checkpoint(who, workflow_id, { step: 0, state: {} });
     }
     const names = async (query: object): Promise<string> => {
-      const all: string[] = [];
-      for (let cursor: string | undefined; ;) {
-        const page = await workflows.list(who, { limit: 2, cursor, ...query });
-        all.push(...page.items.map((one) => one.name));
-        if (page.next_cursor === null) return all.join(" ");
-        cursor = page.next_cursor;
-      }
+      const all = await Array.fromAsync(
+        itemsOf((cursor) => workflows.list(who, { limit: 2, cursor, ...query })),
+        (one) => one.name,
+      );
+      return all.join(" ");
     };
     // DynamoDB's indexes may be late.
     await until(

@@ -1,18 +1,17 @@
 /** Workflows over HTTP: every answer is checked against what its route declares. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestServer, type CallOptions, type Json, type Reply, type TestServer } from "../http/support/server.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openTestServer, type CallOptions, type Json, type Reply } from "../http/support/server.ts";
 import { until } from "../support/until.ts";
 import { blob, example, some } from "./workflows-support.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let ann: string;
 let eve: string;
+const server = forAllTests(() => openTestServer("sqlite"));
 beforeAll(async () => {
-  server = await openTestServer("sqlite");
   ann = await server.key("acme", "ann");
   eve = await server.key("evil", "eve", { role: "admin" });
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 const call = (method: string, path: string, options: CallOptions = {}): Promise<Reply> =>
   server.call(method, `/v1/workflows${path}`, { key: ann, ...options });

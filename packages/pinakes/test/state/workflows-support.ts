@@ -19,6 +19,7 @@ import { Workflows } from "../../src/state/workflows/workflows.ts";
 import { ManualClock } from "../../src/testing/item-store/fixture.ts";
 import { watchedBy } from "../support/watched.ts";
 import { Calls } from "../vectors/support/calls.ts";
+import { everyItem } from "../../src/containers/every-item.ts";
 
 export const ann: Caller = makeCaller({ tenant: "acme", userId: "ann" });
 export const eve: Caller = makeCaller({ tenant: "evil", userId: "eve", role: "admin" });
@@ -106,14 +107,10 @@ export const blob = (bytes: number, n = 0): string => `${n}:`.padEnd(bytes, "x")
 
 /** The ids of everything in the partition of a workflow. */
 export async function idsOf({ items }: Pick<World, "items">, workflowId: string, caller = ann): Promise<string[]> {
-  const ids: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await items.query(caller.scope, "workflow-states", { equals: { workflow_id: workflowId }, cursor });
-    ids.push(...page.items.map(({ id }) => id));
-    ({ cursor } = page);
-  } while (cursor !== undefined);
-  return ids;
+  return Array.fromAsync(
+    everyItem(items, caller.scope, "workflow-states", { equals: { workflow_id: workflowId } }),
+    ({ id }) => id,
+  );
 }
 
 /** The example of the source document, in its words. */

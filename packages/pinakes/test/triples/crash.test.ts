@@ -6,6 +6,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import type { Quad } from "../../src/domain/rdf.ts";
 import { openSqliteTriples } from "../../src/drivers/sqlite/index.ts";
 import type { TripleStore } from "../../src/ports/triple-store.ts";
+import { pagesOf } from "../../src/runtime/pages.ts";
 import { expectAgreement } from "./agreement.ts";
 import { quadsAfter, scope, spaceOf, writers } from "./history.ts";
 
@@ -31,12 +32,9 @@ async function writeUntilKilled(next: readonly number[], acks: number): Promise<
 
 async function readAll(store: TripleStore, space: string): Promise<Quad[]> {
   const quads: Quad[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await store.match(scope, space, {}, { cursor });
+  for await (const page of pagesOf((cursor) => store.match(scope, space, {}, { cursor }))) {
     quads.push(...page.quads);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  }
   return quads;
 }
 

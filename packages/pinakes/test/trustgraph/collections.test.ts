@@ -1,13 +1,10 @@
 /** Collections as TrustGraph's clients and tools of both versions manage them. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestServer, type Json, type TestServer } from "../http/support/server.ts";
+import { describe, expect, it } from "vitest";
+import { openTestServer, type Json } from "../http/support/server.ts";
 import { ApplicationException, newClient, oldClient, pythonApi } from "./support/python-api.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await openTestServer();
-});
-afterAll(() => server?.[Symbol.asyncDispose]());
+const server = forAllTests(() => openTestServer());
 
 const made = (user: string, more: object = {}) => server.key("w1", user, more);
 const old = async (user: string, key?: string) =>

@@ -1,14 +1,11 @@
 /** Documents of the library, their uploads in chunks and their processing, as TrustGraph's clients of both versions send them. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestServer, type Json, type TestServer } from "../http/support/server.ts";
+import { describe, expect, it } from "vitest";
+import { openTestServer, type Json } from "../http/support/server.ts";
 import { until } from "../support/until.ts";
 import { ApplicationException, newClient, oldClient, pythonApi } from "./support/python-api.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await openTestServer("sqlite");
-});
-afterAll(() => server?.[Symbol.asyncDispose]());
+const server = forAllTests(() => openTestServer("sqlite"));
 
 const clients = async (user: string) => {
   const key = await server.key("w1", user);

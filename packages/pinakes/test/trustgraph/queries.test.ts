@@ -1,10 +1,11 @@
 /** Triples, vectors, loads, cores and flows over REST, in the words of both versions, on the engines that servers run on. */
 import { decodeMulti, encode } from "@msgpack/msgpack";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestServer, type Json, type TestServer } from "../http/support/server.ts";
+import { describe, expect, it } from "vitest";
+import { openTestServer, type Json } from "../http/support/server.ts";
 import { useServers } from "../support/servers.ts";
 import { until } from "../support/until.ts";
 import { ApplicationException, newClient, oldClient, pythonApi } from "./support/python-api.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres } = useServers();
 const e = (v: string) => ({ v: `http://e.org/${v}`, e: true });
@@ -14,11 +15,7 @@ describe.each([
   ["SQLite", () => ({})],
   ["PostgreSQL", () => ({ items: postgres(), objects: "memory:" })],
 ])("TrustGraph's services on %s", (_, options) => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await openTestServer("sqlite", options());
-  });
-  afterAll(() => server?.[Symbol.asyncDispose]());
+  const server = forAllTests(() => openTestServer("sqlite", options()));
   const clients = async (user: string) => {
     const key = await server.key("w1", user);
     const api = pythonApi(server, { token: key });

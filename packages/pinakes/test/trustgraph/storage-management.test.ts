@@ -1,15 +1,14 @@
 /** Storage-management messages of TrustGraph, as they travel on Pulsar, through the HTTP ingress. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTestServer, type Json, type TestServer } from "../http/support/server.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openTestServer, type Json } from "../http/support/server.ts";
 import { until } from "../support/until.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
-let server: TestServer;
 let admin: string;
+const server = forAllTests(() => openTestServer());
 beforeAll(async () => {
-  server = await openTestServer();
   admin = await server.key("w1", "boss", { role: "admin" });
 });
-afterAll(() => server?.[Symbol.asyncDispose]());
 
 const send = (storeClass: string, body: unknown, key = admin) =>
   server.call("POST", `/v1/storage-management/${storeClass}`, { key, body });

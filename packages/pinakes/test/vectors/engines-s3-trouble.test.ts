@@ -6,22 +6,22 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemScope } from "../../src/domain/scope.ts";
 import { openMemoryItems } from "../../src/drivers/memory/index.ts";
 import { openS3Objects } from "../../src/drivers/s3/index.ts";
-import { startS3, type S3Server } from "../../src/drivers/s3/test-server.ts";
+import { startS3 } from "../../src/drivers/s3/test-server.ts";
 import { openVectors, type OpenedVectors } from "../../src/vectors/open-vectors.ts";
 import { scope } from "./support/machine.ts";
 import { line, refusalOf, rowsOf } from "./support/state.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 type Trouble = "500" | "503" | "cut" | "cut after" | "silent";
 
-let s3: S3Server;
 let proxy: Server;
 let opened: OpenedVectors;
 let trouble: { kind: Trouble; matches: (method: string, path: string) => boolean; left: number } | undefined;
 
 const codes: Record<string, string> = { "500": "InternalError", "503": "SlowDown" };
 
+const s3 = forAllTests(() => startS3());
 beforeAll(async () => {
-  s3 = await startS3();
   const target = new URL(s3.endpoint);
   proxy = createServer((incoming, answer) => {
     const spoilt =
@@ -61,7 +61,6 @@ afterAll(async () => {
   await opened.close();
   proxy.close();
   proxy.closeAllConnections();
-  await s3.stop();
 });
 
 const isPut = (folder: string) => (method: string, path: string) => method === "PUT" && path.includes(`/${folder}/`);

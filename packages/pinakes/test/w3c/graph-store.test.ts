@@ -1,25 +1,24 @@
 /** W3C's tests of the Graph Store Protocol over a real socket, and what the suite leaves out. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { termOf, type TermText } from "../../src/domain/rdf.ts";
 import { graphLimits } from "../../src/knowledge/index.ts";
 import { readByOxigraph } from "../../src/rdf/test-rdf.ts";
 import { sameDataset } from "./support/compare.ts";
 import { suiteSizes } from "./expected-failures.ts";
-import { httpEndpoint, type HttpEndpoint } from "./support/http.ts";
+import { httpEndpoint } from "./support/http.ts";
 import { hasW3c, mf, testsOf, type Facts, type W3cTest } from "./support/manifest.ts";
 import { passed, runSuite, wrong, type Outcome } from "./support/suite.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const ht = "http://www.w3.org/2011/http#";
 const cnt = "http://www.w3.org/2011/content#";
 const codes: Readonly<Record<string, number>> = { OK: 200, Created: 201, NoContent: 204, NotFound: 404 };
 
-let endpoint: HttpEndpoint;
 let at: string;
+const endpoint = forAllTests(() => httpEndpoint());
 beforeAll(async () => {
-  endpoint = await httpEndpoint();
   at = endpoint.path.replace(/sparql$/, "graphs");
 });
-afterAll(() => endpoint?.[Symbol.asyncDispose]());
 
 describe.skipIf(!hasW3c)("W3C", () => {
   it("R-TG-124 every test of the Graph Store Protocol passes, named by parameter and directly", async () => {

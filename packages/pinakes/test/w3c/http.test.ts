@@ -1,5 +1,5 @@
 /** W3C's tests over HTTP, on SQLite behind a real socket: those of the protocol, and all of RDF, queries and updates once more. */
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { describe, it } from "vitest";
 import { termOf, type TermText } from "../../src/domain/rdf.ts";
 import { rdf11Failures, sparql10Failures, sparql11Failures, suiteSizes } from "./expected-failures.ts";
 import { sparqlTest } from "./support/evaluate.ts";
@@ -7,16 +7,13 @@ import { httpEndpoint, type HttpEndpoint } from "./support/http.ts";
 import { graphFiles, hasW3c, mf, testsOf, ut, type Facts, type W3cTest } from "./support/manifest.ts";
 import { parserTest } from "./support/parser-test.ts";
 import { passed, runSuite, wrong, type Outcome } from "./support/suite.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const ht = "http://www.w3.org/2011/http#";
 const cnt = "http://www.w3.org/2011/content#";
 
 describe.skipIf(!hasW3c)("W3C, over HTTP", () => {
-  let endpoint: HttpEndpoint;
-  beforeAll(async () => {
-    endpoint = await httpEndpoint();
-  });
-  afterAll(() => endpoint?.[Symbol.asyncDispose]());
+  const endpoint = forAllTests(() => httpEndpoint());
 
   it("RDF 1.1: what is loaded and downloaded again is the same, and what is no RDF is refused", async () => {
     await runSuite(

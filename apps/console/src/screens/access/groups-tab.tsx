@@ -1,3 +1,4 @@
+import type { Collection, Key, Repository } from "@pinakes/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { collectionsOptions, repositoriesOptions } from "../../api/collections.ts";
@@ -5,9 +6,8 @@ import { keysOptions } from "../../api/keys.ts";
 import { moreOf } from "../../api/page.ts";
 import { formatNumber } from "../../lib/format.ts";
 import { accessStrings } from "../../strings/access.ts";
-import { DataTable, type Column } from "../../ui/data-table.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/states.tsx";
-import { namedGroups, type NamedGroup } from "./named-groups.ts";
 
 const s = accessStrings.groups;
 
@@ -92,4 +92,39 @@ function Names({ of }: { readonly of: readonly string[] }) {
       {text === "" ? "–" : text}
     </span>
   );
+}
+
+interface NamedGroup {
+  readonly group: string;
+  readonly users: readonly string[];
+  readonly repositories: readonly string[];
+  readonly collections: readonly string[];
+}
+
+interface Seen {
+  readonly keys: readonly Pick<Key, "user_id" | "groups">[];
+  readonly repositories: readonly Pick<Repository, "name" | "allowed_groups">[];
+  readonly collections: readonly Pick<Collection, "name" | "allowed_groups">[];
+}
+
+export function namedGroups({ keys, repositories, collections }: Seen): readonly NamedGroup[] {
+  const found = new Map<string, { users: Set<string>; repositories: string[]; collections: string[] }>();
+  const at = (group: string) => {
+    const named = found.get(group) ?? { users: new Set(), repositories: [], collections: [] };
+    found.set(group, named);
+    return named;
+  };
+  for (const { user_id, groups } of keys) for (const group of groups) at(group).users.add(user_id);
+  for (const { name, allowed_groups } of repositories)
+    for (const group of allowed_groups ?? []) at(group).repositories.push(name);
+  for (const { name, allowed_groups } of collections)
+    for (const group of allowed_groups ?? []) at(group).collections.push(name);
+  return [...found]
+    .map(([group, named]) => ({
+      group,
+      users: [...named.users],
+      repositories: named.repositories,
+      collections: named.collections,
+    }))
+    .toSorted((a, b) => a.group.localeCompare(b.group));
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { groupsOf } from "./groups-text.ts";
-import { namedGroups } from "./named-groups.ts";
+import { namedGroups } from "./groups-tab.tsx";
 
 it("a group has all who bring it and all that it opens; what is open to all names none", () => {
   const found = namedGroups({

@@ -30,7 +30,7 @@ export function CollectionPage() {
   const { data, error, refetch } = useQuery(collectionOptions(id));
   const change = (next: Partial<CollectionSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
-  // The cache may still have it although it does not exist any more.
+  // The cache may still contain it although it no longer exists.
   const collection = isProblem(error, 404) ? undefined : data;
   const followed = search.job !== undefined && (
     <FollowedJob key={search.job} jobId={search.job} collection={id} onHide={() => change({ job: undefined })} />

@@ -2,19 +2,22 @@
 import type { ContainerInfo, JsonObject } from "@pinakes/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { replaceItem, type ItemKey } from "../../api/containers.ts";
+import { deleteItem, type ItemKey, readItem, replaceItem } from "../../api/containers.ts";
 import { isProblem } from "../../api/problem.ts";
 import { containerStrings } from "../../strings/containers.ts";
 import { Button } from "../../ui/button.tsx";
 import { CodeEditor } from "../../ui/code-editor.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
 import { Facts } from "../../ui/panel.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { useUnsaved } from "../../ui/unsaved.tsx";
-import { etagOf, parseDocument, textOf } from "./document-text.ts";
+import { useDeleteSeen } from "../../ui/use-delete-seen.ts";
+import { Differences } from "../workflows/differences.tsx";
+import { differencesOf } from "../workflows/json-diff.ts";
+import { contentOf, etagOf, parseDocument, textOf } from "./document-text.ts";
 import { ItemConflict } from "./item-conflict.tsx";
-import { RemoveItem } from "./remove-item.tsx";
 
 const s = containerStrings.item;
 
@@ -119,5 +122,47 @@ export function ItemEditor({ container, itemKey, first, onClose }: ItemEditorPro
         </div>
       )}
     </div>
+  );
+}
+
+/** Deletes the displayed version of an item. After a conflict the current one is shown; confirming again deletes that. */
+interface RemoveItemProps {
+  readonly itemKey: ItemKey;
+  readonly seen: JsonObject;
+  readonly onRemoved: () => void;
+}
+
+function RemoveItem({ itemKey, seen, onRemoved }: RemoveItemProps) {
+  const client = useQueryClient();
+  const [asked, setAsked] = useState(false);
+  const { now, confirm, forget } = useDeleteSeen({
+    seen,
+    remove: (item) => deleteItem(itemKey, etagOf(item)),
+    read: () => readItem(itemKey),
+    onDeleted: async () => {
+      toast(s.removed);
+      onRemoved();
+      await client.invalidateQueries({ queryKey: ["containers", itemKey.container, "query"] });
+    },
+  });
+  const close = () => {
+    setAsked(false);
+    forget();
+  };
+  return (
+    <>
+      <Button look="danger" onClick={() => setAsked(true)}>
+        {s.remove}
+      </Button>
+      <Confirm open={asked} onClose={close} title={s.removeTitle(itemKey.id)} action={s.remove} {...confirm}>
+        {s.removeAbout}
+        {now !== undefined && (
+          <div role="alert" className="mt-3 flex flex-col gap-2">
+            <h3 className="font-semibold text-bad">{containerStrings.conflict.title}</h3>
+            <Differences of={differencesOf(contentOf(seen), contentOf(now))} />
+          </div>
+        )}
+      </Confirm>
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import type { Migration } from "@pinakes/client";
+import type { Migration, MigrationProblem } from "@pinakes/client";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { isWork, migrationOptions } from "../../api/migrations.ts";
@@ -8,7 +8,6 @@ import { buttonClass } from "../../ui/button.tsx";
 import { Facts, Page, Panel } from "../../ui/panel.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { Pending } from "../../ui/states.tsx";
-import { Problems } from "./problems.tsx";
 import { kindName, StateBadge } from "./state-badge.tsx";
 import { StepButtons } from "./step-buttons.tsx";
 import { StepCourse } from "./step-course.tsx";
@@ -114,6 +113,23 @@ function Overview({ migration }: { readonly migration: Migration }) {
           {JSON.stringify(source, null, 2)}
         </pre>
       </div>
+    </Panel>
+  );
+}
+
+/** At most 20, so they are listed without paging. */
+function Problems({ problems, count }: { readonly problems: readonly MigrationProblem[]; readonly count: number }) {
+  return (
+    <Panel title={s.problems(formatNumber(count))}>
+      <p className="mb-3 text-sm text-soft">{s.problemsAbout}</p>
+      <ul aria-label={s.problemsTable} className="flex flex-col gap-2 text-sm">
+        {problems.map(({ where, reason }, index) => (
+          <li key={`${index} ${where}`} className="flex flex-wrap gap-x-3">
+            <code className="font-mono text-xs break-all text-soft">{where}</code>
+            <span className="min-w-0 flex-1 basis-60 break-words">{reason}</span>
+          </li>
+        ))}
+      </ul>
     </Panel>
   );
 }

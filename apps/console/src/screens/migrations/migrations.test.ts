@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { migrationStates, migrationSteps } from "@pinakes/client";
 import { begin } from "../../../../../packages/pinakes/src/migrations/records.ts";
-import { readMigration } from "./read-form.ts";
+import { readMigration } from "./new-migration.tsx";
 import { mayStep, placesOf } from "./steps.ts";
 
 describe("steps", () => {

@@ -1,15 +1,14 @@
 /** A new migration: the fields of its kind, and others as JSON. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { createMigration, migrationsKey } from "../../api/migrations.ts";
+import { createMigration, migrationsKey, type NewMigration } from "../../api/migrations.ts";
 import { migrationStrings } from "../../strings/migrations.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Check, Select, TextArea, TextField } from "../../ui/field.tsx";
 import { ErrorBox } from "../../ui/states.tsx";
-import { readMigration, type FormValues } from "./read-form.ts";
+import { type FieldValues, sourceFields, type SourceKind, sourceKinds, sourceOf } from "./source-fields.ts";
 import { SourceInput } from "./source-input.tsx";
-import { sourceFields, sourceKinds } from "./source-fields.ts";
 
 const s = migrationStrings.form;
 
@@ -108,4 +107,49 @@ function Fields({ values, errors, onChange }: FieldsProps) {
       <Check label={s.auto} checked={auto} onCheck={(next) => onChange({ auto: next })} />
     </>
   );
+}
+
+/** Validates the form of a new migration. */
+interface FormValues {
+  readonly kind: SourceKind;
+  readonly fields: FieldValues;
+  /** JSON. */
+  readonly more: string;
+  readonly retainDays: string;
+  readonly auto: boolean;
+}
+
+interface Read {
+  /** Undefined while invalid. */
+  readonly input: NewMigration | undefined;
+  readonly errors: { readonly more?: string; readonly retainDays?: string };
+}
+
+export function readMigration({ kind, fields, more, retainDays, auto }: FormValues): Read {
+  const extra = objectOf(more);
+  // A moved collection is kept in the trash, for the trash's retention.
+  const days = retainDays.trim() === "" || kind === "collection" ? undefined : Number(retainDays);
+  const errors = {
+    ...(extra === undefined ? { more: s.notObject } : {}),
+    ...(days !== undefined && !Number.isInteger(days) ? { retainDays: s.notNumber } : {}),
+  };
+  if (extra === undefined || Object.keys(errors).length > 0) return { input: undefined, errors };
+  const input = {
+    source: sourceOf(kind, fields, extra),
+    ...(days === undefined ? {} : { retain_days: days }),
+    ...(auto ? { auto } : {}),
+  };
+  return { input, errors };
+}
+
+function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (text.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }

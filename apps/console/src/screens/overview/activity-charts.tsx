@@ -4,7 +4,6 @@ import { overviewStrings } from "../../strings/overview.ts";
 import { Chart, type ChartProps } from "../../ui/chart.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Empty } from "../../ui/states.tsx";
-import { ratesOf, type RatePoint } from "./rates.ts";
 
 const s = overviewStrings.charts;
 const height = 180;
@@ -70,4 +69,36 @@ function Figure({ title, about, points, series, format = (value) => rate.format(
       {about !== undefined && <p className="mt-2 text-xs text-soft">{about}</p>}
     </Panel>
   );
+}
+
+/** Converts counts per step to rates, which are comparable across step sizes. */
+interface RatePoint {
+  readonly at: string;
+  readonly uploads: number;
+  readonly indexed: number;
+  readonly failed: number;
+  readonly searches: number;
+  readonly bytes: number;
+  /** Per search; null without searches. */
+  readonly search_ms: number | null;
+  readonly [more: string]: string | number | null;
+}
+
+/** Minimum duration of the current step: a step that just started would fluctuate with every search. */
+const stepSecondsMin = 15;
+
+export function ratesOf({ points, to, stepSeconds }: Stats): readonly RatePoint[] {
+  return points.map((point) => {
+    const passed = Math.min(stepSeconds, Math.max(stepSecondsMin, (to - Date.parse(point.at)) / 1000));
+    const perMinute = (count: number) => (count * 60) / passed;
+    return {
+      at: point.at,
+      uploads: perMinute(point.uploads),
+      indexed: perMinute(point.documents_indexed),
+      failed: perMinute(point.documents_failed),
+      searches: perMinute(point.searches),
+      bytes: perMinute(point.upload_bytes),
+      search_ms: point.searches === 0 ? null : point.search_ms / point.searches,
+    };
+  });
 }

@@ -1,4 +1,4 @@
-/** What is wrong now, the worst first: readiness and warnings of the server, and the alarms and queues of the workspace. */
+/** Current problems, worst first: readiness and warnings of the server, and the alarms and queues of the workspace. */
 import type { AlarmState, Queue } from "@pinakes/client";
 import type { Readiness } from "../../api/health.ts";
 import { overviewStrings } from "../../strings/overview.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ratesOf } from "./rates.ts";
+import { ratesOf } from "./activity-charts.tsx";
 
 const point = { searches: 0, search_ms: 0, uploads: 0, upload_bytes: 0, documents_indexed: 0, documents_failed: 0 };
 const at = (second: number) => new Date(Date.UTC(2030, 0, 1) + second * 1000).toISOString();

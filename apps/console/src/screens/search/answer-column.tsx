@@ -10,9 +10,8 @@ import { rankChanges } from "./compare.ts";
 import { fitsBadly } from "./fits.ts";
 import { GraphPart } from "./graph-part.tsx";
 import { HitCard } from "./hit-card.tsx";
-import { relevantOf, type Marks } from "./marks.ts";
+import { type Marks, relevantOf } from "./marks.ts";
 import { NoAnswer, Skipped } from "./no-answer.tsx";
-import { qualityOf } from "./quality.ts";
 import { largestParts } from "./score-bars.tsx";
 import { SearchedTable } from "./searched-table.tsx";
 
@@ -108,7 +107,7 @@ interface SummaryProps extends Pick<FoundProps, "answer" | "question"> {
 function Summary({ answer, question, relevant }: SummaryProps) {
   const { hits, timings, explain } = answer;
   const quality = qualityOf(hits, relevant);
-  const removed = (explain?.collections ?? []).reduce((sum, { removed_by_filter }) => sum + removed_by_filter, 0);
+  const removed = (explain?.collections ?? []).reduce((count, { removed_by_filter }) => count + removed_by_filter, 0);
   return (
     <div role="status" className="flex flex-col gap-1 text-xs text-soft">
       <p>
@@ -139,4 +138,38 @@ function Summary({ answer, question, relevant }: SummaryProps) {
       )}
     </div>
   );
+}
+
+/**
+ * Quality of one answer by the user's marks: the same metrics as an evaluation run, for the current question.
+ * A document counts once, at its best chunk.
+ */
+interface Quality {
+  readonly ndcg: number;
+  readonly recall: number;
+  /** 1 divided by the rank of the first relevant one. */
+  readonly mrr: number;
+  readonly k: number;
+}
+
+export function qualityOf(
+  hits: readonly { readonly document_id: string }[],
+  relevant: ReadonlySet<string>,
+  k = 10,
+): Quality | undefined {
+  if (relevant.size === 0) return undefined;
+  const documents = [...new Set(hits.map(({ document_id }) => document_id))].slice(0, k);
+  const ranks = documents.flatMap((id, index) => (relevant.has(id) ? [index + 1] : []));
+  const gain = (rank: number) => 1 / Math.log2(rank + 1);
+  const ideal = Array.from({ length: Math.min(relevant.size, k) }, (_, index) => gain(index + 1));
+  return {
+    ndcg: sum(ranks.map(gain)) / sum(ideal),
+    recall: ranks.length / relevant.size,
+    mrr: ranks[0] === undefined ? 0 : 1 / ranks[0],
+    k,
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

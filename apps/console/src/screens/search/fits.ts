@@ -1,4 +1,4 @@
-/** Whether an answer is relevant, or only the least distant. Pure. */
+/** Whether an answer is relevant, or merely the least distant. Pure. */
 import type { Hit } from "@pinakes/client";
 import { partsOf, wordsOf } from "./found-words.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { inCommon, rankChanges } from "./compare.ts";
 import { filterTextOf, operators, rowsOf } from "./filter-rows.ts";
-import { qualityOf } from "./quality.ts";
+import { qualityOf } from "./answer-column.tsx";
 import { FilterError, questionOf, readLabSearch } from "./search-state.ts";
 import { draftOf, settingsFrom } from "./settings-draft.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ticksOf } from "./timeline-ticks.ts";
+import { ticksOf } from "./timeline-drawing.tsx";
 
 const noon = new Date(2026, 10, 16, 12, 0, 0).getTime();
 

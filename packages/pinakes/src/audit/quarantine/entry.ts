@@ -14,7 +14,7 @@ const format = 1;
 
 export interface StoredEntry extends QuarantineEntry {
   readonly format: 1;
-  /** Of the data; null if the data stays in place. */
+  /** Size of the data; null if the data stays in place. */
   readonly sha256: string | null;
 }
 

@@ -10,6 +10,7 @@ import type { Incarnation } from "../../lifecycle/index.ts";
 import { isLive, type CatalogRecords } from "../../knowledge/records/catalog-records.ts";
 import { isoTime } from "../../knowledge/records/times.ts";
 import type { KnowledgeDependencies } from "../../knowledge/dependencies.ts";
+import { pagesOf } from "../../runtime/pages.ts";
 import { entryHash, keysOf, newEntry, removeEntry, writeEntry, type StoredEntry } from "./entry.ts";
 import { quarantineLimits } from "./limits.ts";
 import { rowLine, writeLines, type QuadLine, type RowLine } from "./lines.ts";
@@ -169,14 +170,13 @@ async function* quadsOf(
   { scope, incarnation }: Keeping,
   source: string,
 ): AsyncGenerator<QuadLine> {
-  for (let cursor: string | undefined; ;) {
-    const page = await triples.ofSource(scope, incarnation.incarnation, source, {
+  for await (const page of pagesOf((cursor) =>
+    triples.ofSource(scope, incarnation.incarnation, source, {
       limit: quarantineLimits.quadsMax,
       cursor,
-    });
+    }),
+  )) {
     yield* page.quads;
-    cursor = page.cursor;
-    if (cursor === undefined) return;
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Files into a collection: uploads several at a time and waits until all are indexed: by the server that is asked, or by this process where
- * none is.
+ * Uploads files to a collection, several at a time, and waits until all are indexed: by the server, if one is used, otherwise by this
+ * process.
  */
 import { createReadStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

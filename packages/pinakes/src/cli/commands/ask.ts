@@ -15,7 +15,7 @@ const command = defineCommand({
   words: [1, 1_000],
   summary: "answer a question, with citations",
   details:
-    "Searches all collections that the user may read, unless some are given. Without a chat model (PINAKES_CHAT_MODELS) the answer consists of quotes. Several words need no quotation marks.",
+    "Searches all collections that the user may read, unless some are specified. Without a chat model (PINAKES_CHAT_MODELS) the answer consists of quotes. Several words need no quotation marks.",
   options: {
     in: { type: "string", value: "kb,kb/papers,…", help: "only these repositories and collections" },
     mode: { type: "string", value: "MODE", help: "extractive, or generated (if a chat model is configured)" },
@@ -56,8 +56,8 @@ export const ask: Group = { command };
 const linesOfText = 100;
 const cutShort: Readonly<Record<Exclude<AnswerFinish, "complete">, string>> = {
   length: "The answer was cut off at its length limit.",
-  time: "The model timed out; the answer was cut off.",
-  cut_off: "The connection to the model was lost; the answer was cut off.",
+  time: "The model timed out; the answer is incomplete.",
+  cut_off: "The connection to the model was lost; the answer is incomplete.",
 };
 
 /** Sentences with the numbers of their citations, followed by the quotes. */

@@ -16,7 +16,7 @@ import { checkPlace, exportInvocations } from "./tools-export.ts";
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "who did what, newest first",
+  summary: "list who did what, newest first",
   details: "For admins, and for keys with the permission audit.",
   options: {
     who: { type: "string", value: "USER", help: "what this user did, or was done for them" },
@@ -45,7 +45,7 @@ const list = defineCommand({
       const page = await readPages(given, (paging) => knowledge.audit.list({ ...query, ...paging }));
       const shown = () =>
         grid(call.terminal, page.items.map(row), { whole: ["action"], optional: ["from"] }) + moreBelow(page);
-      return { answer: page, show: () => (page.items.length === 0 ? "There are no such entries." : shown()) };
+      return { answer: page, show: () => (page.items.length === 0 ? "No matching entries." : shown()) };
     }),
 });
 
@@ -67,7 +67,7 @@ const exporting = defineCommand({
   words: [0, 0],
   summary: "write the log to a file that `pinakes audit verify` checks",
   options: {
-    out: { type: "string", value: "FILE", help: "the file; stdout when absent" },
+    out: { type: "string", value: "FILE", help: "output file (default: stdout)" },
     format: { type: "string", value: "NAME", help: auditFormats.join(", ") },
     first: { type: "string", value: "N", help: "from this entry on (0)" },
     end: { type: "string", value: "N", help: "before this entry (all)" },
@@ -121,14 +121,14 @@ const verify = defineCommand({
 function verified(terminal: Parameters<typeof styled>[0], result: Verification): string {
   if (!result.ok) return `${styled(terminal, "red", "NOT VALID")} at line ${result.line}: ${result.reason}`;
   const { first, end, size, origin, keys, trusted } = result.export;
-  const key = trusted ? "by a key that you named" : `by ${keys.join(" and ")}. Compare this key with the one you know`;
+  const key = trusted ? "by a key that you named" : `by ${keys.join(" and ")}. Compare this key with the known one`;
   return `${styled(terminal, "green", "VALID")}: entries ${first} to before ${end} of ${size} of ${origin}, signed ${key}.`;
 }
 
 const checkpoint = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "the log as it is now, signed; --witness has it countersigned",
+  summary: "print a signed checkpoint of the current log; --witness adds a countersignature",
   options: {
     witness: {
       type: "string",
@@ -152,7 +152,7 @@ const checkpoint = defineCommand({
 
 const witnessMsMax = 30_000;
 
-/** The signature lines of the witness. It knows how far it has seen the log, and says so with 409. */
+/** The signature lines of the witness. A witness tracks the tree size it has seen, and reports a mismatch with 409. */
 async function witnessed({ knowledge }: ClientSession, url: string, { note, size }: AuditCheckpoint): Promise<string> {
   const send = async (from: number): Promise<Response> => {
     const { hashes } = await knowledge.audit.consistency(from, { size });
@@ -179,6 +179,6 @@ async function readable<T>(name: string, read: () => Promise<T>): Promise<T> {
 }
 
 export const audit: Group = {
-  summary: "who did what, in a log that proves itself",
+  summary: "the audit log: who did what, with cryptographic proofs",
   commands: { list, export: exporting, verify, checkpoint },
 };

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { DocumentView, Passage } from "../../knowledge/index.ts";
 import { open, type Pinakes } from "../../open.ts";
+import { itemsOf } from "../../runtime/pages.ts";
 import { describeChunking } from "./collection-text.ts";
 import { defineCommand, type Call, type Group } from "../terminal/command.ts";
 import { passagesText } from "./documents.ts";
@@ -17,7 +18,7 @@ const command = defineCommand({
   words: [1, 1],
   summary: "preview how a file is parsed and chunked; nothing is stored",
   details: `
-Offsets are characters (UTF-16) of the text that the file's parser gives; citations point to them. The types are FIXED, RECURSIVE, TOKEN,
+Offsets are characters (UTF-16) of the text extracted from the file; citations refer to them. The types are FIXED, RECURSIVE, TOKEN,
 SENTENCE, MARKDOWN, SEMANTIC (with the local model) and NONE.`,
   options: {
     strategy: { type: "string", value: "JSON", help: `chunking strategy (default: that of a new collection)` },
@@ -91,13 +92,9 @@ async function allPassages(
   caller: ReturnType<Pinakes["as"]>,
   id: string,
 ): Promise<readonly Passage[]> {
-  const passages: Passage[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await pinakes.knowledge.documents.passages(caller, ...place, id, { limit: pageItems, cursor });
-    passages.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-    if (cursor === undefined) return passages;
-  }
+  return Array.fromAsync(
+    itemsOf((cursor) => pinakes.knowledge.documents.passages(caller, ...place, id, { limit: pageItems, cursor })),
+  );
 }
 
 async function* oneBody(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

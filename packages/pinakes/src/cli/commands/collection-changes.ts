@@ -6,7 +6,7 @@ import { suggest } from "../terminal/suggest.ts";
 export const changesHelp = `
   name=TEXT
   description=TEXT
-  tags=a,b                       all of them: what is not named is taken away
+  tags=a,b                       replaces all tags
   custom_fields=JSON             the same
   allowed_groups=a,b             empty: as the repository says
   chunking_strategy=JSON         empty: as the repository says; documents that are here keep their passages until a reindex
@@ -55,7 +55,7 @@ function object(text: string, field: string): JsonObject {
 
 function unknown(field: string): string {
   const meant = suggest(field, Object.keys(changes));
-  return `there is no field "${field}"; ${meant === undefined ? `there are ${Object.keys(changes).join(", ")}` : `did you mean "${meant}"?`}`;
+  return `there is no field "${field}"; ${meant === undefined ? `known fields: ${Object.keys(changes).join(", ")}` : `did you mean "${meant}"?`}`;
 }
 
 function yesOrNo(text: string, field: string): boolean {

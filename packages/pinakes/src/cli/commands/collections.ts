@@ -79,7 +79,7 @@ const create = defineCommand({
     pipelines: {
       type: "string",
       value: "JSON",
-      help: `made with it: '[{"trigger":"schedule","source":"file:/srv/papers"}]'`,
+      help: `created with it: '[{"trigger":"schedule","source":"file:/srv/papers"}]'`,
     },
     ...actorOptions,
   },

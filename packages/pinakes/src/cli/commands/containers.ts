@@ -40,7 +40,7 @@ const create = defineCommand({
   words: [1, 1],
   summary: "make a container",
   details: `
-Documents with the same value of the partition key lie together and can be changed in one batch. The policy is a file in the form of
+Documents with the same value of the partition key are stored together and can be changed in one batch. The policy is a file in the format of
 Cosmos DB: { "includedPaths": [{ "path": "/status/?" }], "excludedPaths": [{ "path": "/*" }], "compositeIndexes": […] }.`,
   options: {
     partition: { type: "string", value: "/a,/b", help: "path of the partition key; up to three" },

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { invalid } from "../../domain/errors.ts";
 import type { Collection, Document } from "@pinakes/client";
+import { itemsOf } from "../../runtime/pages.ts";
 import { addDocuments, type AddedFile, type AddProgress } from "./add-documents.ts";
 import { defineCommand, failureExitCode, type Outcome } from "../terminal/command.ts";
 import { findFiles } from "./find-files.ts";
@@ -106,13 +107,7 @@ async function untilReady({ knowledge }: ClientSession, at: Address, terminal: T
 }
 
 async function failedDocuments({ knowledge }: ClientSession, at: Address): Promise<readonly Document[]> {
-  const failed: Document[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await knowledge.documents.list(at, { status: "failed", limit: 100, cursor });
-    failed.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-    if (cursor === undefined) return failed;
-  }
+  return Array.fromAsync(itemsOf((cursor) => knowledge.documents.list(at, { status: "failed", limit: 100, cursor })));
 }
 
 /** A bar on a terminal; otherwise an occasional line. */

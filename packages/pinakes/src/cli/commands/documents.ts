@@ -4,6 +4,7 @@ import { hasCode, PinakesError } from "../../domain/errors.ts";
 import { documentStatuses, type Chunk, type Document } from "@pinakes/client";
 import { defineCommand, UsageError, type Call, type Group, type Outcome } from "../terminal/command.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
+import { itemsOf, pagesOf } from "../../runtime/pages.ts";
 import { add, wait } from "./documents-add.ts";
 import { jobBegun } from "./jobs.ts";
 import { count, fields, grid, inBytes, inTime, oneLine, wrapped } from "../terminal/layout.ts";
@@ -133,11 +134,10 @@ async function findDocument({ knowledge }: ClientSession, at: Address, word: str
     // INVALID: the word has a character that no id has.
     if (!hasCode(error, "NOT_FOUND", "INVALID")) throw error;
     const found: Document[] = [];
-    for (let cursor: string | undefined; ;) {
-      const page = await knowledge.documents.list(at, { q: posix.basename(word), limit: 100, cursor });
+    for await (const page of pagesOf((cursor) =>
+      knowledge.documents.list(at, { q: posix.basename(word), limit: 100, cursor }),
+    )) {
       found.push(...page.items.filter((document) => document.name === word || placeOf(document) === word));
-      cursor = page.next_cursor ?? undefined;
-      if (cursor === undefined) break;
     }
     if (found.length > 1)
       throw new PinakesError(
@@ -156,13 +156,7 @@ async function findDocument({ knowledge }: ClientSession, at: Address, word: str
 }
 
 async function allPassages({ knowledge }: ClientSession, at: Address, id: string): Promise<readonly Chunk[]> {
-  const passages: Chunk[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await knowledge.documents.chunks(at, id, { limit: 100, cursor });
-    passages.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-    if (cursor === undefined) return passages;
-  }
+  return Array.fromAsync(itemsOf((cursor) => knowledge.documents.chunks(at, id, { limit: 100, cursor })));
 }
 
 /** The display name: its path in the source folder, or its name. */

@@ -1,4 +1,4 @@
-/** `pinakes erasures …`: removes what names a subject from every store, and shows that it is gone. */
+/** `pinakes erasures …`: removes everything that names a subject from every store, and verifies that it is gone. */
 import { waitForErasure, type Erasure, type ErasureStore } from "@pinakes/client";
 import { defineCommand, failureExitCode, type Call, type Group, type Outcome } from "../terminal/command.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
@@ -17,7 +17,7 @@ const request = defineCommand({
   words: [0, 0],
   summary: "erase what names a subject from every store, and wait for the end",
   details:
-    "It counts first and asks; --dry-run only counts. The exit code is 1 when a legal hold keeps something. It goes on by itself, whatever crashes.",
+    "It first shows counts and asks for confirmation; --dry-run only counts. The exit code is 1 if a legal hold prevents part of it. The erasure continues in the background and survives crashes.",
   options: {
     ...subjectOptions,
     "dry-run": { type: "boolean", help: "only count; nothing changes" },
@@ -124,7 +124,7 @@ const verify = defineCommand({
   words: [1, 1],
   summary: "count again what names the subject, and check the receipt",
   details:
-    "The subject is forgotten once it is erased, so it has to be given again. The exit code is 1 when something is left.",
+    "A completed erasure no longer stores the subject, so specify it again. The exit code is 1 if anything is left.",
   options: subjectOptions,
   examples: ["pinakes erasures verify 01936f4e-… --user erin"],
   run: (call) =>

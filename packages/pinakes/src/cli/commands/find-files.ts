@@ -8,7 +8,7 @@ export interface FoundFile {
   /** Absolute. */
   readonly path: string;
   readonly name: string;
-  /** The path inside the given folder or pattern, with "/"; only the name for a file that was given directly. */
+  /** The path inside the specified folder or pattern, with "/"; only the name for a file that was specified directly. */
   readonly place: string;
   readonly bytes: number;
 }
@@ -21,7 +21,7 @@ export interface FoundFiles {
 
 export const addFilesMax = 100_000;
 
-/** Hidden files and folders are skipped, unless given directly. */
+/** Hidden files and folders are skipped, unless specified directly. */
 export async function findFiles(named: readonly string[], cwd: string, filesMax = addFilesMax): Promise<FoundFiles> {
   const found = new Map<string, FoundFile>();
   const skipped = new Set<string>();

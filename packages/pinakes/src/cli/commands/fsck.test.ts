@@ -62,7 +62,7 @@ it("R-TG-54 tells what is wrong in a table with exit code 1, puts it right with 
   expect((await call()).code).toBe(failureExitCode);
   const repaired = await call("--repair", "--yes");
   expect(repaired.code).toBe(0);
-  expect(repaired.out).toContain("1 finding, all put right.");
+  expect(repaired.out).toContain("1 finding, all repaired.");
   expect((await call()).code).toBe(0);
 });
 

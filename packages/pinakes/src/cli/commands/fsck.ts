@@ -16,7 +16,7 @@ import { waitForJob } from "./wait-for-job.ts";
 
 /** The repair for each kind of finding. */
 const repairs: Readonly<Record<Finding["kind"], string>> = {
-  record_without_object: "extract the text again; without the bytes mark the document, which is otherwise unchanged",
+  record_without_object: "extract the text again; if the bytes are missing, only mark the document",
   bytes_returned: "unmark the document",
   object_without_record: "move the file to the quarantine",
   vectors_without_document: "move the chunks to the quarantine",
@@ -132,7 +132,7 @@ function shown(terminal: Terminal, report: AuditReport, findings: readonly Findi
   const end =
     found === 0
       ? "No differences found."
-      : `${count(found, "finding")}, ${left === 0 ? "all put right" : `${left} left`}.`;
+      : `${count(found, "finding")}, ${left === 0 ? "all repaired" : `${left} left`}.`;
   lines.push("", styled(terminal, left === 0 ? "green" : "red", end));
   if (quarantined > 0)
     lines.push(`${count(quarantined, "entry", "entries")} moved to the quarantine: see pinakes quarantine list.`);

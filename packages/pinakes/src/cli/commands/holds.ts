@@ -1,4 +1,4 @@
-/** `pinakes holds …`: legal holds, which keep what they match from expiry, purges and erasures. */
+/** `pinakes holds …`: legal holds, which protect matching data from expiry, purges and erasures. */
 import type { HoldScope, LegalHold } from "@pinakes/client";
 import { isJsonObject } from "../../domain/json.ts";
 import type { ClientSession } from "../client-session.ts";
@@ -67,7 +67,7 @@ function scopeOf(given: Given): HoldScope {
 const list = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "list the holds in force, oldest first",
+  summary: "list the active holds, oldest first",
   options: workspaceOptions,
   examples: ["pinakes holds list"],
   run: (call) =>
@@ -98,7 +98,7 @@ const release = defineCommand({
       async (session) => {
         const { knowledge } = session;
         const hold = await knowledge.holds.get(call.words[0] as string);
-        const what = `The hold on ${scopeText(hold.scope)} (${hold.reason}) will end: what it alone kept may expire, and erasures that it stopped start again.`;
+        const what = `The hold on ${scopeText(hold.scope)} (${hold.reason}) will be released: data protected only by this hold may expire, and erasures that it blocked resume.`;
         await confirm(call, { what, unasked: "refused" });
         const stopped = await stoppedBy(session, hold.hold_id);
         await knowledge.holds.release(hold.hold_id);

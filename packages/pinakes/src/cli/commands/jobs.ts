@@ -70,7 +70,7 @@ function jobOf({ words }: Call): string {
   return words[0] as string;
 }
 
-/** Waits for a job that a command started, unless told not to. */
+/** Waits for a job that a command started, unless disabled. */
 export async function jobBegun(
   call: Call,
   { knowledge }: Pick<ClientSession, "knowledge">,

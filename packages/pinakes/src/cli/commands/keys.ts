@@ -22,7 +22,7 @@ const create = defineCommand({
     workspace: { ...workspace, help: "the workspace, created if new (default)" },
     role: { type: "string", value: "ROLE", help: `${roles.join(", ")} (user)` },
     groups: { type: "string", value: "a,b", help: "groups of the user (none)" },
-    purge: { type: "boolean", help: "may purge what the user may delete (admins always may)" },
+    purge: { type: "boolean", help: "permanently remove what the user may delete (admins always can)" },
     audit: { type: "boolean", help: "may read the audit log (admins always may)" },
     name: { type: "string", help: "a description" },
     expires: {

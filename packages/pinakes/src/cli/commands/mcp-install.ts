@@ -72,7 +72,7 @@ export const mcpClients: readonly McpClient[] = [
     "mcp",
     "add",
     ...variables(server, "--env"),
-    // --env takes several values, and would consume the name, too.
+    // --env takes several values, and would also consume the name.
     "--transport",
     "stdio",
     name,

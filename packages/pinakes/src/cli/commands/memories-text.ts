@@ -34,7 +34,7 @@ export function sessionText(terminal: Terminal, session: Session): string {
 const indent = "  ";
 const linesOfText = 100;
 
-/** Each with a header line (time and author), and its text below. */
+/** Each message with a header line (time and author), and its text below. */
 export function messagesText(terminal: Terminal, messages: readonly Memory[]): string {
   const columns = Math.max(20, (terminal.columns ?? linesOfText) - indent.length);
   return messages
@@ -69,7 +69,7 @@ export function contextText(
   { messages, token_count, omitted }: ContextWindow,
   maxTokens: number,
 ): string {
-  const left = omitted === 0 ? "nothing omitted" : `${count(omitted, "message")} left out`;
+  const left = omitted === 0 ? "nothing omitted" : `${count(omitted, "message")} omitted`;
   const last = styled(
     terminal,
     "dim",

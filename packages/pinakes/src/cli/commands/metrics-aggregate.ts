@@ -96,7 +96,7 @@ function filterOf<Group extends string>(
     if (name === undefined || value === undefined)
       throw new UsageError(`--filter: write name=value, such as ${groups[0]}=…; got "${text}".`);
     const known = groupOf("filter", name, askable);
-    if (Object.hasOwn(filter, known)) throw new UsageError(`--filter: ${known} is given twice.`);
+    if (Object.hasOwn(filter, known)) throw new UsageError(`--filter: ${known} is specified twice.`);
     filter[known] = value === "" && (without.includes(known) || isCustom?.(known) === true) ? null : value;
   }
   return filter;
@@ -107,7 +107,7 @@ function oneOf<Value extends string>(option: string, text: string, known: readon
   if (found !== undefined) return found;
   const meant = suggest(text, known);
   throw new UsageError(
-    `--${option}: there is no "${text}"${meant === undefined ? `; there are ${known.join(", ")}.` : `; did you mean ${meant}?`}`,
+    `--${option}: there is no "${text}"${meant === undefined ? `; known values: ${known.join(", ")}.` : `; did you mean ${meant}?`}`,
   );
 }
 

@@ -140,7 +140,7 @@ function withWhatIsKept(error: unknown, accepted: number): unknown {
 export function resultText(name: string, { accepted, duplicates, failed, lines }: IngestResult): string {
   if (accepted + duplicates + failed === 0) return "The file has no lines.";
   const parts = [
-    `${count(accepted, "line")} taken`,
+    `${count(accepted, "line")} accepted`,
     ...(duplicates === 0 ? [] : [`${duplicates} there already`]),
     ...(failed === 0 ? [] : [`${failed} refused`]),
   ];

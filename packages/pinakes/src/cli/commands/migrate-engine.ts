@@ -12,7 +12,7 @@ export const engine = defineCommand({
   summary: "copy all workspaces from one engine to another; stop the server first",
   details: [
     "Copies items with ids, timestamps and time to live, objects, vectors, triples. Resumes where it stopped, compares everything at the end, and",
-    "never removes anything: start the server with the new settings once both are equal. Change feeds and cursors start anew.",
+    "never removes anything: start the server with the new settings once both are equal. Change feeds and cursors start over.",
   ].join("\n"),
   options: {
     from: { type: "string", value: "ITEMS", help: "sqlite:./folder, postgres://…, dynamodb://region/prefix" },

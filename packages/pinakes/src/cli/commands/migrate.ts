@@ -135,7 +135,7 @@ const finish = defineCommand({
   words: [1, 1],
   summary: "finish it; the old form is removed only with --remove-old",
   options: {
-    "remove-old": { type: "boolean", help: "remove the old tables, if they are what was verified" },
+    "remove-old": { type: "boolean", help: "remove the old tables, if they are unchanged since verification" },
     now: { type: "boolean", help: "before their retention period ends" },
     ...actorOptions,
   },

@@ -92,7 +92,7 @@ function checkParameters({ query: text, parameters = [] }: SqlQuery): void {
   if (missing !== undefined)
     throw new UsageError(`${missing} has no value; give it one: --param ${missing.slice(1)}=…`);
   const twice = names.find((name, i) => names.indexOf(name) < i);
-  if (twice !== undefined) throw new UsageError(`--param: ${twice} is given twice.`);
+  if (twice !== undefined) throw new UsageError(`--param: ${twice} is specified twice.`);
 }
 
 /** String literals, in which "@" has no meaning. */
@@ -114,7 +114,7 @@ function partitionOf(text: string | undefined): PartitionKey | undefined {
     typeof part === "string" || typeof part === "number" || typeof part === "boolean";
   if (Array.isArray(value) && value.length > 0 && value.every(isKey)) return value;
   throw new UsageError(
-    `--partition: begins with "[" but is not a JSON list of strings, numbers, true or false; got "${text}".`,
+    `--partition: starts with "[" but is not a JSON list of strings, numbers, true or false; got "${text}".`,
   );
 }
 

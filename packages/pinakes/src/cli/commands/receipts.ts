@@ -12,7 +12,7 @@ const exporting = defineCommand({
   usage: "",
   words: [0, 0],
   summary: "write the chain of receipts of the workspace, one a line, oldest first",
-  options: { out: { type: "string", value: "FILE", help: "the file; stdout when absent" }, ...workspaceOptions },
+  options: { out: { type: "string", value: "FILE", help: "output file (default: stdout)" }, ...workspaceOptions },
   examples: ["pinakes receipts export > receipts.txt", "pinakes receipts export --workspace acme --out receipts.txt"],
   run: async (call) => {
     checkPlace(call);
@@ -33,7 +33,7 @@ const key = defineCommand({
   usage: "",
   words: [0, 0],
   summary: "the public key that verifies receipts of this instance",
-  details: "Note it when you set the server up: who verifies a receipt should not have the key from its issuer.",
+  details: "Record it when you set up the server: a verifier should not get the key from the issuer of the receipt.",
   options: workspaceOptions,
   examples: ["pinakes receipts key > receipts.pem"],
   run: (call) =>
@@ -51,7 +51,7 @@ const verify = defineCommand({
     "Needs no server and no store. The exit code is 1 when something is wrong. Receipts that are missing at the end are noticed with --head, which an earlier check printed.",
   options: {
     "public-key": { type: "string", value: "FILE", help: "the public key of the instance, in PEM" },
-    part: { type: "boolean", help: "the file may begin in the middle of the chain" },
+    part: { type: "boolean", help: "the file may start in the middle of the chain" },
     head: { type: "string", value: "HASH", help: "the hash of a receipt that must be in the chain" },
   },
   localOnly: "it needs no server",

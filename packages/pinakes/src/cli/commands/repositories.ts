@@ -179,7 +179,7 @@ function details(terminal: Terminal, repository: Repository): string {
   });
 }
 
-/** What creates a collection implicitly. */
+/** The operations that create a collection implicitly. */
 function madeBy({ auto_create, create_on_query }: Repository): string | undefined {
   const uses = [...(auto_create ? ["by the first upload"] : []), ...(create_on_query ? ["by the first query"] : [])];
   return uses.length === 0 ? undefined : uses.join(", ");

@@ -13,7 +13,7 @@ const command = defineCommand({
   words: [1, 1_000],
   summary: "find passages",
   details:
-    "Searches all collections that the user may read, unless some are given. Several words need no quotation marks.",
+    "Searches all collections that the user may read, unless some are specified. Several words need no quotation marks.",
   options: {
     in: { type: "string", value: "kb,kb/papers,…", help: "only these repositories and collections" },
     mode: { type: "string", value: "MODE", help: `${searchModes.join(", ")} (hybrid)` },
@@ -100,7 +100,7 @@ function text(
 const noAnswer: Readonly<Record<Exclude<SearchOutcome, "ok">, string>> = {
   empty: "There is nothing to search: no documents are indexed",
   indexing: "No hits yet: documents are still being indexed",
-  no_match: "No chunk answers the question",
+  no_match: "No relevant chunk found",
 };
 
 /** A collection, or a whole repository. */

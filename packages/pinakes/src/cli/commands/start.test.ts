@@ -140,7 +140,7 @@ describe("npm start", () => {
     blocker.close();
     expect(code).toBe(1);
     expect(complaints(err)).toEqual([
-      `pinakes: Port ${port} on 127.0.0.1 is taken. Stop the other process, or choose another port with PINAKES_PORT.`,
+      `pinakes: Port ${port} on 127.0.0.1 is in use. Stop the other process, or choose another port with PINAKES_PORT.`,
     ]);
   });
 

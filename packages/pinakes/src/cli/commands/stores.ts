@@ -23,8 +23,8 @@ const bind = defineCommand({
   usage: "",
   words: [0, 0],
   summary: "declare that these objects and triples belong to these items, overriding their store ids",
-  details: `For objects that were restored without their id, or a folder that replaces a lost one. Look first at what is missing: pinakes fsck.
-Nothing else is changed, and binding the right place later undoes it.`,
+  details: `For objects that were restored without their id, or a folder that replaces a lost one. First check what is missing: pinakes fsck.
+Nothing else is changed, and binding the correct store later undoes it.`,
   options: { yes: yesOption },
   examples: ["pinakes stores bind", "PINAKES_OBJECTS=s3://new-bucket/pinakes pinakes stores bind --yes"],
   localOnly: "it reads the ids in the stores directly",

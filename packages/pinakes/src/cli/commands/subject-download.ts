@@ -44,7 +44,7 @@ async function download(
 ): Promise<void> {
   const partial = `${file}.part`;
   const kept = await sizeOf(partial);
-  // A longer one is no beginning of this archive.
+  // A longer file cannot be a partial download of this archive.
   const start = kept > part.bytes ? 0 : kept;
   if (start < part.bytes) {
     const bar = progressColumns === undefined ? undefined : new ProgressBar(err, undefined, progressColumns);

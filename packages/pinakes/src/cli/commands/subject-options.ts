@@ -1,4 +1,4 @@
-/** Whom commands of governance are about. They act as an admin of a workspace: their --user names a subject, not the caller. */
+/** The subject of governance commands. They act as an admin of a workspace: their --user names a subject, not the caller. */
 import type { ErasureSubject } from "@pinakes/client";
 import { withClient, type ClientSession } from "../client-session.ts";
 import { actorOptions, readAddress, type SessionOptions } from "../session.ts";
@@ -23,13 +23,13 @@ const named = ["user", "agent", "session"] as const;
 export interface GivenSubject {
   readonly subject: ErasureSubject;
   readonly paths: readonly string[] | undefined;
-  /** As a person calls it. */
+  /** The display name of the subject. */
   readonly text: string;
-  /** What is typed to confirm. */
+  /** The text to type for confirmation. */
   readonly id: string;
 }
 
-/** Exactly one subject. The workspace's id is known only to who runs the command: a key has its own. */
+/** Exactly one subject. Only the operator's own commands need the workspace's id: a key has its own. */
 export async function subjectOf({ given }: Call, { knowledge }: ClientSession): Promise<GivenSubject> {
   const paths = given.texts("path").length === 0 ? undefined : given.texts("path");
   const kinds = [...named.filter((name) => given.text(name) !== undefined), ...others(given)];

@@ -1,4 +1,4 @@
-/** `pinakes subjects …`: everything held about a subject, as archives. */
+/** `pinakes subjects …`: exports everything stored about a subject, as archives. */
 import { waitForExport, type SubjectExport } from "@pinakes/client";
 import { defineCommand, type Call, type Group, type Outcome } from "../terminal/command.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
@@ -13,8 +13,8 @@ const outOption = { type: "string", value: "FOLDER", help: "write the archives t
 const exporting = defineCommand({
   usage: "",
   words: [0, 0],
-  summary: "write everything held about a subject into archives, and wait for them",
-  details: "With --out they are downloaded, too. They are kept for 7 days. It changes nothing.",
+  summary: "export everything stored about a subject as archives, and wait for them",
+  details: "With --out they are also downloaded. They are kept for 7 days. The subject's data is unchanged.",
   options: {
     ...subjectOptions,
     out: { ...outOption, help: "download the archives into this folder" },
@@ -59,7 +59,7 @@ const download = defineCommand({
   usage: "<export>",
   words: [1, 1],
   summary: "download the archives of an export; continues where an earlier download stopped",
-  details: "Each archive is compared with its hash. One that is there already is not downloaded again.",
+  details: "Each archive is compared with its hash. An archive that already exists is not downloaded again.",
   options: { out: outOption, ...workspaceOptions },
   examples: ["pinakes subjects download 01936f4e-… --out erin"],
   run: (call) =>
@@ -86,7 +86,7 @@ const remove = defineCommand({
 });
 
 export const subjects: Group = {
-  summary: "everything held about a person, an agent, a session or documents",
+  summary: "everything stored about a person, an agent, a session or documents",
   commands: { export: exporting, list, download, delete: remove },
 };
 

@@ -26,7 +26,10 @@ export async function exportInvocations(
   return { answer: undefined, show: () => "" };
 }
 
-/** Written beside it first, so that a partial export is never mistaken for a complete one. Special files, such as /dev/null, are written directly. */
+/**
+ * Written to a temporary file first, so that a partial export is never mistaken for a complete one. Special files, such as /dev/null, are
+ * written directly.
+ */
 async function toFile(path: string, shown: string, text: AsyncIterable<string>): Promise<Outcome> {
   const there = await stat(path).catch(() => undefined);
   const direct = there !== undefined && !there.isFile();

@@ -96,7 +96,7 @@ function actionOf(word: string): (typeof actions)[number] {
   if (found !== undefined) return found;
   const meant = suggest(word, actions);
   throw new UsageError(
-    `there is no command "tools rules ${word}"; ${meant === undefined ? `there are ${actions.join(", ")}` : `did you mean "tools rules ${meant}"?`}`,
+    `there is no command "tools rules ${word}"; ${meant === undefined ? `known commands: ${actions.join(", ")}` : `did you mean "tools rules ${meant}"?`}`,
   );
 }
 

@@ -73,7 +73,7 @@ const exporting = defineCommand({
   usage: "",
   words: [0, 0],
   summary: "export all or filtered invocations, oldest first",
-  details: "Writes to stdout, unless a file is given. An existing file is replaced once the new one is complete.",
+  details: "Writes to stdout, unless a file is specified. An existing file is replaced once the new one is complete.",
   options: {
     format: { type: "string", value: "FORMAT", help: `${exportFormats.join(", ")} (ndjson)` },
     out: { type: "string", value: "FILE", help: "into this file" },

@@ -51,7 +51,7 @@ const importing = defineCommand({
     models: {
       type: "string",
       value: "JSON",
-      help: 'which model stands for another: {"amazon.titan-embed-text-v1":"all-MiniLM-L6-v2"}',
+      help: 'which model replaces another: {"amazon.titan-embed-text-v1":"all-MiniLM-L6-v2"}',
     },
     ...actorOptions,
   },
@@ -120,6 +120,6 @@ function reportText({
     ...(lines.length === 0 ? ["There is nothing to import."] : lines),
     ...(documents_without_bytes === 0 ? [] : [`${documents_without_bytes} documents have no files.`]),
     ...notes("Refused", problems, problem_count),
-    ...notes("To look at", warnings, warning_count),
+    ...notes("To review", warnings, warning_count),
   ].join("\n");
 }

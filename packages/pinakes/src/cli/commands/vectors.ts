@@ -10,6 +10,7 @@ import { folderReader, importLayout } from "../../vectors/index.ts";
 import { UsageError } from "../terminal/command.ts";
 import { requireData } from "../store-location.ts";
 import { readable, table } from "../terminal/print.ts";
+import { pagesOf } from "../../runtime/pages.ts";
 
 const help = `pinakes vectors <command> --tenant T [collection] [options]
 
@@ -196,12 +197,10 @@ function parse(args: readonly string[]) {
 
 async function allCollections(pinakes: Pinakes, scope: Scope) {
   const all = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await pinakes.vectors.list(scope, { limit: 1_000, cursor });
+  for await (const page of pagesOf((cursor) => pinakes.vectors.list(scope, { limit: 1_000, cursor }))) {
     all.push(...page.collections);
-    cursor = page.cursor;
-    if (cursor === undefined) return all;
   }
+  return all;
 }
 
 async function fsckAll(pinakes: Pinakes, scope: Scope, collection: string, shallow: boolean) {
@@ -244,7 +243,7 @@ async function deadLetters({ pinakes, scope, collection, values }: Call): Promis
 }
 
 function queryOf(values: Values) {
-  if (values.text === undefined) throw invalid('say what to look for: --text "…".');
+  if (values.text === undefined) throw invalid('specify what to search for: --text "…".');
   return {
     text: values.text,
     ...(values.limit === undefined ? {} : { limit: numberOf(values.limit, "--limit") }),

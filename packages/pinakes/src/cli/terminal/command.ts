@@ -11,7 +11,7 @@ export interface Option {
   readonly help: string;
   /** It may be repeated. */
   readonly many?: true;
-  /** Its name elsewhere (in the API, in other programs): a user who writes that gets the name of the option. */
+  /** Its name elsewhere (in the API, in other programs): a user who types that gets the option's name as a hint. */
   readonly elsewhere?: readonly string[];
 }
 export type Options = Readonly<Record<string, Option>>;
@@ -76,7 +76,7 @@ export class Given<Name extends string = string> {
     this.#values = values;
   }
 
-  /** For readers to whom these options would mean something else. */
+  /** For readers of input where these options have another meaning. */
   without(...names: readonly Name[]): Given<Name> {
     return new Given(
       Object.fromEntries(Object.entries(this.#values).filter(([name]) => !names.includes(name as Name))),
@@ -145,7 +145,7 @@ export function readJson(text: string, where: string): JsonValue {
   }
 }
 
-/** `a, b` → a and b; an empty text is an empty list. */
+/** `a, b` → a and b; an empty string is an empty list. */
 export function splitList(text: string): readonly string[] {
   return text
     .split(",")

@@ -13,7 +13,7 @@ export const confirmOptions = {
 interface Question {
   /** The consequence, as a sentence. */
   readonly what: string;
-  /** What must be typed; "y" or "yes" by default. */
+  /** The text to type; default "y" or "yes". */
   readonly type?: string;
   /** Without a terminal: executed anyway, or refused. */
   readonly unasked: "done" | "refused";
@@ -27,7 +27,7 @@ export async function confirm({ given, terminal }: Call<"yes">, { what, type, un
     throw invalid(`${what} Confirm with --yes.`);
   }
   const answer = (
-    await terminal.ask(`${what} ${type === undefined ? "Go on? [y/N] " : `Type ${type} to go on: `}`)
+    await terminal.ask(`${what} ${type === undefined ? "Continue? [y/N] " : `Type ${type} to continue: `}`)
   ).trim();
   if (type === undefined ? !/^y(es)?$/i.test(answer) : answer !== type) throw invalid("nothing was changed.");
 }

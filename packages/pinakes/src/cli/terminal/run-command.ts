@@ -88,7 +88,7 @@ async function runCommand(
   }
   if (command.localOnly !== undefined && (values["url"] ?? values["key"]) !== undefined)
     throw new UsageError(
-      `--url: pinakes ${name} works on the stores of this machine only: ${command.localOnly}. Run it where they are.`,
+      `--url: pinakes ${name} only works on the stores of this machine: ${command.localOnly}. Run it on the machine of the stores.`,
     );
   checkWords(name, command, words);
   const { answer, show, code = 0 }: Outcome = await command.run({ words, given: new Given(values), terminal });
@@ -125,7 +125,7 @@ function inOurWords(error: unknown, known: Options): string {
   const message = error instanceof Error ? error.message : String(error);
   const option = /'(-[^\s',=]+)/.exec(message)?.[1] ?? "";
   if (message.includes("is ambiguous"))
-    return `${option}: needs a value; write a value that begins with a dash as ${option}=-….`;
+    return `${option}: requires a value; write a value that starts with a dash as ${option}=-….`;
   if (!(error instanceof Error && "code" in error && error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION"))
     return `${message.split("\n")[0]?.replace(/\.?$/, ".")}`;
   const meant = meantOption(option.replace(/^-+/, ""), known);

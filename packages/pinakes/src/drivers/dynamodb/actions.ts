@@ -26,7 +26,7 @@ export type Action =
       readonly if?: Condition;
     };
 
-/** done: it took effect. lost: nothing was written, plan again. unknown: the answer was lost. */
+/** done: it was committed. lost: nothing was written, plan again. unknown: the response was lost. */
 export type Sent = { readonly outcome: "done" } | { readonly outcome: "lost" | "unknown"; readonly cause: unknown };
 
 const actionBytes = 128;
@@ -39,7 +39,7 @@ export function requireActions(count: number): void {
   if (count <= serviceLimits.transactionActionsMax) return;
   throw new PinakesError(
     "LIMIT_EXCEEDED",
-    `The batch needs ${count} actions with its unique values and its feed entry; a transaction of DynamoDB takes ${serviceLimits.transactionActionsMax}. Split it where it need not be atomic.`,
+    `The batch needs ${count} actions with its unique values and its feed entry; a transaction of DynamoDB accepts ${serviceLimits.transactionActionsMax}. Split it where it need not be atomic.`,
   );
 }
 
@@ -63,9 +63,9 @@ export async function send(
       return { outcome: "done" };
     } catch (error) {
       const sent = judge(error);
-      // An earlier attempt may still be in flight, so no later rejection tells its outcome.
+      // An earlier attempt may still be in flight, so a later rejection does not reveal its outcome.
       if (sent.outcome !== "unknown") return attempt === 0 ? sent : { outcome: "unknown", cause: error };
-      // The token makes the same transaction safe to send again: the service returns the answer of the first execution.
+      // The token makes the same transaction safe to send again: the service returns the response of the first execution.
       if (attempt >= resendsMax) return sent;
       await sleep(backoffMs(attempt + 3));
       if (!(await inForce())) return sent;

@@ -27,7 +27,7 @@ export class BuildJobs {
     this.#owner = owner;
   }
 
-  /** The job as it was left, or a new one for another version; undefined while another process holds it. */
+  /** The job in its last state, or a new one for another version; undefined while another process holds it. */
   async take(name: string, version: number): Promise<BuildJob | undefined> {
     const left = await this.#job(name);
     const job: BuildJob = left?.version === version ? left : { version, phase: "prepare", done: 0, total: 0 };

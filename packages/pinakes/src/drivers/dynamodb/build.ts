@@ -1,13 +1,10 @@
 /**
- * Bringing a table in line with its definition while it is in use: drops undeclared indexes, adds missing ones and fills them from the
- * existing items.
- *
- * A job's record in the meta table has its owner (a lease), its progress and its error. Any process that has the container open continues
- * where another stopped. Two that work at the same time only do the work twice: every step is conditional.
- *
- * Order matters twice. Writers first: filling begins only when every writer knows the new version (definitions.ts). And table first: the
- * table's indexes are listed before the definition is read, and a definition names an index before it is created, so a listed index that
- * the definition does not name is unused.
+ * Brings a table in line with its definition while it is in use: drops undeclared indexes, adds missing ones and fills them from the
+ * existing items. A job's record in the meta table has its owner (a lease), its progress and its error. Any process that has the container
+ * open continues where another stopped. Two concurrent builders only duplicate work: every step is conditional. Order matters twice.
+ * Writers first: filling starts only when every writer knows the new version (definitions.ts). And table first: the table's indexes are
+ * listed before the definition is read, and a definition names an index before it is created, so a listed index that the definition does
+ * not name is unused.
  */
 import { randomUUID } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
@@ -74,8 +71,8 @@ export class IndexBuilder {
       await this.#untilDone(name);
       // If this fails, the lease expires.
       await this.#jobs.release(name).catch(() => undefined);
-      // Requested again meanwhile: no other process would do it. Checking and leaving are one synchronous step, or the next request would
-      // be missed.
+      // Requested again meanwhile: no other process would handle it. Checking and leaving are one synchronous step; otherwise the next
+      // request would be missed.
     } while (this.#wanted.has(name) && !this.#stop.signal.aborted);
     this.#running.delete(name);
   }
@@ -167,13 +164,13 @@ export class IndexBuilder {
     }
   }
 
-  /** Resolves when none of them is being created or removed. */
+  /** Resolves when no index is being created or removed. */
   async #indexesOf(table: string): Promise<string[]> {
     const { GlobalSecondaryIndexes = [] } = await whenActive(this.#dynamo, table, this.#stop.signal);
     return GlobalSecondaryIndexes.map(({ IndexName }) => IndexName as string).toSorted();
   }
 
-  /** Page by page through the table. False if the job is no longer ours, or for an outdated version. */
+  /** Scans the table page by page. False if the job is no longer ours, or for an outdated version. */
   async #fill(definition: Definition, from: BuildJob): Promise<boolean> {
     let job = from;
     for (let done = false; !done;) {

@@ -46,7 +46,7 @@ export class Dynamo {
     this.api = api;
   }
 
-  /** For reads and anything else that may be repeated: retries throttling and lost answers, bounded. */
+  /** For reads and other repeatable calls: retries throttling and lost responses, bounded. */
   async repeat<T>(doing: string, call: (api: DynamoDB) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -83,7 +83,7 @@ export class Dynamo {
     return found;
   }
 
-  /** The service answers any number of keys, and names the rest. */
+  /** The service returns any number of keys, and lists the rest. */
   async #getChunk(
     table: string,
     keys: readonly TableKey[],
@@ -125,7 +125,7 @@ export function keyOf(item: Attributes): TableKey {
   return { pk: item["pk"]?.S ?? "", sk: item["sk"]?.S ?? "" };
 }
 
-/** One text per key. No key contains NUL, so two keys never share one. */
+/** One string per key. No key contains NUL, so two keys never share one. */
 export function keyText({ pk, sk }: TableKey): string {
   return `${pk}\0${sk}`;
 }

@@ -32,7 +32,7 @@ import { findHolders, uniqueActions, type Holders } from "./unique-items.ts";
 
 type GoodPlan = Extract<BatchPlan, { ok: true }>;
 
-/** What was read before planning. Everything in it is a condition of the commit. */
+/** State read before planning. All of it is a condition of the commit. */
 export interface Current {
   readonly rows: Map<string, Row>;
   readonly counter: Attributes | undefined;
@@ -46,7 +46,7 @@ export interface PlannedCommit {
   readonly replaced: readonly BlobRef[];
 }
 
-/** `again`: what was read is inconsistent, because another writer is active. */
+/** `again`: the state read is inconsistent, because another writer is active. */
 export type Planned = { readonly commit: PlannedCommit } | { readonly outcome: CommitOutcome } | "again";
 
 export class CommitPlanner {
@@ -136,8 +136,8 @@ export class CommitPlanner {
   }
 
   /**
-   * A taken value is a valid answer only if there was a moment at which everything that led to it was true: rows that are the same after
-   * the holder was read as before it were the same in between.
+   * "In use" is a valid result only if it was true at some moment: rows that are unchanged after the holder was read were unchanged at that
+   * moment.
    */
   async #unchanged(
     definition: Definition,
@@ -218,7 +218,7 @@ function sameRow(row: Row | undefined): { attribute: string; value: string | und
   return row === undefined ? { attribute: "pk", value: undefined } : { attribute: "e", value: row.etag };
 }
 
-/** Those too large for an item, and the largest of the others as long as all together are too large for a transaction. */
+/** Documents too large for an item, and the largest others as long as the whole is too large for a transaction. */
 function chooseSpills(puts: readonly { put: PlannedPut; bytes: number }[], otherBytes: number): Set<string> {
   const spilled = new Set<string>();
   let total = otherBytes + puts.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -232,8 +232,8 @@ function chooseSpills(puts: readonly { put: PlannedPut; bytes: number }[], other
 
 function tooLarge(bytes: number): string {
   return bytes > serviceLimits.itemInlineBytesMax
-    ? `The document needs an item of ${bytes} bytes; DynamoDB takes ${serviceLimits.itemBytesMax} (400 KB). Open the item store with \`objects\` to keep larger documents in an object store.`
-    : `The batch is larger than the ${serviceLimits.transactionBytesMax} bytes (4 MB) that a transaction of DynamoDB takes. Split it, or open the item store with \`objects\` to keep large documents in an object store.`;
+    ? `The document needs an item of ${bytes} bytes; DynamoDB accepts ${serviceLimits.itemBytesMax} (400 KB). Open the item store with \`objects\` to keep larger documents in an object store.`
+    : `The batch is larger than the ${serviceLimits.transactionBytesMax} bytes (4 MB) that a transaction of DynamoDB accepts. Split it, or open the item store with \`objects\` to keep large documents in an object store.`;
 }
 
 /** System operations need the document only for an id that is longer than its key. */

@@ -1,22 +1,19 @@
 /** Commits on DynamoDB: several processes, lost answers, and the limits of the service. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../domain/json.ts";
 import { systemScope, tenantScope } from "../../domain/scope.ts";
 import type { ItemStore, Operation } from "../../ports/item-store.ts";
 import { openDynamoItems } from "./index.ts";
-import { startLagProxy, type LagProxy } from "./lag-proxy.ts";
+import { startLagProxy } from "./lag-proxy.ts";
 import { testConnection } from "./test-server.ts";
 import { failure, TestStores, wholeFeed } from "./test-stores.ts";
+import { forAllTests } from "../../../test/support/for-tests.ts";
 
 const scope = tenantScope("acme");
 const system = systemScope("tests of the DynamoDB driver", () => undefined);
 
-let proxy: LagProxy;
 const stores = new TestStores(() => proxy.endpoint);
-beforeAll(async () => {
-  proxy = await startLagProxy({ lagMs: 0 });
-});
-afterAll(() => proxy.stop());
+const proxy = forAllTests(() => startLagProxy({ lagMs: 0 }));
 
 const upsert = (id: string, more: JsonObject = {}): Operation => ({ op: "upsert", document: { id, p: "a", ...more } });
 const increment: Operation = { op: "patch", id: "x", patch: [{ op: "incr", path: "/n", value: 1 }] };

@@ -1,23 +1,20 @@
 /** The feed on DynamoDB: shards, entries that become visible late, trimming. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { limits } from "../../domain/limits.ts";
 import { systemScope, tenantScope } from "../../domain/scope.ts";
 import type { CompiledContainer } from "../../items/compiled-container.ts";
 import { createItemStore } from "../../items/create-item-store.ts";
 import { connect } from "./client.ts";
 import { connectDynamoEngine, openDynamoItems } from "./index.ts";
-import { startDynamo, testConnection, type DynamoServer } from "./test-server.ts";
+import { startDynamo, testConnection } from "./test-server.ts";
 import { failure, TestStores, wholeFeed } from "./test-stores.ts";
+import { forAllTests } from "../../../test/support/for-tests.ts";
 
 const scope = tenantScope("acme");
 const system = systemScope("tests of the DynamoDB driver", () => undefined);
 
-let server: DynamoServer;
 const stores = new TestStores(() => server.endpoint);
-beforeAll(async () => {
-  server = await startDynamo();
-});
-afterAll(() => server.stop());
+const server = forAllTests(() => startDynamo());
 
 describe("feed", () => {
   it("a page may end inside a commit, shards take turns, and nothing is returned twice", async () => {

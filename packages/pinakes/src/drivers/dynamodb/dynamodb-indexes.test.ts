@@ -1,5 +1,5 @@
 /** Indexes of DynamoDB are late, and change online: query results are current nevertheless, and an index is complete once it answers. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
@@ -7,10 +7,11 @@ import { systemScope, tenantScope } from "../../domain/scope.ts";
 import type { ContainerDefinition, ItemStore, Operation } from "../../ports/item-store.ts";
 import { connect } from "./client.ts";
 import { openDynamoItems } from "./index.ts";
-import { startLagProxy, type LagProxy } from "./lag-proxy.ts";
+import { startLagProxy } from "./lag-proxy.ts";
 import { serviceLimits } from "./service-limits.ts";
 import { testConnection } from "./test-server.ts";
 import { TestStores } from "./test-stores.ts";
+import { forAllTests } from "../../../test/support/for-tests.ts";
 
 const scope = tenantScope("acme");
 const never = 3_600_000;
@@ -20,12 +21,8 @@ const byN: ContainerDefinition = {
   indexes: { byN: { partition: ["p"], sort: ["n"] } },
 };
 
-let proxy: LagProxy;
 const stores = new TestStores(() => proxy.endpoint);
-beforeAll(async () => {
-  proxy = await startLagProxy({ lagMs: 0 });
-});
-afterAll(() => proxy.stop());
+const proxy = forAllTests(() => startLagProxy({ lagMs: 0 }));
 
 const upsert = (id: string, more: JsonObject = {}): Operation => ({ op: "upsert", document: { id, p: "a", ...more } });
 

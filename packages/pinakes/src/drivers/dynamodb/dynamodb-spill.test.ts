@@ -1,5 +1,5 @@
 /** Documents beyond the 400 KB of an item: stored in the object store, found again, cleaned up. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { JsonObject } from "../../domain/json.ts";
 import { systemScope, tenantScope } from "../../domain/scope.ts";
 import { createItemStore } from "../../items/create-item-store.ts";
@@ -10,19 +10,16 @@ import { openMemoryObjects } from "../memory-objects/index.ts";
 import { connect } from "./client.ts";
 import { connectDynamoEngine, openDynamoItems } from "./index.ts";
 import { serviceLimits } from "./service-limits.ts";
-import { startDynamo, testConnection, type DynamoServer } from "./test-server.ts";
+import { startDynamo, testConnection } from "./test-server.ts";
 import { failure, TestStores } from "./test-stores.ts";
+import { forAllTests } from "../../../test/support/for-tests.ts";
 
 const scope = tenantScope("acme");
 const system = systemScope("tests of the DynamoDB driver", () => undefined);
 const hour = 3_600_000;
 
-let server: DynamoServer;
 const stores = new TestStores(() => server.endpoint);
-beforeAll(async () => {
-  server = await startDynamo();
-});
-afterAll(() => server.stop());
+const server = forAllTests(() => startDynamo());
 
 async function openSpilling(faults?: ObjectFaults) {
   const time = { now: Date.UTC(2030, 0, 1) };

@@ -1,12 +1,12 @@
 /** Triples with late indexes: which answers are late, and that everything else is right without them. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { iri, type Quad } from "../../domain/rdf.ts";
 import { systemScope, tenantScope } from "../../domain/scope.ts";
-import type { ItemStore } from "../../ports/item-store.ts";
 import type { TripleStore } from "../../ports/triple-store.ts";
 import { openItemTriples } from "../../triples/on-items/index.ts";
-import { startLagProxy, type LagProxy } from "./lag-proxy.ts";
+import { startLagProxy } from "./lag-proxy.ts";
 import { TestStores } from "./test-stores.ts";
+import { forAllTests } from "../../../test/support/for-tests.ts";
 
 const never = 3_600_000;
 const scope = tenantScope("acme");
@@ -16,17 +16,11 @@ const quad = (s: string, p: string, o: string, g?: string): Quad => ({
   o: iri(o),
   g: g === undefined ? "" : iri(g),
 });
-let proxy: LagProxy;
-let items: ItemStore;
 let triples: TripleStore;
+const proxy = forAllTests(() => startLagProxy({ lagMs: 0 }));
+const items = forAllTests(() => new TestStores(() => proxy.endpoint).open());
 beforeAll(async () => {
-  proxy = await startLagProxy({ lagMs: 0 });
-  items = await new TestStores(() => proxy.endpoint).open();
   triples = await openItemTriples({ items, scope: systemScope("tests of triples on items", () => undefined) });
-});
-afterAll(async () => {
-  await items.close();
-  await proxy.stop();
 });
 
 it("R-TG-72 R-TG-129 R-TG-39 with indexes that show nothing, writes, counters, sources, graphs and the purge are exact", async () => {

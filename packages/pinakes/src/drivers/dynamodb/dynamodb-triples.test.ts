@@ -1,16 +1,14 @@
 /** The conformance suite of triples on items in DynamoDB. */
-import { afterAll, beforeAll } from "vitest";
+import { afterAll } from "vitest";
 import { systemScope } from "../../domain/scope.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { tripleStoreSuite } from "../../testing/triple-store-suite.ts";
 import { openItemTriples } from "../../triples/on-items/index.ts";
-import { startDynamo, type DynamoServer } from "./test-server.ts";
+import { startDynamo } from "./test-server.ts";
 import { TestStores } from "./test-stores.ts";
+import { forAllTests } from "../../../test/support/for-tests.ts";
 
-let server: DynamoServer;
-beforeAll(async () => {
-  server = await startDynamo();
-});
+const server = forAllTests(() => startDynamo());
 
 const scope = systemScope("tests of triples on items", () => undefined);
 const stores = new TestStores(() => server.endpoint);
@@ -25,5 +23,4 @@ tripleStoreSuite(
 
 afterAll(async () => {
   await (await items)?.close();
-  await server.stop();
 });

@@ -1,14 +1,10 @@
 /** The conformance suite on a server of the DynamoDB API. */
-import { afterAll, beforeAll } from "vitest";
 import { itemStoreSuite } from "../../testing/index.ts";
 import { TestStores } from "./test-stores.ts";
-import { startDynamo, type DynamoServer } from "./test-server.ts";
+import { startDynamo } from "./test-server.ts";
+import { forAllTests } from "../../../test/support/for-tests.ts";
 
-let server: DynamoServer;
-beforeAll(async () => {
-  server = await startDynamo();
-});
-afterAll(() => server.stop());
+const server = forAllTests(() => startDynamo());
 
 const stores = new TestStores(() => server.endpoint);
 itemStoreSuite({

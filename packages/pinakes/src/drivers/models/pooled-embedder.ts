@@ -7,7 +7,6 @@ import { setImmediate as tick } from "node:timers/promises";
 import { PinakesError } from "../../domain/errors.ts";
 import type { Embedder, EmbedOptions, Tokenizer } from "../../ports/embedder.ts";
 import { normalize } from "./normalize.ts";
-import { windowsOf, type TextWindow } from "./split-text.ts";
 
 /** A longer text is rejected: half an hour of one core with the local model. */
 const windowsMax = 4_096;
@@ -96,11 +95,65 @@ class PooledEmbedder implements Embedder {
   #mean(windows: readonly TextWindow[], vectors: readonly Float32Array[]): Float32Array {
     const { dims, metric } = this.model;
     const mean = new Float64Array(dims);
-    const total = windows.reduce((sum, { tokens }) => sum + tokens, 0);
+    const total = windows.reduce((counted, { tokens }) => counted + tokens, 0);
     for (const [i, { tokens }] of windows.entries()) {
       for (let d = 0; d < dims; d += 1) mean[d] = (mean[d] as number) + ((vectors[i]?.[d] as number) * tokens) / total;
     }
     const vector = Float32Array.from(mean);
     return metric === "cosine" ? normalize(vector) : vector;
   }
+}
+
+/**
+ * Splits a text into windows that a model can read. Windows contain whole words and are about equally long, so that none is tiny; a word
+ * that alone exceeds the limit is halved until its pieces fit. Nothing but white space is left out.
+ */
+interface TextWindow {
+  readonly text: string;
+  readonly tokens: number;
+}
+
+/** One window, the text itself, if it fits. */
+export function windowsOf(text: string, tokenizer: Tokenizer, tokensMax: number): readonly TextWindow[] {
+  const { starts, ends, tokens } = tokenizer.words(text);
+  const total = sum(tokens);
+  if (total <= tokensMax) return [{ text, tokens: total }];
+  const target = Math.ceil(total / Math.ceil(total / tokensMax));
+  const windows: TextWindow[] = [];
+  let start = 0;
+  let end = 0;
+  let count = 0;
+  const flush = (): void => {
+    if (end > start) windows.push({ text: text.slice(start, end), tokens: count });
+    count = 0;
+  };
+  for (let i = 0; i < starts.length; i += 1) {
+    const [from, to, cost] = [starts[i] as number, ends[i] as number, tokens[i] as number];
+    if (count > 0 && count + cost > target) {
+      flush();
+      start = from;
+    }
+    if (count === 0) start = from;
+    end = to;
+    count += cost;
+    if (count <= tokensMax) continue;
+    windows.push(...halves(text.slice(from, to), tokenizer, tokensMax));
+    start = to;
+    count = 0;
+  }
+  flush();
+  return windows;
+}
+
+/** A single code point is not divided, whatever its tokens. */
+function halves(word: string, tokenizer: Tokenizer, tokensMax: number): readonly TextWindow[] {
+  const tokens = sum(tokenizer.words(word).tokens);
+  const points = Array.from(word);
+  if (tokens <= tokensMax || points.length < 2) return [{ text: word, tokens }];
+  const middle = points.length >> 1;
+  return [points.slice(0, middle), points.slice(middle)].flatMap((half) => halves(half.join(""), tokenizer, tokensMax));
+}
+
+function sum(numbers: Uint32Array): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

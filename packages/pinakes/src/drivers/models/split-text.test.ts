@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Tokenizer } from "../../ports/embedder.ts";
-import { windowsOf } from "./split-text.ts";
+import { windowsOf } from "./pooled-embedder.ts";
 
 /** A token for every two characters of a word. */
 const tokenizer: Tokenizer = {

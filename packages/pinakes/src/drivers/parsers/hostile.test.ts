@@ -4,8 +4,8 @@ import type { FileType } from "../../ports/parser.ts";
 import { FairSlots } from "./fair-slots.ts";
 import { openParser } from "./index.ts";
 import { parserLimits } from "./limits.ts";
-import { flattenDeepBlocks } from "./markdown/markdown-nesting.ts";
-import { markdownSegments } from "./markdown/markdown-segments.ts";
+import { flattenDeepBlocks } from "./markdown/markdown.ts";
+import { markdownSegments } from "./markdown/markdown.ts";
 import { encode, makeDocx, par, rawPdf } from "./test-files.ts";
 import { parseMs } from "./worker.ts";
 

@@ -3,6 +3,7 @@ import { expect, it, vi } from "vitest";
 import { until } from "../../../test/support/until.ts";
 import { systemScope } from "../../domain/scope.ts";
 import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
+import { itemsOf } from "../../runtime/pages.ts";
 import { Names } from "./names.ts";
 import { refusal, scope, TestDatabases, untilReady } from "./test-databases.ts";
 
@@ -28,18 +29,17 @@ async function fill(store: ItemStore, count: number): Promise<void> {
 }
 
 const numbers = async (store: ItemStore, status: string): Promise<number[]> => {
-  const found: number[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await store.query(scope, "tasks", {
-      index: "byStatus",
-      equals: { status },
-      limit: 1000,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    found.push(...page.items.map(({ document }) => document["n"] as number));
-    cursor = page.cursor;
-    if (cursor === undefined) return found;
-  }
+  return Array.fromAsync(
+    itemsOf((cursor) =>
+      store.query(scope, "tasks", {
+        index: "byStatus",
+        equals: { status },
+        limit: 1000,
+        ...(cursor === undefined ? {} : { cursor }),
+      }),
+    ),
+    ({ document }) => document["n"] as number,
+  );
 };
 
 it("R-AGT-62 an index is built online: writes and other reads continue, progress is visible, and the result is complete", async () => {

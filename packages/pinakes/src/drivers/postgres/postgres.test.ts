@@ -1,16 +1,10 @@
-import { afterAll, beforeAll } from "vitest";
 import { itemStoreSuite } from "../../testing/item-store-suite.ts";
 import { openPostgresItems } from "./index.ts";
-import { startPostgres, type TestServer } from "./test-server.ts";
+import { startPostgres } from "./test-server.ts";
+import { forAllTests } from "../../../test/support/for-tests.ts";
 
-let server: TestServer;
 let databases = 0;
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(async () => {
-  await server.stop();
-});
+const server = forAllTests(() => startPostgres());
 
 itemStoreSuite({
   name: "postgres",

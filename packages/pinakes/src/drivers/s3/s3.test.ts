@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { systemScope, tenantScope } from "../../domain/scope.ts";
 import { failure } from "../../testing/object-store/fixture.ts";
 import { objectStoreSuite } from "../../testing/object-store-suite.ts";
 import { connectS3Driver, openS3Objects } from "./index.ts";
-import { startS3, type S3Server } from "./test-server.ts";
+import { startS3 } from "./test-server.ts";
 import { partBytes } from "./upload.ts";
+import { forAllTests } from "../../../test/support/for-tests.ts";
 
-let server: S3Server;
-beforeAll(async () => {
-  server = await startS3();
-});
-afterAll(() => server.stop());
+const server = forAllTests(() => startS3());
 
 let buckets = 0;
 const bucket = () => server.bucket(`bucket-${(buckets += 1)}`);

@@ -2,7 +2,6 @@
  * One attempt of an erasure in one workspace (RFC 0012). It can stop anywhere: the next attempt starts from the first step and finds what is
  * left. What it could not find again is recorded before it is removed.
  */
-import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { KnowledgeErasure } from "../../knowledge/index.ts";
 import type { StateErasure } from "../../state/index.ts";
@@ -12,6 +11,7 @@ import type { WalkedItem } from "../../ports/item-erasure.ts";
 import type { ItemKey, Partition } from "../../ports/item-store.ts";
 import { governanceLimits } from "../limits.ts";
 import { emptyCounts } from "./counts.ts";
+import { OwnRows } from "./own-rows.ts";
 import type { StoreCounts, WorkOfWorkspace } from "./records.ts";
 import { findLinks, hitsOf, placesOf, type Hit, type ScanContext, type StorePlace } from "./scan.ts";
 
@@ -40,6 +40,7 @@ export class ErasureRun {
   readonly #context: ScanContext;
   readonly #deps: RunDependencies;
   readonly #scope: Scope;
+  readonly #ownRows: OwnRows;
   readonly counts = new Map<string, StoreCounts>();
   readonly holds = new Set<string>();
 
@@ -47,6 +48,7 @@ export class ErasureRun {
     this.#context = context;
     this.#deps = deps;
     this.#scope = context.system.forTenant(context.workspace);
+    this.#ownRows = new OwnRows(context, deps.knowledge);
   }
 
   /** Finds what leads to rows that name nobody. */
@@ -64,6 +66,10 @@ export class ErasureRun {
         this.#hold(place.container, held, holds);
       }
     }
+    for await (const { rows, held, holds } of this.#ownRows.found()) {
+      this.#count(vectorsStore, "found", rows + held);
+      this.#hold(vectorsStore, held, holds);
+    }
     const objects = await this.#countObjects();
     if (objects > 0) this.#count(objectsStore, "found", objects);
     if (this.#isWorkspace) this.#count(triplesStore, "found", await this.#deps.knowledge.countTriples(this.#scope));
@@ -78,9 +84,11 @@ export class ErasureRun {
       for (const place of await placesOf(this.#context)) touched += await this.#erase(place);
       if (touched === 0) break;
     }
+    // Before rows are removed: a later attempt would not find their files.
+    for await (const { key, rows } of this.#ownRows.found()) if (rows > 0) await this.#keepIncarnation(key);
     const work = await this.#deps.keep((current) => ({ ...current, pending: null }));
-    for (const incarnation of work.incarnations) {
-      const { vectors } = await this.#deps.knowledge.settle(this.#scope, incarnation, this.#ownRows, signal);
+    for (const key of work.incarnations) {
+      const { vectors } = await this.#deps.knowledge.settle(this.#scope, key, this.#ownRows.oursIn(key), signal);
       this.#count(vectorsStore, "deleted", vectors);
     }
     await this.#deps.state.dropBlocks(this.#scope, "metrics", work.metric_days);
@@ -104,8 +112,12 @@ export class ErasureRun {
     const { knowledge, state } = this.#deps;
     let vectors = 0;
     if (!this.#isWorkspace)
-      for (const incarnation of work.incarnations)
-        vectors += await knowledge.remains(this.#scope, incarnation, this.#ownRows);
+      for (const key of work.incarnations)
+        vectors += await knowledge.remains(this.#scope, key, this.#ownRows.oursIn(key));
+    for await (const { key, rows, held, holds } of this.#ownRows.found()) {
+      if (!work.incarnations.some(({ incarnation }) => incarnation === key.incarnation)) vectors += rows;
+      this.#hold(vectorsStore, held, holds);
+    }
     if (!this.#isWorkspace && this.#subject.type !== "documents")
       vectors += await state.countMemoryIndexes(this.#scope);
     this.#count(vectorsStore, "remaining", vectors);
@@ -123,7 +135,11 @@ export class ErasureRun {
     return this.#subject.type === "workspace" && this.#context.holds.length === 0;
   }
 
-  readonly #ownRows = (metadata: JsonObject): boolean => this.#context.naming.names(metadata);
+  /** Whether rows that callers embedded themselves name the subject. */
+  async namesOwnRows(): Promise<boolean> {
+    for await (const _ of this.#ownRows.found()) return true;
+    return false;
+  }
 
   /** Returns how many rows it did something with. */
   async #erase(place: StorePlace): Promise<number> {
@@ -205,11 +221,7 @@ export class ErasureRun {
     >;
     if (repository_id === undefined || collection_id === undefined || incarnation === undefined) return 0;
     const key = { repository_id, collection_id, incarnation };
-    await this.#deps.keep((work) =>
-      work.incarnations.some((one) => one.incarnation === incarnation)
-        ? work
-        : { ...work, incarnations: [...work.incarnations, key] },
-    );
+    await this.#keepIncarnation(key);
     const { partition, id } = row;
     const keys = [
       { partition, id },
@@ -220,6 +232,14 @@ export class ErasureRun {
     await this.#context.items.erasure.forget(this.#scope, "documents", keys);
     if (removed) this.#count("documents", "deleted", 1);
     return removed ? 1 : 0;
+  }
+
+  async #keepIncarnation(key: WorkOfWorkspace["incarnations"][number]): Promise<void> {
+    await this.#deps.keep((work) =>
+      work.incarnations.some((one) => one.incarnation === key.incarnation)
+        ? work
+        : { ...work, incarnations: [...work.incarnations, key] },
+    );
   }
 
   async #collection(row: WalkedItem): Promise<number> {

@@ -190,9 +190,11 @@ export class Erasures {
   }
 
   async #requireKnown(record: ErasureRecord, subject: Subject): Promise<void> {
-    for (const workspace of record.workspaces)
-      if (await namesAnything(await this.#jobs.contextOf(record, subject, workspace, new AbortController().signal)))
-        return;
+    const { signal } = new AbortController();
+    for (const workspace of record.workspaces) {
+      if (await namesAnything(await this.#jobs.contextOf(record, subject, workspace, signal))) return;
+      if (await (await this.#jobs.runOf(record, subject, workspace, signal)).namesOwnRows()) return;
+    }
     if (await this.#records.knows(record.workspace_id, record.subject_hmac)) return;
     throw new PinakesError(
       "NOT_FOUND",

@@ -274,7 +274,7 @@ export const stores: readonly StoreRow[] = [
     dataKey,
     "pinakes.keys",
   ),
-  container("audit-subjects", ["kind and id", "deleted, so that entries of the audit log lead to nobody"], salt),
+  container("audit-subjects", ["kind and id", "deleted, so that entries of the audit log become anonymous"], salt),
   {
     ...kept("audit-log", "tokens of subjects, and ciphertext under their salts; it stays, also without its workspace"),
     outlives: true,
@@ -298,7 +298,7 @@ export const stores: readonly StoreRow[] = [
   kept("erasures", "keyed hashes of subjects", "pinakes.governance"),
   kept(
     "legal-holds",
-    "a hold outlives an erasure that it stops; it names whom it protects until its release",
+    "a hold outlives an erasure that it stops; it names the subject until its release",
     "pinakes.governance",
   ),
   {
@@ -311,7 +311,7 @@ export const stores: readonly StoreRow[] = [
   {
     store: "vector files",
     kind: "other",
-    find: "collections of the documents; indexes of memories",
+    find: "collections of the documents; rows whose metadata names it, in every collection; indexes of memories",
     erase: "segments rewritten, versions and applied deltas removed",
     verify: "no row that does not count, one version",
   },

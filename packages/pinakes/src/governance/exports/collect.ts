@@ -4,8 +4,9 @@
  */
 import type { JsonObject } from "../../domain/json.ts";
 import type { WalkedItem } from "../../ports/item-erasure.ts";
-import type { SubjectObjects } from "../../knowledge/index.ts";
+import type { KnowledgeErasure, OwnRow, SubjectObjects } from "../../knowledge/index.ts";
 import type { StateErasure } from "../../state/index.ts";
+import { OwnRows } from "../erasure/own-rows.ts";
 import { findLinks, hitsOf, placesOf, type Hit, type ScanContext, type StorePlace } from "../erasure/scan.ts";
 import { mentionsIn } from "./mentions.ts";
 import type { ArchiveFile } from "./zip-stream.ts";
@@ -23,7 +24,7 @@ export const notIncluded: Readonly<Record<string, string>> = {
   "migrations-work": "background work",
   "subject-exports": "exports like this one",
   "workspace-keys": "keys",
-  vectors: "indexes, computed from documents",
+  vectors: "indexes, computed from documents; rows with vectors of callers are in vectors/",
   triples: "graphs: see the export of triples of each collection",
 };
 /** Credentials, also as hashes, are nobody's to read. */
@@ -32,6 +33,7 @@ const secretFields: readonly string[] = ["secret_sha256", "wrapped"];
 export interface CollectDependencies {
   readonly objects: SubjectObjects;
   readonly state: StateErasure;
+  readonly knowledge: KnowledgeErasure;
 }
 
 export interface Collected {
@@ -53,6 +55,12 @@ export async function* subjectFiles(
     yield { name: `rows/${place.container}.ndjson`, body: joined(first.value, lines) };
   }
   for (const place of places) yield* objectsOf(context, place, deps);
+  for await (const { key, rows } of new OwnRows(context, deps.knowledge).each()) {
+    const lines = vectorLines(rows, collected);
+    const first = await lines.next();
+    const name = `vectors/${key.repository_id}/${key.collection_id}/${key.incarnation}.ndjson`;
+    if (first.done !== true) yield { name, body: joined(first.value, lines) };
+  }
   const { type, id } = context.naming.subject;
   const scope = context.system.forTenant(context.workspace);
   if (type === "user") yield* deps.objects.ofUser(scope, id, "files/");
@@ -74,6 +82,14 @@ async function* linesOf(
       else counts.mentions += 1;
       yield Buffer.from(`${JSON.stringify(line)}\n`, "utf8");
     }
+  }
+}
+
+async function* vectorLines(rows: AsyncIterable<OwnRow>, collected: Collected): AsyncGenerator<Uint8Array, void> {
+  for await (const { id, text, metadata, vector } of rows) {
+    const { own, mentions } = collected.rows.get("vectors") ?? { own: 0, mentions: 0 };
+    collected.rows.set("vectors", { own: own + 1, mentions });
+    yield Buffer.from(`${JSON.stringify({ id, text, metadata, vector: [...vector] })}\n`, "utf8");
   }
 }
 

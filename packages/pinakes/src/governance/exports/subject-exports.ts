@@ -12,13 +12,14 @@ import type { Caller } from "../../domain/caller.ts";
 import { invalid, PinakesError, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope, SystemScope } from "../../domain/scope.ts";
-import type { Jobs, JobRecord, JobTools, SubjectObjects } from "../../knowledge/index.ts";
+import type { Jobs, JobRecord, JobTools, KnowledgeErasure, SubjectObjects } from "../../knowledge/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Item, ItemStore } from "../../ports/item-store.ts";
 import type { ByteRange, ObjectStore } from "../../ports/object-store.ts";
 import { isConflict, tolerate } from "../../runtime/expected-errors.ts";
 import type { StateErasure } from "../../state/index.ts";
 import { Links } from "../erasure/links.ts";
+import { OwnRows } from "../erasure/own-rows.ts";
 import { Naming } from "../subjects/naming.ts";
 import { governanceTenant } from "../tenant.ts";
 import { namesAnything, type ScanContext } from "../erasure/scan.ts";
@@ -46,6 +47,7 @@ export interface SubjectExportsDependencies {
   readonly jobs: Jobs;
   readonly subjectObjects: SubjectObjects;
   readonly state: StateErasure;
+  readonly knowledge: KnowledgeErasure;
   /** Smaller in tests. */
   readonly partBytesMax?: number | undefined;
 }
@@ -94,8 +96,10 @@ export class SubjectExports {
         `The workspace has ${max} exports already; delete one, or wait until one expires.`,
       );
     const naming = new Naming(subject);
-    if (!(await namesAnything(this.#context(naming, tenant, new AbortController().signal))))
-      throw new PinakesError("NOT_FOUND", "Nothing names this subject here.");
+    const context = this.#context(naming, tenant, new AbortController().signal);
+    const named =
+      (await namesAnything(context)) || (await new OwnRows(context, this.#deps.knowledge).found().next()).done !== true;
+    if (!named) throw new PinakesError("NOT_FOUND", "Nothing names this subject here.");
     const { newId, clock, items, jobs } = this.#deps;
     const record: ExportRecord = {
       id: newId(),
@@ -224,7 +228,7 @@ export class SubjectExports {
     const files: (WrittenFile & { readonly part: number })[] = [];
     const context = this.#context(new Naming(subject), workspace_id, signal);
     const all = withManifest(
-      subjectFiles(context, { objects: this.#deps.subjectObjects, state: this.#deps.state }, collected),
+      subjectFiles(context, { ...this.#deps, objects: this.#deps.subjectObjects }, collected),
       () => this.#manifest(record, collected, files),
     );
     const parts: ExportRecord["parts"] = [];

@@ -73,7 +73,7 @@ function recordRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "pipelines",
       auth: "caller",
       params: z.object({ rid, cid }),
-      answers: { 200: { description: "All of them.", schema: pageOf(Pipeline) } },
+      answers: { 200: { description: "All pipelines.", schema: pageOf(Pipeline) } },
       handler: async ({ caller, params: p }) => ok(await knowledge.pipelines.list(caller, p.rid, p.cid)),
     }),
     defineRoute({

@@ -95,14 +95,16 @@ function queueRoutes(knowledge: Knowledge): readonly Route[] {
       tag: "operation",
       auth: "caller",
       params: z.object({ q }),
-      answers: { 200: { description: "The workspace's own.", schema: z.object({ items: z.array(Dead) }) } },
+      answers: {
+        200: { description: "The dead letters of the workspace.", schema: z.object({ items: z.array(Dead) }) },
+      },
       handler: async ({ caller, params: p }) => ok({ items: await knowledge.queue.dead(caller, p.q) }),
     }),
     defineRoute({
       method: "POST",
       path: "/v1/queues/{q}/dead/{dead}:redrive",
       operationId: "redriveDeadLetter",
-      summary: "Try it again",
+      summary: "Redrive a dead letter",
       tag: "operation",
       auth: "caller",
       params,
@@ -142,7 +144,7 @@ function figureRoutes(knowledge: Knowledge): readonly Route[] {
       auth: "caller",
       query: z.object({
         from: z.string().optional().describe("Default: an hour before `to`."),
-        to: z.string().optional().describe("Now when absent."),
+        to: z.string().optional().describe("Default: now."),
         step: queryInteger().optional().describe("Seconds, a multiple of 60; default 60."),
       }),
       answers: {

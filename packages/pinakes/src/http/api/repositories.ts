@@ -36,7 +36,7 @@ function listRoutes(knowledge: Knowledge): readonly Route[] {
       method: "POST",
       path: "/v1/repositories",
       operationId: "createRepository",
-      summary: "Make a repository",
+      summary: "Create a repository",
       tag: "repositories",
       auth: "caller",
       idempotent: true,

@@ -86,7 +86,7 @@ export function retentionRoutes({ retention }: Governance): readonly Route[] {
       operationId: "previewRetention",
       summary: "Count what a change would expire",
       description: "For admins. Nothing changes. It reads every document of the container.",
-      audit: "none",
+      readOnlyOk: true,
       body: z.strictObject({ name: z.string(), seconds }),
       answers: { 200: { description: "The counts, and what confirms the change.", schema: Preview } },
       handler: async ({ caller, body }) => ok(await retention.preview(caller, body.name, body.seconds)),

@@ -36,7 +36,7 @@ const json = jsonObject();
 export const chunkingInput = z
   .json()
   .describe(
-    "`{ type, unit, chunk_size, chunk_overlap, separators }`; LISA's spelling is accepted, too. null: inherited.",
+    "`{ type, unit, chunk_size, chunk_overlap, separators }`; LISA's spelling is also accepted. null: inherited.",
   );
 
 /** Validated by the feature. */

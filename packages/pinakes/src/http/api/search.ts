@@ -10,7 +10,7 @@ import { cid, queryWishes, rid, SearchAnswer } from "./schemas.ts";
 
 const fields = {
   query: z.string(),
-  mode: z.enum(searchModes).optional().describe("hybrid when absent."),
+  mode: z.enum(searchModes).optional().describe("Default hybrid."),
   limit: z
     .number()
     .int()
@@ -63,7 +63,7 @@ const DocumentCitation = z.looseObject({
 const RowCitation = z.looseObject({
   repository_id: z.string(),
   collection_id: z.string(),
-  row_id: z.string().describe("Of raw vectors."),
+  row_id: z.string().describe("For raw vectors."),
   quote: z.string(),
 });
 

@@ -1,4 +1,4 @@
-/** The body of a SPARQL request: a text, or the form fields of the SPARQL 1.1 Protocol. */
+/** The body of a SPARQL request: plain text, or the form fields of the SPARQL 1.1 Protocol. */
 import { invalid } from "../../domain/errors.ts";
 import type { SparqlInput } from "../../knowledge/index.ts";
 
@@ -37,7 +37,7 @@ export function readSparqlForm(text: string, inAddress: SparqlGraphs & SentSetti
         `${name}: is not a field of a SPARQL request; known fields are ${[...single, ...many].join(", ")}.`,
       );
     if (!(many as readonly string[]).includes(name) && fields.getAll(name).length > 1)
-      throw invalid(`${name}: is given more than once.`);
+      throw invalid(`${name}: is specified more than once.`);
   }
   const graphs = (first: GraphField, second: GraphField) => {
     const sent = [...fields.getAll(first), ...fields.getAll(second)];

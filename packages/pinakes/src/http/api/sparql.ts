@@ -149,7 +149,7 @@ function postRoute({ graph }: Knowledge): Route {
       if (asked.update !== undefined && auth.readOnly === true)
         throw new PinakesError(
           "FORBIDDEN",
-          "This key may only read. Use one that may write, or ask an administrator for it.",
+          "This key is read-only. Use one with write access, or ask an administrator for one.",
         );
       if (asked.update !== undefined) noteChange("update");
       return answering(signal, () => graph.sparql(caller, p.rid, p.cid, { ...asked, signal }), header("accept"));

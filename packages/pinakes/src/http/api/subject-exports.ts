@@ -101,7 +101,7 @@ export function subjectExportRoutes({ subjectExports }: Governance): readonly Ro
         200: { description: "The archive.", contentType: "application/zip" },
         206: { description: "The requested bytes.", contentType: "application/zip" },
       },
-      errors: { 416: { description: "The range begins after the last byte, or is not of the form bytes=N-M." } },
+      errors: { 416: { description: "The range starts after the last byte, or does not have the form bytes=N-M." } },
       handler: async ({ caller, params: { export: exportId, part }, header }) => {
         const range = readRange(header("range"));
         const archive = await subjectExports.part(caller, exportId, part, range);

@@ -121,7 +121,7 @@ function oneRoutes(threads: Threads, base: string, { name, what }: Names): reado
       ...common,
       method: "GET",
       operationId: `get${name}Message`,
-      summary: `A message of ${what}`,
+      summary: `Get a message of ${what}`,
       answers: { 200: { description: "The message.", schema: ThreadMessage } },
       handler: async ({ caller, params: p }) => {
         const message = await threads.get(caller, p.threadId, p.id);
@@ -134,7 +134,7 @@ function oneRoutes(threads: Threads, base: string, { name, what }: Names): reado
       operationId: `delete${name}Message`,
       summary: `Delete a message of ${what}`,
       conditional: true,
-      answers: { 204: { description: "It is gone." } },
+      answers: { 204: { description: "The message was deleted." } },
       handler: async ({ caller, params: p, ifMatch }) => {
         await threads.deleteMessage(caller, p.threadId, p.id, { ifMatch });
         return noContent();
@@ -184,7 +184,7 @@ function entityRoutes(entities: State["entities"]): readonly Route[] {
       operationId: "deleteAgentEntity",
       summary: "Delete the entity of an agent",
       conditional: true,
-      answers: { 204: { description: "It is gone." } },
+      answers: { 204: { description: "The entity was deleted." } },
       handler: async ({ caller, params: p, ifMatch }) => {
         await entities.delete(caller, p.agentId, { ifMatch });
         return noContent();

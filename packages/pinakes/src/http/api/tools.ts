@@ -49,7 +49,7 @@ const ChainAnswer = shape<wire.ChainCheck>()(
       state: z
         .enum(chainStates)
         .describe("`unchained`: the entries have no hash chain, so their integrity cannot be verified."),
-      entries: z.number().describe("Of the chain."),
+      entries: z.number().describe("Number of entries in the chain."),
       intact: z.boolean(),
       broken_at: z.string().nullable(),
       head: z.string().nullable(),
@@ -88,7 +88,7 @@ function logRoutes({ tools }: State): readonly Route[] {
       path: "/v1/tool-invocations:aggregate",
       operationId: "aggregateToolInvocations",
       summary: "Aggregate calls and durations of tools by time and dimension",
-      description: "Of `duration_ms`. Default: the last 24 hours; at most 400 days.",
+      description: "Durations refer to `duration_ms`. Default: the last 24 hours; at most 400 days.",
       tag,
       auth: "caller",
       body: aggregateBody(z.enum(toolGroups)),
@@ -137,7 +137,7 @@ function readRoutes({ tools }: State): readonly Route[] {
       method: "GET",
       path: "/v1/tool-invocations/{date}/{id}",
       operationId: "getToolInvocation",
-      summary: "A tool invocation",
+      summary: "Get a tool invocation",
       tag,
       auth: "caller",
       params: z.object({ date, id: z.string().min(1).max(1_023) }),

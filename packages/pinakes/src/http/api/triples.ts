@@ -48,7 +48,7 @@ export const triple = { s: Term, p: Term, o: Term, g: Term.nullable().describe("
 const Triple = shape<wire.Triple>()(z.object(triple).meta({ id: "Triple" }));
 const pageFields = {
   next_cursor: z.string().nullable(),
-  truncated: z.boolean().describe("There are more: continue with next_cursor."),
+  truncated: z.boolean().describe("More triples exist: continue with next_cursor."),
 };
 const TriplePage = z.object({ items: z.array(Triple), ...pageFields, collection: Collection.optional() });
 const TaggedPage = z.object({
@@ -201,7 +201,7 @@ export function linked(more: LinkedMore): Readonly<Record<string, string>> {
 export function checkLinked({ collections = [], missing = [] }: LinkedMore): void {
   if (collections.length + missing.length > linkedCollectionsMax)
     throw invalid(
-      `include_metadata and unknown_collections: for more than ${linkedCollectionsMax} collections only JSON can carry them; request it with Accept.`,
+      `include_metadata and unknown_collections: with more than ${linkedCollectionsMax} collections they are only available in JSON; request it with Accept.`,
     );
 }
 
@@ -255,7 +255,7 @@ function removeRoutes({ graph }: Knowledge): readonly Route[] {
       method: "POST",
       path: `${all}:remove`,
       operationId: "removeTriples",
-      summary: "Remove the given triples",
+      summary: "Remove the triples in the body",
       description: "Labels of blank nodes are those of responses.",
       tag,
       auth: "caller",

@@ -1,4 +1,4 @@
-/** Raw vectors over HTTP, for callers that embed themselves. */
+/** Raw vectors over HTTP, for callers that compute embeddings themselves. */
 import { vectorQueryModes } from "@pinakes/client";
 import { z } from "zod";
 import type { Knowledge } from "../../knowledge/index.ts";
@@ -22,7 +22,7 @@ function rowRoutes(knowledge: Knowledge): readonly Route[] {
       path: `${one}/vectors:upsert`,
       operationId: "upsertVectors",
       summary: "Add or replace rows with the caller's own vectors",
-      description: "They are stored beside the chunks of documents, under their own ids, and found by vectors:query.",
+      description: "Rows are stored beside the chunks of documents, under their own ids, and found by vectors:query.",
       tag: "vectors",
       auth: "caller",
       limits: { bodyBytesMax },

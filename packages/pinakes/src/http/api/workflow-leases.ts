@@ -15,7 +15,7 @@ export function leaseRoutes(workflows: Workflows): readonly Route[] {
       answers: {
         200: {
           description:
-            "Without the fencing token, which only the owner has. owner and expires_at are null if nobody holds the lease.",
+            "Without the fencing token, which only the owner has. owner and expires_at are null if the lease is free.",
           schema: LeaseHolder,
         },
       },
@@ -55,7 +55,7 @@ export function leaseRoutes(workflows: Workflows): readonly Route[] {
       operationId: "releaseLease",
       summary: "Release the lease",
       query: z.object(fencing),
-      answers: { 204: { description: "Nobody holds it." } },
+      answers: { 204: { description: "The lease is free." } },
       handler: async (request) => {
         await workflows.releaseLease(request.caller, request.params.wid, { fencingToken: requiredToken(request) });
         return noContent();

@@ -93,7 +93,7 @@ export const Stats = shape<wire.WorkflowStats>()(
     .meta({ id: "WorkflowStats" }),
 );
 
-/** Passed on unparsed, because documents come back as they were sent; the feature validates it. Described by `fields`. */
+/** Passed on unparsed, because documents are returned exactly as they were sent; the feature validates it. Described by `fields`. */
 export function asSent(fields: z.ZodRawShape, required: readonly string[] = []): z.ZodType<Record<string, unknown>> {
   const { properties = {} } = z.toJSONSchema(z.object(fields), { io: "input", unrepresentable: "any" });
   return z.looseObject({}).meta({ properties, required: [...required] });
@@ -128,11 +128,11 @@ export const NewCheckpoint = asSent(
     step: z.number().int(),
     state: z.looseObject({}),
     agent_context: z.looseObject({}),
-    timestamp: z.string().describe("Now when absent."),
+    timestamp: z.string().describe("Default: now."),
   },
   ["step", "state"],
 );
-export const leaseSeconds = z.number().int().optional().describe("1–3600; 30 when absent.");
+export const leaseSeconds = z.number().int().optional().describe("1–3600; default 30.");
 export const fencing = {
   fencing_token: queryInteger()
     .optional()

@@ -144,7 +144,7 @@ function changeRoutes(workflows: Workflows): readonly Route[] {
       conditional: true,
       params,
       query: z.object(fencing),
-      answers: { 204: { description: "It is gone." } },
+      answers: { 204: { description: "The workflow was deleted." } },
       handler: async (request) => {
         await workflows.delete(request.caller, request.params.wid, conditionsOf(request));
         return noContent();
@@ -316,7 +316,7 @@ function eventRoute(workflows: Workflows, identity: Identity): Route {
     tag: "workflows",
     auth: "caller",
     params,
-    answers: { 200: { description: "Events without end.", contentType: "text/event-stream" } },
+    answers: { 200: { description: "An endless stream of events.", contentType: "text/event-stream" } },
     handler: async (request) => {
       const { caller, params: p, header, signal } = request;
       // Both are checked before the stream begins: an unknown event id, and a missing workflow.

@@ -1,8 +1,8 @@
-/** Which of several media types a client takes best: the Accept header (RFC 9110, 12.5.1). */
+/** Selects the media type that a client prefers, by the Accept header (RFC 9110, 12.5.1). */
 import { HttpError } from "./http-error.ts";
 
 export interface Offer<Value> {
-  /** The one that the answer carries comes first; the others are names that clients also ask for it by. */
+  /** The type sent in the response comes first; the others are aliases that clients may request. */
   readonly types: readonly [string, ...string[]];
   readonly value: Value;
 }
@@ -12,15 +12,15 @@ interface MediaRange {
   readonly q: number;
 }
 
-/** As `bestType`; where there is none, a 406 names all there are. */
+/** Like `bestType`; if there is none, throws a 406 that lists the available types. */
 export function chooseType<Value>(accept: string | undefined, offers: readonly Offer<Value>[]): Offer<Value> {
   const best = bestType(accept, offers);
   if (best !== undefined) return best;
   const known = offers.map(({ types: [type] }) => type).join(", ");
-  throw new HttpError("INVALID", `Accept: the answer to this can be ${known}; ask for one of these.`, { status: 406 });
+  throw new HttpError("INVALID", `Accept: the response can be ${known}; request one of these.`, { status: 406 });
 }
 
-/** The offer with the highest q value, and among equals the first; undefined where none is taken. No header takes anything. */
+/** The offer with the highest q value, the first among equals; undefined if none is acceptable. Without the header, any type is. */
 export function bestType<Value>(accept: string | undefined, offers: readonly Offer<Value>[]): Offer<Value> | undefined {
   const [first] = offers;
   if (first !== undefined && (accept === undefined || accept.trim() === "")) return first;
@@ -41,7 +41,7 @@ function readRange(text: string): readonly MediaRange[] {
   return [{ type, q: value >= 0 && value <= 1 ? value : 0 }];
 }
 
-/** A name that is given exactly decides before its group, and that before everything. */
+/** An exact name takes precedence over a type wildcard, and that over any type. */
 function qualityOf([type, ...others]: Offer<unknown>["types"], ranges: readonly MediaRange[]): number {
   const exact = ranges.find((range) => range.type === type) ?? ranges.find((range) => others.includes(range.type));
   const group = `${type.split("/")[0] ?? ""}/*`;

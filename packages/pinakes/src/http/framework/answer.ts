@@ -1,19 +1,19 @@
-/** What a handler answers: data, not yet a Response, so that etags, replays and checks can look at it. */
+/** The result of a handler: data, not yet a Response, so that etags, replays and checks can inspect it. */
 
 export interface Answer<Body = unknown> {
   readonly status: number;
   /** Sent as JSON. */
   readonly body?: Body;
-  /** JSON text that was made elsewhere: sent in place of a body, as it is. */
+  /** JSON text produced elsewhere: sent unchanged in place of a body. */
   readonly json?: Uint8Array<ArrayBuffer>;
   /** Unquoted. A GET whose If-None-Match names it becomes a 304. */
   readonly etag?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent instead of a body, at the pace of the client; returned early when the client goes away. */
+  /** Sent instead of a body, at the client's pace; its return() is called if the client disconnects. */
   readonly stream?: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
-  /** Of the stream, or of a body that is a text; JSON when absent. */
+  /** Content type of the stream, or of a text body; default JSON. */
   readonly contentType?: string;
-  /** Set-Cookie, complete; never logged, never stored. */
+  /** Complete Set-Cookie header; never logged, never stored. */
   readonly cookie?: string | readonly string[];
 }
 
@@ -27,7 +27,7 @@ export function ok<const Body>(body: Body, options: AnswerOptions = {}): Answer<
   return { status: 200, body, ...present(options) };
 }
 
-/** With `location`: where the new resource is. */
+/** `location` is the URL of the new resource. */
 export function created<const Body>(
   body: Body,
   { location, ...options }: AnswerOptions & { readonly location?: string } = {},
@@ -35,7 +35,7 @@ export function created<const Body>(
   return { status: 201, body, ...present(withLocation(options, location)) };
 }
 
-/** Long work has begun; the body or `location` says where to look. */
+/** A background operation was started; the body or `location` says where to follow it. */
 export function accepted<const Body>(
   body: Body,
   { location, ...options }: AnswerOptions & { readonly location?: string } = {},

@@ -1,4 +1,4 @@
-/** What of a request goes into the audit log: which routes change something, and how each call ended. */
+/** What is recorded of a request in the audit log: which routes change something, and the outcome of each call. */
 import type { AuditFace } from "@pinakes/client";
 import type { AuditRecorder, CallEnd, CallVerb } from "../../governance/index.ts";
 import type { Answer } from "./answer.ts";
@@ -14,7 +14,7 @@ interface Declared {
   readonly audit?: CallVerb | undefined;
 }
 
-/** A route that changes something is recorded unless it says `audit: "none"`: it cannot be forgotten. */
+/** A route that changes something is recorded unless it declares `audit: "none"`, so recording cannot be forgotten. */
 export function auditVerbOf({ method, path, operationId, readOnlyOk, audit }: Declared): CallVerb {
   if (audit !== undefined) return audit;
   if (/export/i.test(operationId)) return "export";
@@ -28,17 +28,17 @@ export function auditVerbOf({ method, path, operationId, readOnlyOk, audit }: De
     : "update";
 }
 
-/** A document, its bytes, text or chunks, in the words of each interface. */
+/** A document, its bytes, text or chunks, under the names that each interface uses. */
 const documentPath = /\{did\}|\/files\/\{file\}|\/downloads\/\{token\}/;
 
-/** What a request leaves for its entry. */
+/** What a request contributes to its entry. */
 export interface RequestTrace {
   params?: unknown;
   query?: unknown;
   answer?: Answer;
 }
 
-/** Ids that answers tell, beside those of the path. What callers wrote is never looked at. */
+/** Ids in the response, besides those of the path. Values supplied by callers are never used. */
 const answerFields = [
   "repository_id",
   "collection_id",
@@ -66,7 +66,7 @@ export function requestEnd(tag: string, trace: RequestTrace, response: Response,
 }
 
 function idsIn(tag: string, body: unknown): Readonly<Record<string, unknown>> {
-  // An item is the caller's own text.
+  // The id of an item is the caller's own text.
   if (tag === "containers") return {};
   const answer = asFields(body);
   const named = tag === "identity" ? [...answerFields, "user_id"] : answerFields;
@@ -82,7 +82,7 @@ function asFields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
-/** The first product of a user agent, such as `curl/8.5`: the rest is text that a client chooses. */
+/** The first product of a user agent, such as `curl/8.5`: the rest is arbitrary text. */
 export function userAgentOf(header: string | undefined): string | undefined {
   return /^[\w.+-]{1,40}(?:\/[\w.+-]{1,20})?/.exec(header ?? "")?.[0];
 }

@@ -1,4 +1,4 @@
-/** What the steps of a request leave for each other. */
+/** State that the steps of a request share. */
 import { randomUUID } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Authenticated } from "./credentials.ts";
@@ -6,19 +6,19 @@ import type { Authenticated } from "./credentials.ts";
 export interface KitEnv {
   Variables: {
     requestId: string;
-    /** The template of the route, once one was found. */
+    /** The template of the matched route. */
     route?: string;
     auth?: Authenticated;
-    /** The error behind the answer. */
+    /** The error that caused the response. */
     failure?: unknown;
-    /** Of the route's own, for the log. */
+    /** The route's own log fields. */
     notes?: Readonly<Record<string, string>>;
-    /** The credentials of the request, to keep them out of logs. */
+    /** The credentials of the request, to be removed from logs. */
     secrets?: readonly string[];
   };
 }
 
-/** A client's own id is kept when it cannot break a log or a header. */
+/** A client's own id is used if it is safe in logs and headers. */
 export function requestIds(): MiddlewareHandler<KitEnv> {
   return async function setRequestId(c, next) {
     const sent = c.req.header("x-request-id");
@@ -29,7 +29,7 @@ export function requestIds(): MiddlewareHandler<KitEnv> {
   };
 }
 
-/** The other end of the connection. Behind a proxy that is the proxy: give mount a `clientAddress` that trusts its header. */
+/** The peer of the connection. Behind a proxy that is the proxy: pass mount a `clientAddress` that trusts its header. */
 export function socketAddress(c: Context): string {
   const env = c.env as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } } | undefined;
   return env?.incoming?.socket?.remoteAddress ?? "unknown";

@@ -1,4 +1,4 @@
-/** From headers to a caller: which credentials were sent, and what came of them. */
+/** Derives the caller from headers: which credentials were sent, and the result. */
 import type { IncomingMessage } from "node:http";
 import type { Context } from "hono";
 import { getCookie } from "hono/cookie";
@@ -11,20 +11,20 @@ export interface Credentials {
   readonly sessionCookie?: string;
   readonly csrf?: string;
   readonly safeMethod: boolean;
-  /** The other end is this machine, and no proxy passed the request on. */
+  /** The peer is this machine, and no proxy forwarded the request. */
   readonly fromLoopback: boolean;
 }
 
 export type { Authenticated };
 
-/** Made by the identity layer. Throws UNAUTHENTICATED when the credentials are missing or not good. */
+/** Provided by the identity layer. Throws UNAUTHENTICATED if the credentials are missing or invalid. */
 export type Authenticate = (credentials: Credentials) => Promise<Authenticated>;
 
 export const sessionCookieNameDefault = "pinakes_session";
 export const csrfHeader = "x-csrf-token";
 const credentialCharsMax = 16_384;
 
-/** What a route of a facade takes beside bearer tokens; see `RouteDeclaration`. */
+/** What a route of a facade accepts besides bearer tokens; see `RouteDeclaration`. */
 interface CredentialForms {
   readonly lenient?: boolean;
   readonly basicOk?: boolean;
@@ -45,10 +45,10 @@ export function readCredentials(c: Context, cookieName: string, forms: Credentia
   };
 }
 
-/** A proxy on this machine connects over loopback, too, for whoever asked it. */
+/** A proxy on this machine also connects over loopback, on behalf of any client. */
 const proxyHeaders = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
 
-/** The same of a request that asks for a socket. */
+/** The same for a request that opens a socket. */
 export function loopbackOf({ socket, headers }: IncomingMessage): boolean {
   return isLoopback(socket.remoteAddress ?? "") && !proxyHeaders.some((name) => headers[name] !== undefined);
 }
@@ -61,12 +61,12 @@ export function isSafeMethod(method: string): boolean {
   return method === "GET" || method === "HEAD" || method === "OPTIONS";
 }
 
-/** What must never be in a log: the texts that prove who somebody is. */
+/** Secrets that must never be logged. */
 export function secretsOf({ bearer, sessionCookie, csrf }: Credentials): readonly string[] {
   return [bearer, sessionCookie, csrf].filter((text) => text !== undefined);
 }
 
-/** The password of Basic credentials; what stands before the colon means nothing. */
+/** The password of Basic credentials; the user name is ignored. */
 export function basicKeyOf(authorization: string): string | undefined {
   const [, encoded] = /^Basic +([A-Za-z0-9+/=]{1,16384})$/i.exec(authorization.trim()) ?? [];
   if (encoded === undefined) return undefined;

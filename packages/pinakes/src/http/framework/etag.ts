@@ -1,15 +1,15 @@
 /**
- * Entity tags on the wire are quoted and may be weak; inside they are plain texts. `*` never reaches a store: as If-Match it means
+ * Entity tags are quoted and may be weak on the wire; internally they are plain strings. `*` never reaches a store: as If-Match it means
  * "must exist", as If-None-Match "must not exist".
  */
 import { invalid } from "../../domain/errors.ts";
 
 export interface Preconditions {
-  /** The one etag of If-Match, unquoted. */
+  /** The single etag of If-Match, unquoted. */
   readonly ifMatch: string | undefined;
   /** If-Match: *. */
   readonly mustExist: boolean;
-  /** The one etag of If-None-Match, unquoted, or `*`: only if there is nothing yet. */
+  /** The single etag of If-None-Match, unquoted, or `*`: only if nothing exists yet. */
   readonly ifNoneMatch: string | undefined;
 }
 
@@ -19,9 +19,9 @@ const etagPattern = /^(?:W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$|^([\x21\x23-\x2b\x2
 export function readPreconditions(headers: Headers, { safe }: { readonly safe: boolean }): Preconditions {
   const match = parseEtags("If-Match", headers.get("if-match"));
   const noneMatch = parseEtags("If-None-Match", headers.get("if-none-match"));
-  if (match.length > 1) throw invalid("If-Match: send one etag, the one that was read last.");
+  if (match.length > 1) throw invalid("If-Match: send a single etag, the one read last.");
   if (!safe && noneMatch.length > 1)
-    throw invalid('If-None-Match: with a write send one etag, or * for "only if there is nothing yet".');
+    throw invalid('If-None-Match: with a write send a single etag, or * for "only if it does not exist".');
   return {
     ifMatch: match[0] === "*" ? undefined : match[0],
     mustExist: match[0] === "*",
@@ -29,7 +29,7 @@ export function readPreconditions(headers: Headers, { safe }: { readonly safe: b
   };
 }
 
-/** Whether what the client holds is what it would get: weak comparison, as caches do. */
+/** Whether the client's copy is current: weak comparison, as caches do. */
 export function isUnchanged(header: string | null, etag: string): boolean {
   const known = parseEtags("If-None-Match", header);
   return known.includes("*") || known.includes(etag);
@@ -48,7 +48,7 @@ export function parseEtags(name: string, header: string | null): readonly string
     const found = etagPattern.exec(part);
     const etag = found?.[1] ?? found?.[2];
     if (etag === undefined || part === "*")
-      throw invalid(`${name}: an etag is sent in quotes, as it came: "b7e1". Got ${part}.`);
+      throw invalid(`${name}: an etag must be quoted, as it was received: "b7e1". Got ${part}.`);
     return etag;
   });
 }

@@ -1,4 +1,4 @@
-/** How many event streams are open, of all and of each user. One more is refused before a byte of it was sent. */
+/** Counts open event streams, in total and per user. A further one is rejected before its first byte. */
 import type { Caller } from "../../domain/caller.ts";
 import type { Answer } from "./answer.ts";
 import { HttpError } from "./http-error.ts";
@@ -19,7 +19,7 @@ export class EventStreams {
     this.#limits = limits;
   }
 
-  /** The same answer; one that is an event stream counts until it ends. */
+  /** The same response; an event stream is counted until it ends. */
   async hold(caller: Caller | undefined, answer: Answer): Promise<Answer> {
     const { stream } = answer;
     if (!(stream instanceof ReadableStream) || answer.contentType !== "text/event-stream") return answer;
@@ -28,8 +28,8 @@ export class EventStreams {
     const { eventStreamsMax, eventStreamsPerUserMax } = this.#limits;
     const reason =
       own >= eventStreamsPerUserMax
-        ? `You have ${own} event streams open, which is the most; close one first.`
-        : `There are ${this.#sum} event streams open, which is the most this server takes.`;
+        ? `You have ${own} open event streams, the maximum; close one first.`
+        : `There are ${this.#sum} open event streams, the maximum of this server.`;
     if (own >= eventStreamsPerUserMax || this.#sum >= eventStreamsMax) {
       await stream.cancel();
       throw new HttpError("THROTTLED", reason, { headers: { "retry-after": String(retryAfterSeconds) } });
@@ -47,7 +47,7 @@ export class EventStreams {
   }
 }
 
-/** The same bytes; `onEnd` is called once, however they end. */
+/** The same bytes; `onEnd` is called exactly once, however the stream ends. */
 function ending(stream: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
   const reader = stream.getReader();
   let over = false;

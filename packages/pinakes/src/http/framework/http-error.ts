@@ -1,6 +1,6 @@
 /**
- * An error whose HTTP answer says more than its code does: another status within the same meaning (405, 415, 422), headers, and
- * further fields of the problem. Only the HTTP layer makes these; features throw plain PinakesErrors.
+ * An error whose HTTP response contains more than its code: a more specific status (405, 415, 422), headers, and additional fields of the
+ * problem. Only the HTTP layer creates these; features throw plain PinakesErrors.
  */
 import { PinakesError, type ErrorCode, type PinakesErrorOptions } from "../../domain/errors.ts";
 import { toPinakesError, toProblem } from "../problem.ts";
@@ -9,7 +9,7 @@ import { quoteEtag } from "./etag.ts";
 export interface HttpErrorOptions extends PinakesErrorOptions {
   readonly status?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Further fields of the problem. */
+  /** Additional fields of the problem. */
   readonly more?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -26,7 +26,10 @@ export class HttpError extends PinakesError {
   }
 }
 
-/** An error's answer, problem+json unless its route has a form of its own, as data, so that it can also be stored for a repeated request. */
+/**
+ * The response for an error, problem+json unless its route has its own format, as data, so that it can also be stored for a repeated
+ * request.
+ */
 export interface ProblemAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -62,7 +65,7 @@ export function toProblemAnswer(
   };
 }
 
-/** Errors that know when trying again may help. */
+/** Errors that specify when to retry. */
 function retryAfterOf(error: PinakesError): Readonly<Record<string, string>> {
   const ms = "retryAfterMs" in error ? error.retryAfterMs : undefined;
   return typeof ms === "number" ? { "retry-after": String(Math.max(1, Math.ceil(ms / 1_000))) } : {};

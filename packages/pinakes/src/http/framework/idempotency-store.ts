@@ -1,9 +1,10 @@
 /**
- * Idempotency keys in an item store, under the tenant of the caller, one partition a key.
+ * Idempotency keys in an item store, under the tenant of the caller, one partition per key.
  *
  * Invariants
- * - a claim is taken by creating its item, or by replacing one whose lease has ended, on its etag: one process wins;
- * - the lease is the etag: who was outrun can neither finish nor renew.
+ * - a claim is acquired by creating its item, or by replacing one whose lease has expired, conditional on its etag: only one process
+ *   succeeds;
+ * - the lease is the etag: a process that lost the claim can neither finish nor renew it.
  */
 import { z } from "zod";
 import { defineContainer, type Container } from "../../containers/index.ts";

@@ -1,11 +1,11 @@
 /**
- * Idempotency-Key: a POST that is sent again with the same key answers what the first one answered, and does nothing.
+ * Idempotency-Key: a POST repeated with the same key returns the first response and has no further effect.
  *
- * - A key belongs to one caller (workspace and user) and one route; another path, query or body under it is refused with 422.
- * - While the first is still at work, a second is refused with 409 and Retry-After.
- * - Answers below 500 are kept for 24 hours, refusals included; errors that trying again can cure are not, and free the key.
- * - A process that dies between doing the work and keeping the answer leaves the key "in progress". Its lease ends after 15 s
- *   (it is renewed while the work goes on), and then the next request with this key does the work again: at least once, not exactly.
+ * - A key belongs to one caller (workspace and user) and one route; another path, query or body with the same key is rejected with 422.
+ * - While the first is in progress, a second is rejected with 409 and Retry-After.
+ * - Responses below 500 are stored for 24 hours, including rejections; retryable errors are not stored, and release the key.
+ * - A process that dies between doing the work and storing the response leaves the key "in progress". Its lease expires after 15 s (it is
+ *   renewed while the work continues), and then the next request with this key repeats the work: at least once, not exactly once.
  */
 import { createHash } from "node:crypto";
 import { PinakesError, invalid, type ErrorCode } from "../../domain/errors.ts";
@@ -27,7 +27,7 @@ export interface StoredAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly etag?: string | undefined;
   readonly contentType?: string | undefined;
-  /** The text of the body; null when there was none, or when it was too large to keep. */
+  /** The text of the body; null if there was none, or if it was too large to store. */
   readonly body: string | null;
   readonly tooLarge: boolean;
 }
@@ -35,12 +35,12 @@ export interface StoredAnswer {
 export interface Claim {
   /** Hash of user, route and key. */
   readonly id: string;
-  /** Hash of what was sent. */
+  /** Hash of the request. */
   readonly fingerprint: string;
 }
 
 export type Begun =
-  /** Ours to do; `lease` is needed to finish. */
+  /** This request does the work; `lease` is needed to finish. */
   | { readonly state: "new"; readonly lease: string }
   | { readonly state: "running"; readonly retryAfterMs: number }
   | { readonly state: "done"; readonly answer: StoredAnswer }
@@ -48,10 +48,10 @@ export type Begun =
 
 export interface IdempotencyStore {
   begin(scope: Scope, claim: Claim): Promise<Begun>;
-  /** Another lease of `leaseMs`; returns the lease to go on with. */
+  /** Renews the lease for `leaseMs`; returns the new lease. */
   renew(scope: Scope, claim: Claim, lease: string): Promise<string>;
   finish(scope: Scope, claim: Claim, lease: string, answer: StoredAnswer): Promise<void>;
-  /** Forgets the claim: nothing was done that must not be done again. */
+  /** Releases the claim, because no work was done. */
   abandon(scope: Scope, claim: Claim, lease: string): Promise<void>;
 }
 
@@ -61,16 +61,16 @@ export interface IdempotentCall {
   readonly claim: Claim;
   readonly requestId: string;
   readonly run: () => Promise<Answer>;
-  /** Hears of answers that could not be kept. */
+  /** Receives responses that could not be stored. */
   readonly onError: (error: unknown) => void;
   readonly renewMs?: number;
 }
 
-/** The key of a request, checked; undefined when none was sent. */
+/** The validated key of a request; undefined if none was sent. */
 export function readIdempotencyKey(headers: Headers): string | undefined {
   const sent = headers.get("idempotency-key");
   if (sent === null) return undefined;
-  // The draft standard quotes it, most clients do not.
+  // The draft standard quotes it; most clients do not.
   const key = sent.trim().replace(/^"(.*)"$/, "$1");
   if (key.length >= 1 && key.length <= idempotencyLimits.keyCharsMax && /^[\x21-\x7e]+$/.test(key)) return key;
   throw invalid(
@@ -104,11 +104,11 @@ export async function runOnce(call: IdempotentCall): Promise<Answer> {
       return replay(begun.answer);
     case "other":
       throw refused(
-        "This Idempotency-Key was used for another request; use a new key for each, and the same only to repeat one.",
+        "This Idempotency-Key was used for another request; use a new key for each request, and the same key only to repeat one.",
         { status: 422 },
       );
     case "running":
-      throw refused("A request with this Idempotency-Key is still at work; try again for its answer.", {
+      throw refused("A request with this Idempotency-Key is still in progress; try again to get its response.", {
         retryable: true,
         headers: { "retry-after": String(Math.min(5, Math.max(1, Math.ceil(begun.retryAfterMs / 1000)))) },
       });
@@ -129,7 +129,7 @@ async function runFirst(call: IdempotentCall, firstLease: string): Promise<Answe
         return before;
       });
   }, call.renewMs ?? renewMsDefault);
-  // The work is done, or not, whatever becomes of the record of it: its failure is logged and does not change the answer.
+  // The result is final, whatever happens to its record: a failure to store it is logged and does not change the response.
   const settle = async (work: (held: string) => Promise<void>): Promise<void> => {
     clearInterval(timer);
     await lease.then(work).catch(onError);
@@ -162,7 +162,7 @@ function toStored(answer: Answer): StoredAnswer {
 function replay({ status, headers, etag, contentType, body, tooLarge }: StoredAnswer): Answer {
   if (tooLarge)
     throw refused(
-      "This request was carried out before, but its answer was too large to keep; read the resource instead.",
+      "This request was already executed, but its response was too large to store; read the resource instead.",
       {},
     );
   return {

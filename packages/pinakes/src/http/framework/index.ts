@@ -1,4 +1,4 @@
-/** The kit with which HTTP routes are declared, mounted and described. */
+/** The framework with which HTTP routes are declared, mounted and described. */
 export { bestType, chooseType, type Offer } from "./accept.ts";
 export { accepted, created, noContent, notModified, ok, type Answer } from "./answer.ts";
 export type { KitEnv } from "./context.ts";

@@ -135,7 +135,7 @@ describe("http kit: the log", () => {
       expect.objectContaining({
         level: "error",
         request_id: "r9",
-        msg: "an answer was cut off",
+        msg: "a response was interrupted",
         error: expect.objectContaining({ message: "the disk went away" }) as unknown,
       }),
     );

@@ -1,7 +1,7 @@
 /**
- * One line a request, as JSON: what was asked (the pattern of the route, never the path or the query, which may hold names), what was
- * answered, how long it took, and for whom. Never bodies, tokens or cookies: only the fields below are ever written, and the
- * credentials of a request are cut out of the errors it causes.
+ * One line of JSON per request: the route pattern (never the path or the query, which may contain names), the status, the duration and the
+ * caller. Never bodies, tokens or cookies: only the fields below are written, and the credentials of a request are removed from the errors
+ * it causes.
  */
 import { performance } from "node:perf_hooks";
 import type { MiddlewareHandler } from "hono";
@@ -14,7 +14,7 @@ export type { Logger };
 
 export interface LoggerOptions {
   readonly level?: "debug" | "info" | "warn" | "error" | "silent" | undefined;
-  /** Standard output when absent. */
+  /** Default: standard output. */
   readonly destination?: { write(line: string): void } | undefined;
 }
 
@@ -32,7 +32,7 @@ const secretNames = [
   "body",
 ];
 const censor = "[redacted]";
-/** Asked every few seconds by whoever watches the server; not worth a line each. */
+/** Polled every few seconds by monitoring; not worth a line each. */
 const quietRoutes = new Set(["/healthz", "/readyz", "/metrics"]);
 const causesMax = 5;
 
@@ -42,7 +42,7 @@ export function createLogger({ level = "info", destination }: LoggerOptions = {}
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    // For what other code logs with the same logger: these names hold secrets wherever they stand.
+    // For other code that uses the same logger: properties with these names are secrets at any depth.
     redact: { paths: secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]), censor },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
@@ -79,7 +79,7 @@ interface DescribedError {
   readonly cause?: DescribedError;
 }
 
-/** An error with its causes, and without the credentials that came with the request. */
+/** An error with its causes, without the credentials of the request. */
 export function describeError(error: unknown, secrets: readonly string[], depth = 0): DescribedError {
   if (!(error instanceof Error)) return { name: "unknown", message: scrub(String(error), secrets) };
   const { cause } = error;

@@ -65,10 +65,10 @@ describe("http kit: what comes in", () => {
       { path: "size", message: 'must be a number, got "x"' },
       { path: "kind", message: 'must be one of "a", "b", got "c"' },
       { path: "nested.list[1].x", message: "must be a number, got true" },
-      { path: "color", message: "is not known here; remove it or correct its name" },
+      { path: "color", message: "is unknown; remove it or correct its name" },
     ]);
     expect(problem["detail"]).toBe(
-      'name: must be at most 5 characters long; size: must be a number, got "x"; kind: must be one of "a", "b", got "c"; nested.list[1].x: must be a number, got true; color: is not known here; remove it or correct its name.',
+      'name: must be at most 5 characters long; size: must be a number, got "x"; kind: must be one of "a", "b", got "c"; nested.list[1].x: must be a number, got true; color: is unknown; remove it or correct its name.',
     );
     expect(problem).toMatchObject({ reason: "unknown_field", field: "name" });
     expect(await json(await send({}))).not.toHaveProperty("reason");
@@ -108,9 +108,9 @@ describe("http kit: what comes in", () => {
     expect(await query("tag=a")).toEqual({ limit: 10, tag: ["a"] });
     expect(await query("limit=0")).toMatchObject({ detail: "limit: must be at least 1." });
     expect(await query("limit=101")).toMatchObject({ detail: "limit: must be at most 100." });
-    expect(await query("limit=")).toMatchObject({ detail: "limit: is empty; a number is wanted." });
+    expect(await query("limit=")).toMatchObject({ detail: "limit: is empty; expected a number." });
     expect(await query("limit=ten")).toMatchObject({ code: "INVALID", errors: [{ path: "limit" }] });
-    expect(await query("limit=1&limit=2")).toMatchObject({ detail: "limit: is given more than once." });
+    expect(await query("limit=1&limit=2")).toMatchObject({ detail: "limit: is specified more than once." });
     expect(await query("purge=yes")).toMatchObject({ detail: 'purge: must be one of "true", "false", got "yes".' });
     expect(await query("colour=red&__proto__=1")).toMatchObject({
       errors: [{ path: "colour" }, { path: "__proto__" }],

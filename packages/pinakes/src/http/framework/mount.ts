@@ -1,6 +1,6 @@
 /**
- * Puts declared routes on a Hono app. Every request gets an id, security headers and a line in the log, whatever becomes of it; the
- * rest happens route by route (pipeline.ts). A known path with a method it does not have is a 405 that names those it has.
+ * Mounts declared routes on a Hono app. Every request gets an id, security headers and a log line, whatever its outcome; the rest happens
+ * per route (pipeline.ts). A known path with an unsupported method is a 405 that lists the supported ones.
  */
 import type { Context, Hono } from "hono";
 import { PinakesError } from "../../domain/errors.ts";
@@ -21,33 +21,38 @@ import { securityHeaders } from "./security-headers.ts";
 
 export interface MountOptions {
   readonly authenticate: Authenticate;
-  /** Silent when absent. */
+  /** Default: no logging. */
   readonly log?: Logger | undefined;
-  /** No limits when absent. */
+  /** Default: no rate limits. */
   readonly limiter?: RateLimiter | undefined;
-  /** How many event streams are open; no limit when absent. */
+  /** Limit of open event streams; default: none. */
   readonly streams?: EventStreams | undefined;
-  /** Needed as soon as a route is declared `idempotent`. */
+  /** Required if any route is declared `idempotent`. */
   readonly idempotency?: IdempotencyStore | undefined;
-  /** Aborted when the server begins to close. */
+  /** Aborted when the server starts to close. */
   readonly closing?: AbortSignal | undefined;
   readonly allowedOrigins?: readonly string[] | undefined;
   readonly sessionCookieName?: string | undefined;
-  /** Who is at the other end; behind a proxy, from the header that it sets. */
+  /** The client's address; behind a proxy, from the header that it sets. */
   readonly clientAddress?: (c: Context) => string;
-  /** Calls are not recorded when absent. */
+  /** If absent, calls are not recorded. */
   readonly audit?: AuditRecorder | undefined;
-  /** Around every handler, inside of what replays answers. */
+  /** Wraps every handler, inside the replay of responses. */
   readonly around?: ((run: () => Promise<Answer>) => Promise<Answer>) | undefined;
-  /** Checks each answer against what its route declares; for tests. */
+  /** Validates each response against the route's declaration; for tests. */
   readonly checkAnswers?: boolean | undefined;
-  /** First segments of the paths of facades, such as `/openai/v1`, with the form that errors have where there is no route. */
+  /** First path segments of facades, such as `/openai/v1`, with their error format for unknown paths. */
   readonly facades?:
-    | readonly { readonly prefix: string; readonly errorBody: NonNullable<Route["errorBody"]> }[]
+    | readonly {
+        readonly prefix: string;
+        readonly errorBody: NonNullable<Route["errorBody"]>;
+        /** Says that there is no such route, in the words of the facade. */
+        readonly notFound?: (place: string) => string;
+      }[]
     | undefined;
 }
 
-/** Before any route of the app's own, so that these steps come first for all of them. */
+/** Called before the app's own routes, so that these steps come first for all of them. */
 export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: MountOptions): void {
   const kit: Kit = {
     authenticate: options.authenticate,
@@ -71,9 +76,13 @@ export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: Moun
     return problemResponse(toProblemAnswer(error, c.get("requestId")));
   });
   app.notFound((c) => {
-    const detail = `There is nothing at ${c.req.method} ${c.req.path}. GET /docs shows every route, GET /v1/openapi.json describes them.`;
+    const facade = facadeOf(c, options.facades);
+    const place = `${c.req.method} ${c.req.path}`;
+    const detail =
+      facade?.notFound?.(place) ??
+      `There is nothing at ${place}. GET /docs shows every route, GET /v1/openapi.json describes them.`;
     const error = new PinakesError("NOT_FOUND", detail);
-    return problemResponse(toProblemAnswer(error, c.get("requestId"), facadeOf(c, options.facades)?.errorBody));
+    return problemResponse(toProblemAnswer(error, c.get("requestId"), facade?.errorBody));
   });
   const templates = routes.map(({ path }) => path);
   for (const place of places(routes)) {
@@ -84,7 +93,7 @@ export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: Moun
   }
 }
 
-/** Routes by place, plain paths before parameters: Hono takes the first that fits. */
+/** Routes in order, plain segments before parameters: Hono uses the first match. */
 function places(routes: readonly Route[]): readonly (readonly Route[])[] {
   const sorted = routes.toSorted((a, b) => comparePaths(a.path, b.path));
   const grouped: Route[][] = [];
@@ -101,7 +110,7 @@ function otherMethod(c: Context<KitEnv>, place: readonly Route[], facades: Mount
   const methods = place.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   const allow = [...methods, "OPTIONS"].join(", ");
   if (c.req.method === "OPTIONS") return new Response(null, { status: 204, headers: { allow } });
-  const error = new HttpError("INVALID", `${c.req.method} is not possible here; use ${methods.join(", ")}.`, {
+  const error = new HttpError("INVALID", `${c.req.method} is not supported here; use ${methods.join(", ")}.`, {
     status: 405,
     headers: { allow },
   });

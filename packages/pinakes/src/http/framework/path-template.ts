@@ -1,16 +1,16 @@
 /**
- * Path templates: `/v1/repositories/{rid}/collections/{cid}:archive`. The router of Hono cannot parse `/:cid:archive`, so a verb
- * becomes part of the pattern of its parameter (`:cid{[^/:]+:archive}`) and is cut off again after matching. A plain parameter that
- * shares its place with verbs does not take a bare ":" (an encoded one it does), so that a mistyped verb is a 404 and not an id.
+ * Path templates: `/v1/repositories/{rid}/collections/{cid}:archive`. The router of Hono cannot parse `/:cid:archive`, so a verb becomes
+ * part of the pattern of its parameter (`:cid{[^/:]+:archive}`) and is removed again after matching. A plain parameter in the same position
+ * as verbs does not match a bare ":" (only an encoded one), so that a mistyped verb is a 404 and not an id.
  */
 import { invariant } from "../../domain/invariant.ts";
 
 interface Segment {
   readonly literal: string;
   readonly parameter?: string;
-  /** Behind the parameter: ":archive". */
+  /** After the parameter: ":archive". */
   readonly verb?: string;
-  /** `{name*}`: everything to the end, slashes included. */
+  /** `{name*}`: the rest of the path, including slashes. */
   readonly rest?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface PathTemplate {
 }
 
 export function parsePathTemplate(text: string): PathTemplate {
-  invariant(/^\/[^?#\s]*$/.test(text), "INTERNAL", `The path "${text}" must begin with "/" and hold no query.`);
+  invariant(/^\/[^?#\s]*$/.test(text), "INTERNAL", `The path "${text}" must start with "/" and contain no query.`);
   const segments = text
     .slice(1)
     .split("/")
@@ -46,15 +46,19 @@ export function parsePathTemplate(text: string): PathTemplate {
   invariant(
     !restsBefore && (segments.at(-1)?.rest !== true || segments.at(-1)?.verb === undefined),
     "INTERNAL",
-    `The path "${text}" has {name*} elsewhere than at its end.`,
+    `The path "${text}" has {name*} before its end.`,
   );
   const parameters = segments.flatMap(({ parameter }) => parameter ?? []);
-  invariant(new Set(parameters).size === parameters.length, "INTERNAL", `The path "${text}" names a parameter twice.`);
-  // In the reference it is a parameter like any other, since OpenAPI has no other.
+  invariant(
+    new Set(parameters).size === parameters.length,
+    "INTERNAL",
+    `The path "${text}" contains a parameter twice.`,
+  );
+  // The reference shows it as an ordinary parameter, since OpenAPI has no other kind.
   return { text: text.replace("*}", "}"), segments, parameters };
 }
 
-/** The pattern for Hono; `siblings` are all templates of the app, to know which places have verbs. */
+/** The pattern for Hono; `siblings` are all templates of the app, to find out which positions have verbs. */
 export function honoPattern(template: PathTemplate, siblings: readonly PathTemplate[]): string {
   const parts = template.segments.map(({ literal, parameter, verb, rest }, i) => {
     if (parameter === undefined) return literal;
@@ -68,7 +72,7 @@ export function honoPattern(template: PathTemplate, siblings: readonly PathTempl
   return `/${parts.join("/")}`;
 }
 
-/** The parameters as they were meant: without the verb. */
+/** The parameters without the verb. */
 export function stripVerbs(template: PathTemplate, matched: Readonly<Record<string, string>>): Record<string, string> {
   const params: Record<string, string> = {};
   for (const { parameter, verb } of template.segments) {
@@ -79,7 +83,7 @@ export function stripVerbs(template: PathTemplate, matched: Readonly<Record<stri
   return params;
 }
 
-/** Plain segments before verbs before parameters, so that /collections/search is never an id. Equal: the same place. */
+/** Plain segments before verbs before parameters, so that /collections/search is never an id. Equal: the same route. */
 export function comparePaths(a: PathTemplate, b: PathTemplate): number {
   for (let i = 0; i < Math.max(a.segments.length, b.segments.length); i += 1) {
     const difference = rank(a.segments[i]) - rank(b.segments[i]);

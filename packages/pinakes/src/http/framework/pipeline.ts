@@ -1,6 +1,6 @@
 /**
- * One request through its route: limits, caller, body, validation, handler, answer. Each step either goes on or throws; what is
- * thrown becomes a problem here, in one place.
+ * Processes one request through its route: limits, caller, body, validation, handler, response. Each step either continues or throws;
+ * errors are converted to problems here, in one place.
  */
 import type { Context } from "hono";
 import { z } from "zod";
@@ -33,7 +33,7 @@ import { toResponse } from "./respond.ts";
 import { isSchema, type Route, type RouteRequest } from "./route.ts";
 import { validate } from "./validate.ts";
 
-/** What the routes of an app share. */
+/** Shared by the routes of an app. */
 export interface Kit {
   readonly authenticate: Authenticate;
   readonly log: Logger;
@@ -44,7 +44,7 @@ export interface Kit {
   readonly sessionCookieName: string;
   readonly clientAddress: (c: Context) => string;
   readonly checkAnswers: boolean;
-  /** Records calls before they are answered. */
+  /** Records calls before their response is sent. */
   readonly audit: AuditRecorder | undefined;
   readonly around: ((run: () => Promise<Answer>) => Promise<Answer>) | undefined;
 }
@@ -63,7 +63,7 @@ export async function answerRequest(c: KitContext, route: Route, kit: Kit): Prom
   try {
     return await kit.audit.around(call, run, (made) => requestEnd(tag, trace, made as Response, c.get("failure")));
   } catch (error) {
-    // What was not recorded is not answered.
+    // A response is only sent once the call is recorded.
     await response?.body?.cancel();
     c.set("failure", error);
     return refusal(c, route, error);
@@ -96,18 +96,18 @@ async function answerUnrecorded(c: KitContext, route: Route, kit: Kit, trace: Re
     const onStreamError = (error: unknown): void =>
       kit.log.error(
         { route: route.path.text, request_id: c.get("requestId"), error: describeError(error, c.get("secrets") ?? []) },
-        "an answer was cut off",
+        "a response was interrupted",
       );
     return await toResponse(answer, { request: c.req.raw, headers, onStreamError });
   } catch (error) {
     c.set("failure", error);
-    // A session is opened on a public route, with a token that somebody may guess at.
+    // A session is created on a public route, with a token that could be guessed.
     if (route.auth === "public") kit.limiter?.failed(kit.clientAddress(c), undefined, error);
     return refusal(c, route, error, headers);
   }
 }
 
-/** Who calls, as far as the route wants to know. */
+/** The caller, as far as the route requires one. */
 async function identify(
   c: KitContext,
   route: Route,
@@ -131,7 +131,7 @@ async function identify(
     if (auth.readOnly === true && !isSafeMethod(c.req.method) && !route.readOnlyOk) {
       throw new PinakesError(
         "FORBIDDEN",
-        "This key may only read. Use one that may write, or ask an administrator for it.",
+        "This key is read-only. Use one with write access, or ask an administrator for one.",
       );
     }
     return auth;
@@ -172,7 +172,7 @@ async function readRequest(
   return { request, bytes };
 }
 
-/** A JSON body is read and checked here; forms and raw bodies are left to the handler, which reads them as they come. */
+/** A JSON body is read and validated here; the handler reads forms and raw bodies as they arrive. */
 async function readBody(
   raw: Request,
   { method, body: spec, bodyBytesMax, lenient }: Route,
@@ -182,7 +182,7 @@ async function readBody(
   checkBodyHeaders(raw.headers, bodyBytesMax, { gzip: spec !== undefined && "gzip" in spec && spec.gzip });
   if (spec === undefined || isSchema(spec)) {
     const { value, bytes } = await readJson(raw, bodyBytesMax, { anyType: lenient });
-    // Many clients send {} with every POST; anything more, where nothing is wanted, is a mistake.
+    // Many clients send {} with every POST; any other body is an error if none is expected.
     const checked = validate(spec ?? z.strictObject({}).optional(), value, "body");
     return { body: spec === undefined ? undefined : checked, bytes };
   }
@@ -217,7 +217,7 @@ async function runHandler(
   if (key === undefined || caller === undefined || kit.idempotency === undefined) return run();
   if (bytes === undefined)
     throw invalid(
-      "Idempotency-Key: works with JSON bodies only, because a form is not kept to be compared; leave it out.",
+      "Idempotency-Key: works only with JSON bodies, because forms are not stored for comparison; omit it.",
     );
   const claim = makeClaim({
     userId: caller.userId,
@@ -229,12 +229,12 @@ async function runHandler(
   const onError = (error: unknown): void =>
     kit.log.error(
       { route: route.path.text, request_id: request.requestId, error: describeError(error, []) },
-      "the record of an idempotency key failed",
+      "storing an idempotency record failed",
     );
   return runOnce({ store: kit.idempotency, scope: caller.scope, claim, requestId: request.requestId, run, onError });
 }
 
-/** Hono passes on what it cannot decode; an id that is half decoded would be another id. */
+/** Hono passes on what it cannot decode; a partly decoded id would be another id. */
 function checkPercentEncoding(pathname: string): void {
   try {
     decodeURIComponent(pathname);
@@ -245,17 +245,17 @@ function checkPercentEncoding(pathname: string): void {
   }
 }
 
-/** In tests: what a route answers is what it declares, so that the reference is true. */
+/** For tests: a route may only return what it declares, so that the reference is correct. */
 function checkAnswer({ operationId, answers, errors }: Route, answer: Answer): void {
   const declared = answers[answer.status] ?? errors[answer.status];
   if (answer.headers?.["idempotency-replayed"] === "true" && answer.status >= 400) return;
-  invariant(declared !== undefined, "INTERNAL", `${operationId} answered ${answer.status}, which it does not declare.`);
+  invariant(declared !== undefined, "INTERNAL", `${operationId} returned ${answer.status}, which it does not declare.`);
   if (declared.schema === undefined || answer.stream !== undefined) return;
   const body: unknown = answer.json === undefined ? answer.body : JSON.parse(Buffer.from(answer.json).toString("utf8"));
   const result = declared.schema.safeParse(body);
   invariant(
     result.success,
     "INTERNAL",
-    `${operationId} answered ${answer.status} with what it does not declare: ${result.error?.message ?? ""}`,
+    `${operationId} returned ${answer.status} with a body that does not match its declaration: ${result.error?.message ?? ""}`,
   );
 }

@@ -1,4 +1,4 @@
-/** Query strings: from repeated names and texts to the values of a schema. */
+/** Query strings: converts repeated names and strings to the values of a schema. */
 import { z } from "zod";
 import { show } from "../../domain/errors.ts";
 import { invalidFields, validate, type FieldError } from "./validate.ts";
@@ -18,17 +18,17 @@ export function readQuery<Schema extends z.ZodObject>(schema: Schema, search: UR
     const given = search.getAll(name);
     const type = Object.hasOwn(schema.shape, name) ? innerType(schema.shape[name] as z.ZodType) : undefined;
     if (type === "array") define(values, name, given);
-    else if (type === "number" && given[0] === "") errors.push({ path: name, message: "is empty; a number is wanted" });
+    else if (type === "number" && given[0] === "") errors.push({ path: name, message: "is empty; expected a number" });
     else if (type === "number" && given.length === 1 && !Number.isFinite(Number(given[0])))
       errors.push({ path: name, message: `must be a number, got ${show(given[0])}` });
     else if (given.length === 1 || type === undefined) define(values, name, given[0]);
-    else errors.push({ path: name, message: "is given more than once" });
+    else errors.push({ path: name, message: "is specified more than once" });
   }
   if (errors.length > 0) throw invalidFields(errors, "query");
   return validate(schema, values, "query");
 }
 
-/** ?purge=true. Only "true" and "false": anything else is more likely a mistake than a yes. */
+/** ?purge=true. Only "true" and "false": any other value is more likely a mistake than a yes. */
 export function queryFlag(): z.ZodType<boolean, "true" | "false"> {
   return z.enum(["true", "false"]).transform((text) => text === "true");
 }
@@ -41,7 +41,7 @@ export function queryInteger({
   return z.coerce.number().int().min(min).max(max);
 }
 
-/** A name like __proto__ must become a property, to be refused like any other unknown one. */
+/** A name like __proto__ must become a property, so that it is rejected like any other unknown one. */
 function define(values: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(values, name, { value, enumerable: true, configurable: true, writable: true });
 }

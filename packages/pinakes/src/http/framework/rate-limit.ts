@@ -1,6 +1,6 @@
 /**
- * How much one caller may ask, and how often one address may fail to sign in. Token buckets in memory: each process counts for itself.
- * The least recently seen bucket makes room for a new one, so that the memory is bounded whoever calls.
+ * Limits the requests per caller, and failed sign-ins per address. Token buckets in memory: each process counts separately. The least
+ * recently seen bucket is evicted for a new one, so that memory is bounded.
  */
 import { createHash } from "node:crypto";
 import type { Caller } from "../../domain/caller.ts";
@@ -11,25 +11,25 @@ import { HttpError } from "./http-error.ts";
 
 export interface BucketOptions {
   readonly perSecond: number;
-  /** How many at once after a pause. */
+  /** Burst size after a pause. */
   readonly burst: number;
 }
 
 export interface RateLimitOptions {
   readonly caller?: BucketOptions | undefined;
   readonly authFailures?: BucketOptions | undefined;
-  /** Of each kind. */
+  /** Buckets per kind. */
   readonly entriesMax?: number | undefined;
   readonly clock?: Clock | undefined;
 }
 
 export interface Taken {
   readonly allowed: boolean;
-  /** Whole tokens that are left. */
+  /** Whole tokens left. */
   readonly remaining: number;
-  /** Until the next token, when there is none. */
+  /** Time until the next token, if there is none. */
   readonly retryAfterMs: number;
-  /** Until the bucket is full. */
+  /** Time until the bucket is full. */
   readonly resetMs: number;
 }
 
@@ -39,14 +39,14 @@ export const rateLimitDefaults = Object.freeze({
   entriesMax: 50_000,
 });
 
-/** Tenths of a second do not add up to whole ones exactly. */
+/** Avoids rounding errors: tenths of a second do not add up to whole seconds exactly. */
 const rounding = 1e-9;
 
 export class TokenBuckets {
   readonly #options: BucketOptions;
   readonly #entriesMax: number;
   readonly #clock: Clock;
-  /** In the order of their last use. */
+  /** In order of last use. */
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
 
   constructor(options: BucketOptions, entriesMax: number, clock: Clock) {
@@ -59,16 +59,16 @@ export class TokenBuckets {
     return this.#buckets.size;
   }
 
-  /** Takes one token if there is one; with `cost` 0 only looks. */
+  /** Takes one token if there is one; with `cost` 0 only checks. */
   take(key: string, cost: 0 | 1 = 1): Taken {
     const { perSecond, burst } = this.#options;
     const now = this.#clock.now();
     const bucket = this.#buckets.get(key) ?? { tokens: burst, at: now };
-    // A clock that goes back gives nothing and takes nothing.
+    // A clock that is set back changes nothing.
     const tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) * perSecond) / 1000);
     const allowed = tokens >= 1 - rounding;
     const left = allowed ? Math.max(0, tokens - cost) : tokens;
-    // Where nothing is taken, the time stays where it was: rounding must not add up.
+    // If nothing is taken, the time is not updated, so that rounding errors do not add up.
     if (left !== tokens) this.#keep(key, { tokens: left, at: now });
     else if (this.#buckets.has(key)) this.#keep(key, bucket);
     return {
@@ -91,7 +91,7 @@ export class RateLimiter {
   readonly #failures: TokenBuckets;
   readonly #burst: number;
   readonly #entriesMax: number;
-  /** Hashes of credentials that were good: one client with a wrong key must not lock out others behind the same address. */
+  /** Hashes of valid credentials: one client with a wrong key must not lock out others behind the same address. */
   readonly #good = new Set<string>();
 
   constructor({
@@ -106,7 +106,7 @@ export class RateLimiter {
     this.#entriesMax = entriesMax;
   }
 
-  /** Before credentials are looked at: throws when too many from this address were wrong. */
+  /** Called before credentials are checked: throws if there were too many failures from this address. */
   checkAddress(address: string, credentials: Credentials): void {
     const { allowed, retryAfterMs } = this.#failures.take(addressKey(address), 0);
     if (allowed || this.#good.has(hashOf(credentials))) return;
@@ -127,7 +127,7 @@ export class RateLimiter {
     if (this.#good.size > this.#entriesMax) this.#good.delete(this.#good.values().next().value as string);
   }
 
-  /** Counts an error against the address if it is a failed attempt to sign in; a request without credentials is none. */
+  /** Counts an error against the address if it is a failed sign-in; a request without credentials is not. */
   failed(address: string, credentials: Credentials | undefined, error: unknown): void {
     if (!hasCode(error, "UNAUTHENTICATED")) return;
     if (credentials !== undefined) {
@@ -137,7 +137,7 @@ export class RateLimiter {
     this.#failures.take(addressKey(address));
   }
 
-  /** Takes one request of a caller; returns the headers that tell what is left. */
+  /** Counts one request of a caller; returns the headers with the remaining quota. */
   take({ scope, userId }: Caller): Readonly<Record<string, string>> {
     const { allowed, remaining, retryAfterMs, resetMs } = this.#callers.take(JSON.stringify([scope.tenant, userId]));
     const headers = {
@@ -157,7 +157,7 @@ export class RateLimiter {
   }
 }
 
-/** An IPv6 client has a whole /64 to itself, so that counts as one address. */
+/** An IPv6 client has a whole /64 of its own, which counts as one address. */
 export function addressKey(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped !== null) return mapped[1] as string;

@@ -1,4 +1,4 @@
-/** From an Answer to a Response: JSON, etags and 304, streams at the pace of the client. */
+/** Converts an Answer to a Response: JSON, etags and 304, streams at the client's pace. */
 import { toBytesStream } from "./body/byte-stream.ts";
 import type { Answer } from "./answer.ts";
 import { isUnchanged, quoteEtag } from "./etag.ts";
@@ -6,7 +6,7 @@ import { isUnchanged, quoteEtag } from "./etag.ts";
 export interface RespondOptions {
   readonly request: Request;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** A stream that fails after the answer has begun can only be cut; this hears why. */
+  /** A stream that fails after the response has started can only be aborted; this receives the error. */
   readonly onStreamError: (error: unknown) => void;
 }
 
@@ -28,7 +28,7 @@ export async function toResponse(
   return new Response(answer.json ?? bodyText(answer), { status, headers });
 }
 
-/** The body as it goes over the wire; null when there is none. */
+/** The serialised body; null if there is none. */
 export function bodyText({ body, contentType }: Answer): string | null {
   if (body === undefined) return null;
   return typeof body === "string" && contentType !== undefined && !contentType.includes("json")
@@ -41,7 +41,7 @@ function headersOf(
   more: Readonly<Record<string, string>>,
 ): Headers {
   const headers = new Headers({
-    // Answers belong to one caller: shared caches keep nothing, and others only what they can ask about again.
+    // Responses belong to one caller: shared caches store nothing, and private ones must revalidate.
     "cache-control": etag === undefined ? "no-store" : "private, no-cache",
     ...(etag === undefined ? {} : { etag: quoteEtag(etag) }),
     ...(stream === undefined && body === undefined && json === undefined

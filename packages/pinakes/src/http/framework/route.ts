@@ -1,6 +1,6 @@
 /**
- * Declare a route once: its path, what it takes and what it answers. Validation, types, OpenAPI and the reference page come from
- * here. A route only translates: its handler calls one feature and says what came of it.
+ * Declares a route once: its path, input and responses. Validation, types, OpenAPI and the reference page are derived from it. A route only
+ * translates: its handler calls one feature and returns the result.
  */
 import { z } from "zod";
 import type { Sent } from "../../contract/index.ts";
@@ -18,28 +18,28 @@ import { parsePathTemplate, type PathTemplate } from "./path-template.ts";
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Access = "caller" | "public";
 
-/** Files in a form; with `json` the route takes a JSON body as well, and `body.kind` says which came. */
+/** Files in a form; with `json` the route also accepts a JSON body, and `body.kind` says which was sent. */
 export interface MultipartSpec<Json extends z.ZodType = z.ZodType> {
   readonly multipart: true;
   readonly json?: Json;
-  /** For the reference: what the fields of the form are. */
+  /** For the reference: the fields of the form. */
   readonly fields?: Readonly<
     Record<string, { readonly description: string; readonly file?: true; readonly required?: true }>
   >;
   readonly partLimits?: Partial<MultipartLimits>;
 }
-/** Bytes of these content types, unread; with `json` a JSON body as well. */
+/** Unparsed bytes of these content types; with `json` also a JSON body. */
 export interface RawSpec<Json extends z.ZodType = z.ZodType> {
   readonly raw: readonly string[];
   readonly json?: Json;
-  /** The body may be gzipped; it is handed over as it comes, and the header says so. */
+  /** The body may be gzipped; it is passed on as received, and the header says so. */
   readonly gzip?: true;
 }
 export type BodySpec = z.ZodType | MultipartSpec | RawSpec;
 
 export interface MultipartBody {
   readonly kind: "multipart";
-  /** Once only; read each file before asking for the next part. */
+  /** Can be iterated once; read each file before requesting the next part. */
   parts(): AsyncGenerator<Part, void>;
 }
 export interface RawBody {
@@ -65,16 +65,16 @@ export type BodyOf<Spec> = Spec extends z.ZodType
 export interface AnswerSpec {
   readonly description: string;
   readonly schema?: z.ZodType;
-  /** Of an answer that is not JSON. */
+  /** Content type, if it is not JSON. */
   readonly contentType?: string;
-  /** Others that it may have, by the Accept header. */
+  /** Alternatives, selected by the Accept header. */
   readonly alsoTypes?: readonly string[];
 }
 export type AnswerSpecs = Readonly<Record<number, AnswerSpec>>;
 
 /**
- * What a handler may send as the body, by the schemas that its route declares. What has no schema is not checked; a 204 and a 304 have
- * no body.
+ * What a handler may send as the body, by the schemas that its route declares. A body without a schema is not checked; a 204 and a 304 have
+ * none.
  */
 type SentBy<Specs> = { [Status in keyof Specs]: SentAs<Specs[Status], Status> }[keyof Specs];
 type SentAs<Spec, Status> = Spec extends { readonly schema: infer Schema extends z.ZodType }
@@ -97,12 +97,12 @@ export interface RouteRequest<
   readonly header: (name: string) => string | undefined;
   readonly requestId: string;
   readonly clientAddress: string;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Aborted when the server begins to close: answers without end (server-sent events) end then; others finish. */
+  /** Aborted when the server starts to close: endless responses (server-sent events) then end; others finish. */
   readonly closing: AbortSignal;
   readonly raw: Request;
-  /** Adds to the line that the log has of this request; never a secret, never content. */
+  /** Adds fields to the log line of this request; never a secret, never content. */
   readonly note: (fields: Readonly<Record<string, string>>) => void;
 }
 
@@ -125,37 +125,37 @@ export interface RouteDeclaration<
   readonly query?: Query;
   readonly body?: Body;
   readonly answers: Answers;
-  /** Errors that a client should know of: a problem unless there is a schema, which is for facades that have errors of their own form. */
+  /** Errors that a client should know about: a problem unless there is a schema, for facades with their own error format. */
   readonly errors?: Errors;
   readonly limits?: { readonly bodyBytesMax?: number };
-  /** POST only: an Idempotency-Key makes a repetition answer what the first time answered. */
+  /** POST only: with an Idempotency-Key, a repeated request returns the first response. */
   readonly idempotent?: boolean;
-  /** A POST that only reads (search): keys that may only read may use it. */
+  /** A read-only POST (search): read-only keys may use it. */
   readonly readOnlyOk?: boolean;
   /**
-   * What its entry in the audit log says. By method and operationId when absent, so that every change is recorded; `none` for what
-   * changes nothing, or records it elsewhere.
+   * Its entry in the audit log. Derived from method and operationId by default, so that every change is recorded; `none` for routes that
+   * change nothing, or record it themselves.
    */
   readonly audit?: CallVerb;
-  /** A change of method that takes If-Match; for the reference. */
+  /** A write that accepts If-Match; for the reference. */
   readonly conditional?: boolean;
   /**
-   * Of a facade whose clients cannot be changed: takes a key without a scheme, or in the header Api-Key; JSON under any content type, also
-   * with a DELETE; and query parameters that it does not know, which it ignores.
+   * For a facade whose clients cannot be changed: accepts a key without a scheme or in the header Api-Key, JSON under any content type and
+   * also with DELETE, and unknown query parameters, which it ignores.
    */
   readonly lenient?: boolean;
-  /** Of a facade: the status of an error, where it is not that of its code; asked for every error, as `errorBody` is. */
+  /** For a facade: the status of an error, if it differs from that of its code; called for every error, like `errorBody`. */
   errorStatus?(error: PinakesError, headers: Headers): number;
-  /** The key may also come as the password of Basic credentials, from clients that can send nothing else. */
+  /** The key may also be the password of Basic credentials, for clients that support nothing else. */
   readonly basicOk?: boolean;
-  /** Of a facade that has errors of its own form: also those that end a request before the handler, such as a body that is no JSON. */
+  /** For a facade with its own error format: also for errors before the handler, such as an invalid JSON body. */
   errorBody?(error: PinakesError): object;
   handler(
     request: RouteRequest<z.output<Params>, z.output<Query>, BodyOf<Body>, A>,
   ): Promise<Answer<SentBy<Answers> | SentBy<Errors>>> | Answer<SentBy<Answers> | SentBy<Errors>>;
 }
 
-/** A declared route, its types forgotten: what mount and the reference work with. */
+/** A declared route without its types, as mount and the reference use it. */
 export interface Route {
   readonly method: Method;
   readonly path: PathTemplate;
@@ -182,7 +182,7 @@ export interface Route {
 }
 
 export const jsonBytesMaxDefault = 1_048_576;
-/** Of a whole form, or of a raw body; a route that takes less says so. */
+/** Limit of a whole form, or of a raw body; a route may declare a lower one. */
 export const uploadBytesMaxDefault = 1_073_741_824;
 
 type NoFields = z.ZodObject<{}, z.core.$strict>;
@@ -217,7 +217,7 @@ export function defineRoute<
     description: declaration.description,
     tag: declaration.tag,
     auth: declaration.auth,
-    // Strict whatever was declared: a parameter that is not known is a mistake of the client that it wants to hear of.
+    // Always strict: an unknown parameter is a mistake that the client should learn about.
     params: params === undefined ? z.strictObject({}) : params.strict(),
     query: lenient ? (query ?? z.object({})).loose() : query === undefined ? z.strictObject({}) : query.strict(),
     body,
@@ -257,7 +257,11 @@ function checkRoute({
   lenient,
 }: Route): void {
   const where = `Route ${operationId} (${method} ${path.text})`;
-  invariant(/^[a-z]\w*$/i.test(operationId), "INTERNAL", `${where}: an operationId is letters and digits.`);
+  invariant(
+    /^[a-z]\w*$/i.test(operationId),
+    "INTERNAL",
+    `${where}: an operationId must consist of letters and digits.`,
+  );
   const declared = Object.keys(params.shape).toSorted().join(", ");
   const inPath = path.parameters.toSorted().join(", ");
   invariant(declared === inPath, "INTERNAL", `${where}: the path has {${inPath}} but params declares {${declared}}.`);
@@ -275,11 +279,11 @@ function checkRoute({
   invariant(
     statuses.length > 0 && statuses.every((status) => status >= 200 && status < 400),
     "INTERNAL",
-    `${where}: answers declares what goes well (2xx, 3xx).`,
+    `${where}: answers must declare successes (2xx, 3xx).`,
   );
   invariant(
     Object.keys(errors).every((status) => Number(status) >= 400),
     "INTERNAL",
-    `${where}: errors declares what does not go well (4xx, 5xx).`,
+    `${where}: errors must declare failures (4xx, 5xx).`,
   );
 }

@@ -1,4 +1,4 @@
-/** Headers that keep browsers from doing what nobody asked for, on every answer; and CORS, for the origins that are named. */
+/** Headers that restrict browsers, on every response; and CORS, for the configured origins. */
 import type { MiddlewareHandler } from "hono";
 import { invariant } from "../../domain/invariant.ts";
 
@@ -9,7 +9,7 @@ export interface SecurityHeadersOptions {
 
 const pagePolicy =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-/** What is not a page has nothing to load. */
+/** Only pages load resources. */
 const dataPolicy = "default-src 'none'; frame-ancestors 'none'";
 
 const always: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 /**
- * Server-sent events. Comments keep the connection alive; the stream ends when its source does, when the client goes away or when the
- * server begins to close (clients then come back by themselves, with Last-Event-ID).
+ * Server-sent events. Comments keep the connection alive; the stream ends when its source ends, when the client disconnects or when the
+ * server starts to close (clients then reconnect automatically, with Last-Event-ID).
  */
 import type { Answer } from "./answer.ts";
 import { toProblemAnswer } from "./http-error.ts";
@@ -8,22 +8,22 @@ import type { RouteRequest } from "./route.ts";
 import { invalid } from "../../domain/errors.ts";
 
 export interface ServerEvent {
-  /** What a client sends as Last-Event-ID when it comes back. */
+  /** What a client sends as Last-Event-ID when it reconnects. */
   readonly id?: string;
   readonly event?: string;
   /** Sent as JSON. */
   readonly data?: unknown;
-  /** Sent as it is, in place of `data`: one line. */
+  /** Sent unchanged in place of `data`: one line. */
   readonly text?: string;
 }
 
 export interface SseOptions {
   readonly heartbeatMs?: number | undefined;
-  /** How long a client waits before it comes back. */
+  /** Reconnection delay of the client. */
   readonly retryMs?: number | undefined;
 }
 
-/** Makes the events after `lastEventId`; `signal` ends them. */
+/** Produces the events after `lastEventId` until `signal` is aborted. */
 export type EventSource = (lastEventId: string | undefined, signal: AbortSignal) => AsyncIterable<ServerEvent>;
 
 const heartbeatMsDefault = 15_000;
@@ -71,7 +71,7 @@ export function formatEvent({ id, event, data, text }: ServerEvent): string {
   const lines = [
     ...(id === undefined ? [] : [`id: ${oneLine(id)}`]),
     ...(event === undefined ? [] : [`event: ${oneLine(event)}`]),
-    // JSON has no bare line breaks, so one line holds it all.
+    // Serialised JSON contains no line breaks, so one line suffices.
     `data: ${text === undefined ? (JSON.stringify(data) ?? "null") : oneLine(text)}`,
   ];
   return `${lines.join("\n")}\n\n`;
@@ -94,7 +94,7 @@ async function* makeFrames({
   retryMs,
   requestId,
 }: FrameOptions): AsyncGenerator<string, void> {
-  // Sent at once, so that the client knows that it is connected.
+  // Sent at once, so that the client knows it is connected.
   yield `retry: ${retryMs}\n\n`;
   const iterator = source(lastEventId, signal)[Symbol.asyncIterator]();
   let next: Promise<IteratorResult<ServerEvent>> | undefined;
@@ -112,10 +112,10 @@ async function* makeFrames({
       yield formatEvent(result.value);
     }
   } catch (error) {
-    // The status was sent long ago; an event of its own tells what happened.
+    // The status has already been sent; an event reports the error.
     if (!signal.aborted) yield formatEvent({ event: "problem", data: toProblemAnswer(error, requestId).body });
   } finally {
-    // Not awaited: a source that still waits for its next event is ended by the signal.
+    // Not awaited: the signal ends a source that is still waiting for its next event.
     next?.catch(() => {});
     void Promise.resolve(iterator.return?.()).catch(() => {});
   }

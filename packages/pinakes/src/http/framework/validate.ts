@@ -1,4 +1,4 @@
-/** What came in against its schema. Every mistake is told at once, each with its path and what is wanted, in plain words. */
+/** Validates input against its schema. All errors are reported at once, each with its path and the expected value, in plain language. */
 import type { z } from "zod";
 import { issuePath, plainIssue } from "../../containers/index.ts";
 import { HttpError } from "./http-error.ts";
@@ -6,17 +6,17 @@ import { HttpError } from "./http-error.ts";
 export interface FieldError {
   readonly path: string;
   readonly message: string;
-  /** The field itself is the mistake. */
+  /** The field itself is unknown. */
   readonly unknown?: boolean;
 }
 
-/** More would not help a person; the rest is counted. */
+/** More would not help a reader; the rest is counted. */
 const errorsShownMax = 10;
 
 type Issue = z.core.$ZodIssue;
 type RawIssue = z.core.$ZodRawIssue;
 
-/** `where` names what is checked when the mistake has no path of its own: "body", "query". */
+/** `where` names the input if the error has no path of its own: "body", "query". */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -43,7 +43,7 @@ function flatten(issues: readonly Issue[], above: readonly PropertyKey[]): Field
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((key) => ({
         path: issuePath([...path, key]),
-        message: "is not known here; remove it or correct its name",
+        message: "is unknown; remove it or correct its name",
         unknown: true,
       }));
     }
@@ -55,7 +55,7 @@ function flatten(issues: readonly Issue[], above: readonly PropertyKey[]): Field
   });
 }
 
-/** The form that the client most likely meant: one of the right kind at all, with the fewest mistakes. */
+/** The variant that the client most likely meant: of the right type, with the fewest errors. */
 function nearestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const right = branches.filter(
     (issues) =>

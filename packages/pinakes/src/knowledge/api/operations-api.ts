@@ -16,6 +16,7 @@ import type { KnowledgeDependencies } from "../dependencies.ts";
 import { operationView, type OperationView } from "../views.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { seesJob } from "../access/sees-job.ts";
+import { everyPage } from "../../containers/every-item.ts";
 
 export interface OperationQuery extends Paging {
   readonly status?: OperationStatus | undefined;
@@ -123,20 +124,16 @@ export class OperationsApi {
 
   /** Finds an operation without a job by scanning all operations. */
   async #listed(scope: Scope, operation_id: string): Promise<Operation | undefined> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.#services.deps.items.query(scope, collectionsContainer.name, {
-        index: "allByCreated",
-        equals: { kind: "operation" },
-        order: "desc",
-        filter: { operation_id },
-        limit: 100,
-        cursor,
-      });
+    for await (const page of everyPage(this.#services.deps.items, scope, collectionsContainer.name, {
+      index: "allByCreated",
+      equals: { kind: "operation" },
+      order: "desc",
+      filter: { operation_id },
+      limit: 100,
+    })) {
       const found = page.items[0]?.document as unknown as Operation | undefined;
       if (found !== undefined) return found;
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    }
     return undefined;
   }
 

@@ -9,6 +9,7 @@ import type { Scope } from "../../domain/scope.ts";
 import type { DeadSummary } from "../../ports/queue.ts";
 import { waitingSince } from "../records/backlog.ts";
 import { ageSeconds, deletionLag, type DeletionLag } from "../deletion/deletion-lag.ts";
+import { itemsOf } from "../../runtime/pages.ts";
 import type { DeadMessage } from "./dead-messages.ts";
 import type { DropBoxLetters } from "./drop-box-letters.ts";
 import { deadUnknown, type TopicLetters, type TopicView } from "./topic-letters.ts";
@@ -66,18 +67,13 @@ export class QueuesApi {
     const { items, clock } = this.#deps;
     const sums = { waiting: 0, in_progress: 0, failed: 0 };
     let oldest: number | undefined;
-    let cursor: string | undefined;
-    do {
-      const page = await collections(cursor);
-      for (const { documents_by_status: by, incarnation } of page.items) {
-        sums.waiting += by.uploading + by.pending;
-        sums.in_progress += by.indexing;
-        sums.failed += by.failed;
-        const since = await waitingSince(items, scope, incarnation, by);
-        if (since !== undefined) oldest = Math.min(oldest ?? since, since);
-      }
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
+    for await (const { documents_by_status: by, incarnation } of itemsOf((cursor) => collections(cursor))) {
+      sums.waiting += by.uploading + by.pending;
+      sums.in_progress += by.indexing;
+      sums.failed += by.failed;
+      const since = await waitingSince(items, scope, incarnation, by);
+      if (since !== undefined) oldest = Math.min(oldest ?? since, since);
+    }
     const oldest_age_seconds = oldest === undefined ? null : ageSeconds(clock.now(), oldest);
     return [
       { name: documentsQueue, ...sums, ...dead, oldest_age_seconds },

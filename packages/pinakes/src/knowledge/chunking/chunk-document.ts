@@ -9,15 +9,14 @@ import type { ParsedText } from "../../ports/parser.ts";
 import { boundaryCutter } from "./boundaries.ts";
 import { fixedCutter } from "./fixed.ts";
 import { markdownSpans } from "./markdown.ts";
-import { boundedRuler, modelLimit, within, type ModelLimit } from "./model-limit.ts";
-import { pack, type Cutting } from "./pack.ts";
-import { pauses, type Pause } from "./pause.ts";
-import { recordSpans } from "./records.ts";
+import { boundedRuler, modelLimit, type ModelLimit, within } from "./model-limit.ts";
+import { type Cutting, pack } from "./pack.ts";
+import { type Pause, pauses } from "./pause.ts";
 import { recursiveCutter } from "./recursive.ts";
 import { charRuler } from "./ruler.ts";
-import { semanticSpans, type EmbedTexts } from "./semantic.ts";
+import { type EmbedTexts, semanticSpans } from "./semantic.ts";
 import { sentenceStarts } from "./sentences.ts";
-import { skipBlank, trimEnd, type Span } from "./spans.ts";
+import { skipBlank, type Span, trimEnd } from "./spans.ts";
 import { readChunkingStrategy, separatorsDefault, thresholdDefault } from "./strategy.ts";
 import { surroundings } from "./surroundings.ts";
 import { tokenRuler } from "./token-ruler.ts";
@@ -173,4 +172,15 @@ function wholeText(text: string): readonly Span[] {
   const start = skipBlank(text, 0, text.length);
   const end = trimEnd(text, start, text.length);
   return start < end ? [{ start, end }] : [];
+}
+
+/** Tables: whole records, whatever the strategy, since half a record is meaningless. A record that is longer than the size is cut at words. */
+function recordSpans(cutting: Cutting, rows: ParsedText["rows"]): Iterable<Span> {
+  return pack(
+    cutting,
+    boundaryCutter(
+      cutting,
+      rows.map(({ start }) => start),
+    ),
+  );
 }

@@ -14,6 +14,8 @@ import { knowledgeLimits } from "../limits.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import type { CatalogRecords } from "../records/catalog-records.ts";
+import { everyPage } from "../../containers/every-item.ts";
+import { pagesOf } from "../../runtime/pages.ts";
 import {
   checkLimit,
   filterOf,
@@ -91,12 +93,11 @@ export class CollectionLists {
 
   async count(caller: Caller, query: CollectionQuery): Promise<number> {
     let count = 0;
-    let cursor: string | undefined;
-    do {
-      const page = await this.list(caller, { ...query, limit: knowledgeLimits.pageItemsMax, cursor });
+    for await (const page of pagesOf((cursor) =>
+      this.list(caller, { ...query, limit: knowledgeLimits.pageItemsMax, cursor }),
+    )) {
       count += page.items.length;
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    }
     return count;
   }
 
@@ -130,17 +131,13 @@ export class CollectionLists {
   async #walked(caller: Caller, query: CollectionQuery): Promise<readonly Item[]> {
     const plan = planOf({ ...query, sort: "created_at" });
     const found: Item[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await this.#deps.items.query(caller.scope, collectionsContainer.name, {
-        ...plan,
-        limit: 500,
-        cursor,
-      });
+    for await (const page of everyPage(this.#deps.items, caller.scope, collectionsContainer.name, {
+      ...plan,
+      limit: 500,
+    })) {
       found.push(...page.items);
       requireFew(found.length);
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    }
     return found;
   }
 

@@ -23,6 +23,8 @@ import { checkMergedTags, checkMetadata, noMetadata } from "../records/metadata.
 import { checkAskedKey, checkDescription, checkGroups, checkId, checkName, nameKey } from "../records/names.ts";
 import { collectionsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "../records/records.ts";
 import { isoTime, laterThan } from "../records/times.ts";
+import { everyItem } from "../../containers/every-item.ts";
+import { pagesOf } from "../../runtime/pages.ts";
 
 export interface NewRepository {
   readonly repository_id?: string | undefined;
@@ -136,12 +138,9 @@ export class Repositories {
   /** Those that the caller may see. Reads them all, since no index knows visibility. */
   async count(caller: Caller): Promise<number> {
     let sum = 0;
-    let cursor: string | undefined;
-    do {
-      const page = await this.list(caller, { limit: knowledgeLimits.pageItemsMax, cursor });
+    for await (const page of pagesOf((cursor) => this.list(caller, { limit: knowledgeLimits.pageItemsMax, cursor }))) {
       sum += page.items.length;
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    }
     return sum;
   }
 
@@ -171,19 +170,13 @@ export class Repositories {
 
   /** A collection's tags together with those of its repository must stay within the limit. */
   async #checkTags(scope: Caller["scope"], { repository_id, metadata }: RepositoryRecord): Promise<void> {
-    for (let cursor: string | undefined; ;) {
-      const page = await this.#deps.items.query(scope, collectionsContainer.name, {
-        equals: { repository_id },
-        range: { prefix: itemIds.collection("") },
-        limit: 200,
-        cursor,
-      });
-      for (const { document } of page.items) {
-        const collection = document as unknown as CollectionRecord;
-        checkMergedTags(metadata, collection.metadata, `collection "${collection.name}"`);
-      }
-      cursor = page.cursor;
-      if (cursor === undefined) return;
+    for await (const { document } of everyItem(this.#deps.items, scope, collectionsContainer.name, {
+      equals: { repository_id },
+      range: { prefix: itemIds.collection("") },
+      limit: 200,
+    })) {
+      const collection = document as unknown as CollectionRecord;
+      checkMergedTags(metadata, collection.metadata, `collection "${collection.name}"`);
     }
   }
 

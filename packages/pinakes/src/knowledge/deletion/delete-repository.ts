@@ -6,6 +6,7 @@ import type { Incarnation, Lifecycle } from "../../lifecycle/index.ts";
 import { Later, type JobRecord, type JobTools } from "../jobs/jobs.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { incarnationOf } from "../records/incarnation-of.ts";
+import { everyItem } from "../../containers/every-item.ts";
 import type { CollectionDeletion } from "./delete-collection.ts";
 import { repositoryDocument, type CatalogRecords } from "../records/catalog-records.ts";
 import { collectionsContainer, itemIds, type CollectionRecord, type RepositoryRecord } from "../records/records.ts";
@@ -105,18 +106,13 @@ export class RepositoryDeletion {
 
   /** Reads the partition itself: an eventually consistent index could miss a collection. */
   async #incarnations(scope: Scope, repositoryId: string): Promise<readonly Incarnation[]> {
-    const incarnations: Incarnation[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await this.#deps.items.query(scope, collectionsContainer.name, {
+    return Array.fromAsync(
+      everyItem(this.#deps.items, scope, collectionsContainer.name, {
         equals: { repository_id: repositoryId },
         range: { prefix: itemIds.collection("") },
         limit: 500,
-        cursor,
-      });
-      incarnations.push(...page.items.map(({ document }) => incarnationOf(document as unknown as CollectionRecord)));
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    return incarnations;
+      }),
+      ({ document }) => incarnationOf(document as unknown as CollectionRecord),
+    );
   }
 }

@@ -5,6 +5,7 @@ import type { Operation } from "../../lifecycle/index.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { collectionsContainer } from "../records/records.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
+import { everyItem } from "../../containers/every-item.ts";
 
 const pageOperations = 500;
 
@@ -46,20 +47,15 @@ function warningOf(failed: number, lagSeconds: number, secondsMax: number): stri
 
 /** Of one workspace, the oldest first. */
 export async function unfinishedOperations(items: ItemStore, scope: Scope): Promise<readonly Operation[]> {
-  const found: Operation[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await items.query(scope, collectionsContainer.name, {
+  return Array.fromAsync(
+    everyItem(items, scope, collectionsContainer.name, {
       index: "allByCreated",
       equals: { kind: "operation" },
       filter: { status: { ne: "done" } },
       limit: pageOperations,
-      cursor,
-    });
-    found.push(...page.items.map(({ document }) => document as unknown as Operation));
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return found;
+    }),
+    ({ document }) => document as unknown as Operation,
+  );
 }
 
 /** Whole seconds; never below 0, even with clock skew. */

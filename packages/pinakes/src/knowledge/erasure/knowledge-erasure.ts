@@ -20,6 +20,7 @@ import { ownerOf, filesRoot } from "../files/file-records.ts";
 import type { CatalogRecords } from "../records/catalog-records.ts";
 import { CollectionPartition, type IncarnationKey } from "../records/collection-partition.ts";
 import { ownVectorsName } from "../records/raw-vectors-name.ts";
+import { pagesOf } from "../../runtime/pages.ts";
 
 const scrubAttemptsMax = 60;
 const scrubPauseMs = 500;
@@ -32,6 +33,13 @@ export interface KnowledgeErasureServices {
   readonly catalog: CatalogRecords;
   readonly deletion: CollectionDeletion;
   readonly lifecycle: Lifecycle;
+}
+
+export interface OwnRow {
+  readonly id: string;
+  readonly text?: string | undefined;
+  readonly metadata: JsonObject;
+  readonly vector: Float32Array;
 }
 
 export class KnowledgeErasure {
@@ -102,6 +110,21 @@ export class KnowledgeErasure {
     return count;
   }
 
+  /** Rows that callers embedded themselves. Those of a collection in the trash are opened to be read, and closed again. */
+  async *ownRows(scope: Scope, key: IncarnationKey): AsyncGenerator<OwnRow, void> {
+    const { deps, catalog, deletion } = this.#services;
+    const name = ownVectorsName(key.incarnation);
+    const trashed = (await new CollectionPartition(deps.items, scope, key).fence())?.record.status === "DELETED";
+    if (trashed && !(await succeeds(deps.vectors.undelete(scope, name), "NOT_FOUND", "CONFLICT"))) return;
+    try {
+      yield* deps.vectors.rows(scope, name);
+    } catch (error) {
+      if (!hasCode(error, "NOT_FOUND")) throw error;
+    } finally {
+      if (trashed && (await catalog.incarnation(scope, key)) !== undefined) await deletion.follow(scope, key);
+    }
+  }
+
   /** The whole collection, from every store; it returns when all of them have confirmed. */
   async purgeCollection(scope: Scope, key: IncarnationKey, createdBy: string): Promise<void> {
     const { catalog, deletion, lifecycle } = this.#services;
@@ -150,8 +173,7 @@ export class KnowledgeErasure {
   async purgeTriples(scope: Scope): Promise<number> {
     const { triples } = this.#services.deps;
     let removed = 0;
-    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-      const page = await triples.spaces(scope, { cursor });
+    for await (const page of pagesOf((cursor) => triples.spaces(scope, { cursor }))) {
       for (const { space } of page.spaces) {
         for (let done = false; !done;) {
           const step = await triples.purge(scope, space);
@@ -159,7 +181,6 @@ export class KnowledgeErasure {
           ({ done } = step);
         }
       }
-      ({ cursor } = page);
     }
     return removed;
   }
@@ -167,13 +188,11 @@ export class KnowledgeErasure {
   async countTriples(scope: Scope): Promise<number> {
     const { triples } = this.#services.deps;
     let count = 0;
-    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-      const page = await triples.spaces(scope, { cursor });
+    for await (const page of pagesOf((cursor) => triples.spaces(scope, { cursor }))) {
       for (const { space } of page.spaces) {
         const { quads, supports, terms } = await triples.usage(scope, space);
         count += quads + supports + terms;
       }
-      ({ cursor } = page);
     }
     return count;
   }

@@ -2,6 +2,7 @@
  * Batches: many files attached to a collection by one job. Each file has an attachment record before the job begins, so lists and counters
  * know of it at once; the job makes documents of them one after the other and can be carried on, or cancelled, at any file.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { errorCodeOf, PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -60,6 +61,8 @@ export interface FileBatchesDependencies {
 
 const operationsPerBatch = 24;
 const readAtOnce = 16;
+const cancelAttemptsMax = 40;
+const cancelPollMs = 50;
 
 export class FileBatches {
   readonly #of: FileBatchesDependencies;
@@ -131,13 +134,22 @@ export class FileBatches {
     // CONFLICT: it is over already, and what is still being indexed can be cancelled all the same.
     await tolerate(this.#of.jobs.cancel(caller.scope, batchId), "CONFLICT");
     const partition = this.#of.attachments.partition(caller, opened);
-    for (const file of await this.#files(caller, opened, job)) {
-      if (file.status !== "in_progress" && file.status !== "cancelled") continue;
-      if (file.document !== undefined)
-        await ifMissing(this.#of.documents.delete(caller, opened, file.document.document_id));
-      await put(partition, [cancelled(file, job)]);
+    for (let attempt = 0; attempt < cancelAttemptsMax; attempt += 1) {
+      const files = await this.#files(caller, opened, job);
+      for (const file of files) {
+        if (file.status !== "in_progress" && file.status !== "cancelled") continue;
+        await this.#remove(caller, opened, file);
+        await put(partition, [cancelled(file, job)]);
+      }
+      if (files.every(({ status }) => status !== "in_progress")) break;
+      // A file that is being attached right now is taken back by whoever attaches it.
+      await sleep(cancelPollMs);
     }
     return this.get(caller, opened, batchId);
+  }
+
+  async #remove(caller: Caller, opened: OpenCollection, { document }: AttachedFile): Promise<void> {
+    if (document !== undefined) await ifMissing(this.#of.documents.delete(caller, opened, document.document_id));
   }
 
   /** In the order in which the batch names them. */
@@ -226,12 +238,22 @@ export class FileBatches {
       metadata,
       ...(chunking_strategy === null ? {} : { chunking_strategy: chunking_strategy as unknown as JsonObject }),
     };
+    let failure: unknown;
     try {
       await this.#of.attachments.attach(caller, opened, input);
     } catch (error) {
-      if (!PinakesError.isInstance(error) || error.retryable || error.status >= 500) throw error;
-      await put(partition, [{ ...record, status: "failed", error: error.detail, error_code: errorCodeOf(error) }]);
+      failure = error;
     }
+    // Cancelled meanwhile: the cancel may have seen the file before it became a document.
+    if ((await this.#of.jobs.read(partition.scope, job_id))?.status === "cancelled") {
+      const [file] = await this.#of.attachments.findMany(partition, [fileId]);
+      if (file?.status === "completed") return;
+      if (file !== undefined) await this.#remove(caller, opened, file);
+      return put(partition, [{ ...record, status: "cancelled" }]);
+    }
+    if (failure === undefined) return;
+    if (!PinakesError.isInstance(failure) || failure.retryable || failure.status >= 500) throw failure;
+    await put(partition, [{ ...record, status: "failed", error: failure.detail, error_code: errorCodeOf(failure) }]);
   }
 }
 

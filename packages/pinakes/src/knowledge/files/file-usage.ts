@@ -6,6 +6,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { retryOnConflict } from "../../runtime/expected-errors.ts";
 import type { Quotas } from "../limits.ts";
+import { pagesOf } from "../../runtime/pages.ts";
 import { filePrefix, uploadPrefix, usageId, type FileRecords, type UsageRecord } from "./file-records.ts";
 import { fileLimits } from "./limits.ts";
 
@@ -83,18 +84,13 @@ export class FileUsage {
   async #count(scope: Scope, owner: string): Promise<Amount> {
     let amount = nothing;
     for (const prefix of [filePrefix, uploadPrefix]) {
-      let cursor: string | undefined;
-      do {
-        const page = await this.#records.list(
-          scope,
-          { owner },
-          { range: { prefix }, limit: fileLimits.itemsPerRead, cursor },
-        );
+      for await (const page of pagesOf((cursor) =>
+        this.#records.list(scope, { owner }, { range: { prefix }, limit: fileLimits.itemsPerRead, cursor }),
+      )) {
         for (const record of page.items)
           if (record.kind === "file" || (record.kind === "upload" && record.status === "pending"))
             amount = sum(amount, { files: 1, bytes: record.bytes });
-        cursor = page.cursor;
-      } while (cursor !== undefined);
+      }
     }
     return amount;
   }

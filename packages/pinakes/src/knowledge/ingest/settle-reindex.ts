@@ -11,6 +11,7 @@ import { laterThan } from "../records/times.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { parted } from "../documents/graph-support.ts";
 import { removal, removeLeftovers } from "../documents/removals.ts";
+import { everyItem } from "../../containers/every-item.ts";
 
 const pageDocuments = 200;
 
@@ -39,20 +40,14 @@ export async function* documentsOf(
   { items }: Pick<KnowledgeDependencies, "items">,
   partition: CollectionPartition,
 ): AsyncGenerator<Stored<DocumentRecord>> {
-  let cursor: string | undefined;
-  do {
-    const page = await items.query(partition.scope, documentsContainer.name, {
-      equals: { repository_id: partition.key.repository_id, incarnation: partition.key.incarnation },
-      range: { prefix: itemIds.document("") },
-      limit: pageDocuments,
-      cursor,
-    });
-    for (const { document, etag } of page.items) {
-      const { id: _, ...record } = document;
-      yield { record: record as unknown as DocumentRecord, etag };
-    }
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  for await (const { document, etag } of everyItem(items, partition.scope, documentsContainer.name, {
+    equals: { repository_id: partition.key.repository_id, incarnation: partition.key.incarnation },
+    range: { prefix: itemIds.document("") },
+    limit: pageDocuments,
+  })) {
+    const { id: _, ...record } = document;
+    yield { record: record as unknown as DocumentRecord, etag };
+  }
 }
 
 async function settleDocument(

@@ -9,6 +9,7 @@ import { documentsContainer, itemIds, type DocumentRecord } from "../records/rec
 import { isoTime } from "../records/times.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { IngestQueue } from "../documents/ingest-queue.ts";
+import { everyItem } from "../../containers/every-item.ts";
 import { removeAbandoned } from "./preparations.ts";
 import { removal, removeLeftovers } from "../documents/removals.ts";
 import type { RegisteredUnfinished, KnowledgeWork } from "../records/work-registry.ts";
@@ -66,20 +67,14 @@ export class Watchdog {
   /** Reads the partition itself: an index may lag behind. */
   async #documents(partition: CollectionPartition, active: boolean, signal: AbortSignal): Promise<void> {
     const { repository_id, incarnation } = partition.key;
-    for (let cursor: string | undefined; ;) {
-      const page = await this.#deps.items.query(partition.scope, documentsContainer.name, {
-        equals: { repository_id, incarnation },
-        range: { prefix: itemIds.document("") },
-        filter: { status: { in: ["uploading", "pending", "indexing"] } },
-        limit: 200,
-        cursor,
-      });
-      for (const { document, etag } of page.items) {
-        signal.throwIfAborted();
-        await this.#look(partition, active, document as unknown as DocumentRecord, etag);
-      }
-      cursor = page.cursor;
-      if (cursor === undefined) return;
+    for await (const { document, etag } of everyItem(this.#deps.items, partition.scope, documentsContainer.name, {
+      equals: { repository_id, incarnation },
+      range: { prefix: itemIds.document("") },
+      filter: { status: { in: ["uploading", "pending", "indexing"] } },
+      limit: 200,
+    })) {
+      signal.throwIfAborted();
+      await this.#look(partition, active, document as unknown as DocumentRecord, etag);
     }
   }
 

@@ -5,6 +5,7 @@ import { invalid, PinakesError, show } from "../../domain/errors.ts";
 import { ifMissing } from "../../runtime/expected-errors.ts";
 import { ownerOf } from "../files/file-records.ts";
 import { notFound } from "../access/access.ts";
+import { itemsOf } from "../../runtime/pages.ts";
 import type { LibraryRecords, RecordOf } from "./library-records.ts";
 import { libraryLimits } from "./limits.ts";
 
@@ -64,16 +65,14 @@ export class LibraryStore {
 
   async *each<K extends Kind>(caller: Caller, kind: K, prefix: string): AsyncGenerator<RecordOf<K>> {
     const scope = requireCaller(caller);
-    let cursor: string | undefined;
-    do {
-      const page = await this.#records.list(
+    for await (const record of itemsOf((cursor) =>
+      this.#records.list(
         scope,
         { owner: ownerOf(caller.userId) },
         { range: { prefix }, limit: libraryLimits.recordsPerRead, cursor },
-      );
-      for (const record of page.items) if (record.kind === kind) yield record as RecordOf<K>;
-      ({ cursor } = page);
-    } while (cursor !== undefined);
+      ),
+    ))
+      if (record.kind === kind) yield record as RecordOf<K>;
   }
 
   async remove(caller: Caller, id: string): Promise<void> {

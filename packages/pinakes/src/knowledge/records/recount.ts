@@ -2,6 +2,7 @@
 import type { CollectionUsage, DocumentCounts } from "@pinakes/client";
 import { hasCode } from "../../domain/errors.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
+import { everyItem } from "../../containers/every-item.ts";
 import { documentsContainer, itemIds, type DocumentRecord, type StatsRecord } from "./records.ts";
 import { emptyStats, type CollectionPartition } from "./collection-partition.ts";
 
@@ -42,23 +43,17 @@ export async function countAll(items: ItemStore, partition: CollectionPartition)
   let document_count = 0;
   let total_size_bytes = 0;
   let chunk_count = 0;
-  let cursor: string | undefined;
-  do {
-    const page = await items.query(partition.scope, documentsContainer.name, {
-      equals: { repository_id: partition.key.repository_id, incarnation: partition.key.incarnation },
-      range: { prefix: itemIds.document("") },
-      limit: 500,
-      cursor,
-    });
-    for (const { document } of page.items) {
-      const record = document as unknown as DocumentRecord;
-      document_count += 1;
-      total_size_bytes += record.size_bytes;
-      chunk_count += record.live?.chunk_count ?? 0;
-      by_status[record.status] += 1;
-    }
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  for await (const { document } of everyItem(items, partition.scope, documentsContainer.name, {
+    equals: { repository_id: partition.key.repository_id, incarnation: partition.key.incarnation },
+    range: { prefix: itemIds.document("") },
+    limit: 500,
+  })) {
+    const record = document as unknown as DocumentRecord;
+    document_count += 1;
+    total_size_bytes += record.size_bytes;
+    chunk_count += record.live?.chunk_count ?? 0;
+    by_status[record.status] += 1;
+  }
   return { document_count, total_size_bytes, chunk_count, by_status };
 }
 

@@ -12,6 +12,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { tolerate } from "../../runtime/expected-errors.ts";
 import type { ItemStore, Operation, SessionTokens } from "../../ports/item-store.ts";
+import { everyPage } from "../../containers/every-item.ts";
 import { collectionsContainer, itemIds, type CollectionRecord } from "./records.ts";
 
 /** Per batch; every engine accepts this many. */
@@ -74,12 +75,9 @@ export class TagRows {
       repositoryId === undefined
         ? { index: "byTag", equals: { tag }, ...(session === undefined ? {} : { session }) }
         : { equals: { repository_id: repositoryId }, range: { prefix: itemIds.tag(tag, "") } };
-    let cursor: string | undefined;
-    do {
-      const page = await this.#items.query(scope, collectionsContainer.name, { ...of, limit: 500, cursor });
+    for await (const page of everyPage(this.#items, scope, collectionsContainer.name, { ...of, limit: 500 })) {
       yield page.items.map(({ document }) => document as unknown as TagRow);
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    }
   }
 }
 

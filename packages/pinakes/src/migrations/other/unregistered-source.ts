@@ -19,6 +19,7 @@ import { heldQuads } from "../quads.ts";
 import { entryOf } from "../rows/check-row.ts";
 import { linesOf, parse } from "../rows/json-lines.ts";
 import type { Copied, CopyStep, FoundUnit, Held, MigrationSource, Reading, UnitName } from "../source.ts";
+import { pagesOf } from "../../runtime/pages.ts";
 
 const name = z.string().min(1).max(256);
 
@@ -110,12 +111,9 @@ export class UnregisteredSource extends EntrySource implements MigrationSource {
 
   async *#inStores(): AsyncGenerator<FoundUnit> {
     const found = new Map<string, Keep & { readonly createdAt?: number }>();
-    for (let cursor: string | undefined; ;) {
-      const page = await this.#deps.triples.spaces(this.#scope, { limit: 500, cursor });
+    for await (const page of pagesOf((cursor) => this.#deps.triples.spaces(this.#scope, { limit: 500, cursor }))) {
       for (const { space, status } of page.spaces)
         if (status === "open" && !life.test(space)) found.set(space, { space, vectors: null });
-      cursor = page.cursor;
-      if (cursor === undefined) break;
     }
     for (let cursor: string | undefined; ;) {
       const page = await this.#deps.vectors.list(this.#scope, { limit: 100, cursor });

@@ -1,12 +1,64 @@
 /** The functions of the subset. Each returns undefined for unsuitable arguments, as in Cosmos DB. */
+import { invalid } from "../../domain/errors.ts";
 import type { JsonValue } from "../../domain/json.ts";
+import { matches } from "../../runtime/regex/match.ts";
+import { compileProgram } from "../../runtime/regex/program.ts";
+import { sqlLimits } from "../limits.ts";
 import { arrayFunctions } from "./array-functions.ts";
 import { dateTimeAdd, formatMs } from "./date-functions.ts";
 import { dateParts } from "./date-parts.ts";
-import { numberFunctions } from "./number-functions.ts";
+import { parseRegex } from "./regex-parse.ts";
 import { textFunctions } from "./text-functions.ts";
-import { compileRegex, type RegexMatcher } from "./regex.ts";
 import { equal, finite, isObject, type Value } from "./values.ts";
+
+/** Numeric functions. A result that is not a finite number is undefined. */
+const one = (of: (value: number) => number): SqlFunction => ({
+  min: 1,
+  max: 1,
+  of: ([value]) => (typeof value === "number" ? finite(of(value)) : undefined),
+});
+
+const two = (of: (a: number, b: number) => number): SqlFunction => ({
+  min: 2,
+  max: 2,
+  of: ([a, b]) => (typeof a === "number" && typeof b === "number" ? finite(of(a, b)) : undefined),
+});
+
+const numberFunctions: Readonly<Record<string, SqlFunction>> = {
+  ACOS: one(Math.acos),
+  ASIN: one(Math.asin),
+  ATAN: one(Math.atan),
+  ATN2: two(Math.atan2),
+  COS: one(Math.cos),
+  COT: one((value) => 1 / Math.tan(value)),
+  DEGREES: one((value) => (value * 180) / Math.PI),
+  EXP: one(Math.exp),
+  LOG: {
+    min: 1,
+    max: 2,
+    of: ([value, base]) =>
+      typeof value === "number" && (base === undefined || typeof base === "number")
+        ? finite(base === undefined ? Math.log(value) : Math.log(value) / Math.log(base))
+        : undefined,
+  },
+  LOG10: one(Math.log10),
+  PI: { min: 0, max: 0, of: () => Math.PI },
+  POWER: two((value, exponent) => value ** exponent),
+  RADIANS: one((value) => (value * Math.PI) / 180),
+  SIGN: one(Math.sign),
+  SIN: one(Math.sin),
+  SQRT: one(Math.sqrt),
+  SQUARE: one((value) => value * value),
+  TAN: one(Math.tan),
+  TRUNC: one(Math.trunc),
+  IS_FINITE_NUMBER: { min: 1, max: 1, of: ([value]) => typeof value === "number" },
+  IS_INTEGER: { min: 1, max: 1, of: ([value]) => Number.isInteger(value) },
+  IS_PRIMITIVE: {
+    min: 1,
+    max: 1,
+    of: ([value]) => value === null || (value !== undefined && typeof value !== "object"),
+  },
+};
 
 export interface FunctionContext {
   /** Epoch milliseconds, constant for a whole query including all its pages. */
@@ -134,4 +186,36 @@ function regexMatch([text, pattern, modifiers]: readonly Value[]): Value {
     matchers.set(key, matcher);
   }
   return matcher(text);
+}
+
+/** REGEXMATCH, in time proportional to the input (runtime/regex). */
+type RegexMatcher = (text: string) => boolean | undefined;
+
+export function compileRegex(pattern: string, modifiers: string): RegexMatcher {
+  if (pattern.length > sqlLimits.regexCharsMax)
+    throw invalid(
+      `query: REGEXMATCH: the pattern has ${pattern.length} characters; at most ${sqlLimits.regexCharsMax} are allowed.`,
+    );
+  if (!/^[imsx]*$/.test(modifiers))
+    throw invalid(`query: REGEXMATCH: modifiers are i, m, s and x; got ${JSON.stringify(modifiers.slice(0, 20))}.`);
+  const flags = {
+    ignoreCase: modifiers.includes("i"),
+    multiline: modifiers.includes("m"),
+    dotAll: modifiers.includes("s"),
+    extended: modifiers.includes("x"),
+  };
+  const program = compileProgram(parseRegex(pattern, flags), {
+    statesMax: sqlLimits.regexStatesMax,
+    tooManyStates: () =>
+      invalid(
+        `query: REGEXMATCH: the pattern needs more than ${sqlLimits.regexStatesMax} states; write smaller repetitions.`,
+      ),
+  });
+  return (text) =>
+    text.length > sqlLimits.regexInputCharsMax
+      ? undefined
+      : matches(
+          program,
+          Array.from(text, (char) => char.codePointAt(0) as number),
+        );
 }

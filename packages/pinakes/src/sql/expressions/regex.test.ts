@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sqlLimits } from "../limits.ts";
-import { compileRegex } from "./regex.ts";
+import { compileRegex } from "./functions.ts";
 
 describe("REGEXMATCH", () => {
   it("agrees with JavaScript's own expressions wherever both know the pattern", () => {

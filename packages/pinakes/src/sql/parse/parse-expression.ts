@@ -1,9 +1,8 @@
 /** Expressions, by precedence: ?: and ??, OR, AND, NOT, comparisons, + - ||, * / %, signs, then names, literals and calls. */
-import { sqlLimits } from "../limits.ts";
-import { anyInside, type AggregateName, type BinaryOperator, type Expression } from "../ast.ts";
+import { type AggregateName, anyInside, type BinaryOperator, type Expression } from "../ast.ts";
 import { functionNames, isFunctionName, requireArguments } from "../expressions/functions.ts";
+import { sqlLimits } from "../limits.ts";
 import { parseSubquery } from "./parse-query.ts";
-import { foreignFunctions } from "./foreign-functions.ts";
 import type { TokenStream } from "./token-stream.ts";
 
 const aggregateNames: ReadonlySet<string> = new Set<AggregateName>([
@@ -243,3 +242,12 @@ function call(tokens: TokenStream): Expression {
     throw tokens.error(at, `${name} of another aggregate; aggregates cannot be nested`);
   return { kind: "aggregate", name: name as AggregateName, argument };
 }
+
+/** Functions of Cosmos DB that this subset does not have, so that an error can say so instead of calling them unknown. */
+const foreignFunctions: ReadonlySet<string> = new Set(
+  [
+    "RAND NUMBERBIN INTADD INTBITAND INTBITLEFTSHIFT INTBITNOT INTBITOR INTBITRIGHTSHIFT INTBITXOR INTDIV INTMOD INTMUL INTSUB",
+    "CONTAINS_ANY_CI CONTAINS_ANY_CS CONTAINS_ALL_CI CONTAINS_ALL_CS TYPE DOCUMENTID HASH DATETIMEFORMAT",
+    "FIRST LAST LASTSUBSTRING ALL FULLTEXTCONTAINS FULLTEXTCONTAINSALL FULLTEXTCONTAINSANY FULLTEXTSCORE RRF VECTORDISTANCE",
+  ].flatMap((line) => line.split(" ")),
+);

@@ -3,17 +3,16 @@
  * DB refuses.
  */
 import { invalid } from "../../domain/errors.ts";
+import { parsePath } from "../../domain/path.ts";
 import type { Prefilter } from "../../domain/prefilter.ts";
 import { isSystemProperty } from "../../domain/system-properties.ts";
 import type { Partition } from "../../ports/item-store.ts";
-import { accessBy, sourcesOf, type Access, type Source } from "./access.ts";
-import { indexAdvice } from "./advice.ts";
-import type { Expression, Query } from "../ast.ts";
+import { documentPath, type Expression, type Query } from "../ast.ts";
 import type { EvaluationContext } from "../expressions/evaluate.ts";
-import { factsOf, type Fact, type Facts } from "./facts.ts";
-import { keyOfName, type PathKey } from "./paths.ts";
-import { parsePath } from "../../domain/path.ts";
 import type { QueryDefinition, QueryExplanation, QueryStats } from "../types.ts";
+import { type Access, accessBy, type Source, sourcesOf } from "./access.ts";
+import { type Fact, type Facts, factsOf } from "./facts.ts";
+import { cosmosPath, keyOfName, type PathKey, pathKey, pathName } from "./paths.ts";
 import { prefilterOfConditions } from "./where-prefilter.ts";
 
 export interface Plan {
@@ -207,4 +206,48 @@ function emptyPlan(source: Source, query: Query): Plan {
     remedy: "",
     signature: "empty",
   };
+}
+
+/** The index that would serve a query, in our notation and as a Cosmos DB composite index. */
+interface SuggestedPath {
+  readonly path: readonly string[];
+  readonly descending: boolean;
+}
+
+/** Undefined if the query neither compares nor orders by anything an index could hold. */
+function indexAdvice(query: Query, facts: Facts): string | undefined {
+  const { partition, sort } = suggestion(query, facts);
+  if (partition.length + sort.length === 0) return undefined;
+  const ours = `{ partition: [${partition.map(({ path }) => JSON.stringify(pathName(path))).join(", ")}], sort: [${sort.map(ourSort).join(", ")}] }`;
+  const composite = [...partition, ...sort].map(
+    ({ path, descending }) =>
+      `{ "path": ${JSON.stringify(cosmosPath(path))}, "order": "${descending ? "descending" : "ascending"}" }`,
+  );
+  return composite.length > 1 ? `${ours} (in Cosmos DB the composite index [${composite.join(", ")}])` : ours;
+}
+
+function ourSort({ path, descending }: SuggestedPath): string {
+  const name = JSON.stringify(pathName(path));
+  return descending ? `{ path: ${name}, order: "desc" }` : name;
+}
+
+/** Equality first, then the sort order, or one range if there is none. */
+function suggestion(
+  query: Query,
+  facts: Facts,
+): { readonly partition: readonly SuggestedPath[]; readonly sort: readonly SuggestedPath[] } {
+  const known = [...facts.of.values()].flat();
+  const distinct = (paths: readonly (readonly string[])[]) =>
+    paths.filter((path, i) => paths.findIndex((other) => pathKey(other) === pathKey(path)) === i);
+  const partition = distinct(known.filter(({ kind }) => kind === "among").map(({ path }) => path));
+  const isFixed = (path: readonly string[]) => partition.some((other) => pathKey(other) === pathKey(path));
+  const ordered = query.orderBy.flatMap(({ expression, descending }) => {
+    const path = documentPath(expression);
+    return path === undefined || isFixed(path) ? [] : [{ path, descending }];
+  });
+  const ranges = distinct(known.filter(({ kind }) => kind === "range").map(({ path }) => path)).filter(
+    (path) => !isFixed(path),
+  );
+  const rest = ordered.length > 0 ? ordered : ranges.slice(0, 1).map((path) => ({ path, descending: false }));
+  return { partition: partition.map((path) => ({ path, descending: false })), sort: rest };
 }

@@ -15,6 +15,7 @@ import { isBatchConflict, retryOnConflict } from "../../runtime/expected-errors.
 import type { Item, Operation } from "../../ports/item-store.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { settingsContainer } from "../settings.ts";
+import { everyPage } from "../../containers/every-item.ts";
 import { compileSpec, type CompiledSpec } from "./container-spec.ts";
 import {
   counterId,
@@ -70,16 +71,12 @@ export class OwnContainers {
 
   async list(scope: Scope): Promise<readonly OwnContainer[]> {
     const found: OwnContainer[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await this.#deps.items.query(scope, settingsContainer.name, {
-        equals: { topic: definitionsTopic },
-        cursor,
-      });
+    for await (const page of everyPage(this.#deps.items, scope, settingsContainer.name, {
+      equals: { topic: definitionsTopic },
+    })) {
       for (const item of page.items)
         if (item.id !== counterId && item.document["deleted"] !== true) found.push(ownOf(scope.tenant, item));
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+    }
     return found;
   }
 

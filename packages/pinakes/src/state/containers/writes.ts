@@ -1,11 +1,11 @@
 /** Validates the form of a caller's operations, for single writes, batches and bulk loads. */
 import type { PartitionKey } from "@pinakes/client";
-import { PinakesError, inBatch, invalid, show } from "../../domain/errors.ts";
+import { inBatch, invalid, PinakesError, show } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { limits } from "../../domain/limits.ts";
 import { checkPatch, type PatchStep } from "../../domain/patch.ts";
+import { compileExpression, parseQuery } from "../../sql/index.ts";
 import { requireFreeId } from "./documents.ts";
-import { parseCondition, type Condition } from "./patch-condition.ts";
 import type { Target } from "./target.ts";
 
 export type Write =
@@ -119,4 +119,26 @@ export function parseBatch(target: Target, operations: unknown, now: number): re
       throw PinakesError.isInstance(error) ? inBatch(error, i, operations.length) : error;
     }
   });
+}
+
+// The condition of a patch, as Cosmos DB writes it: `from c where c.status = "open"`.
+
+/** Evaluates the stored document. */
+type Condition = (document: JsonObject) => boolean;
+
+const select = "SELECT * ";
+
+function parseCondition(text: unknown, now: number): Condition {
+  if (typeof text !== "string" || !/^\s*from\s/i.test(text))
+    throw invalid(`condition: write it as from c where c.status = "open"; got ${show(text)}.`);
+  const { where, joins, orderBy, groupBy, offset } = parseQuery(`${select}${text}`);
+  if (where === undefined) throw invalid('condition: says nothing; write it as from c where c.status = "open".');
+  if (joins.length + orderBy.length + groupBy.length > 0 || offset !== undefined)
+    throw invalid(
+      "condition: applies to one document; only WHERE may follow, without JOIN, GROUP BY, ORDER BY and OFFSET.",
+    );
+  return (document) => {
+    const context = { parameters: new Map<string, never>(), now, expanded: { rows: 0 } };
+    return compileExpression(where, context)([document]) === true;
+  };
 }

@@ -18,6 +18,7 @@ import { ifMissing, tolerate } from "../../runtime/expected-errors.ts";
 import type { Containers } from "../containers/containers.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { settingsContainer } from "../settings.ts";
+import { everyItem } from "../../containers/every-item.ts";
 import {
   checkName,
   checkThroughput,
@@ -301,13 +302,7 @@ export class Databases {
   }
 
   async #all(scope: Scope, topic: string): Promise<readonly Item[]> {
-    const found: Item[] = [];
-    for (let cursor: string | undefined; ;) {
-      const page = await this.#deps.items.query(scope, settingsContainer.name, { equals: { topic }, cursor });
-      found.push(...page.items);
-      cursor = page.cursor;
-      if (cursor === undefined) return found;
-    }
+    return Array.fromAsync(everyItem(this.#deps.items, scope, settingsContainer.name, { equals: { topic } }));
   }
 }
 

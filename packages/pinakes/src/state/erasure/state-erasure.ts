@@ -5,10 +5,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { expiresAt } from "../../domain/ttl.ts";
 import type { Scope } from "../../domain/scope.ts";
-import { succeeds, tolerate } from "../../runtime/expected-errors.ts";
 import type { WalkedItem } from "../../ports/item-erasure.ts";
 import type { Operation } from "../../ports/item-store.ts";
+import { succeeds, tolerate } from "../../runtime/expected-errors.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { memoryIndexPrefix, memoryRowKey } from "../memories/memory-index.ts";
 import { memoriesContainer } from "../memories/schema.ts";
@@ -17,11 +18,10 @@ import { metricSeries } from "../series/metric-document.ts";
 import { seriesOf } from "../series/series.ts";
 import { stampCompanions } from "../series/stamps.ts";
 import { toolSeries } from "../series/tool-document.ts";
-import { companionField } from "../system-container.ts";
+import { companionField, reservedIdPrefix } from "../system-container.ts";
 import { objectPrefix } from "../workflows/checkpoint-item.ts";
-import { anonymousRows } from "./anonymous-rows.ts";
-import { planPieces } from "./plan-pieces.ts";
-import { erasedEntry } from "./erased-entry.ts";
+import { pagesOf } from "../../runtime/pages.ts";
+import { anonymousRows, type Piece } from "./anonymous-rows.ts";
 
 const rowsPerLook = 500;
 const scrubAttemptsMax = 60;
@@ -117,10 +117,10 @@ export class StateErasure {
 
   async #memoryIndexes(scope: Scope): Promise<readonly string[]> {
     const names: string[] = [];
-    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-      const page = await this.#deps.vectors.list(scope, { cursor, limit: collectionsPerPage });
+    for await (const page of pagesOf((cursor) =>
+      this.#deps.vectors.list(scope, { cursor, limit: collectionsPerPage }),
+    )) {
       names.push(...page.collections.map(({ collection }) => collection));
-      ({ cursor } = page);
     }
     return names.filter((name) => name.startsWith(memoryIndexPrefix));
   }
@@ -156,4 +156,62 @@ export class StateErasure {
 /** Whether a row of the tool log only keeps a place in a chain. */
 export function isErasedEntry(document: JsonObject): boolean {
   return document[companionField] === "erased";
+}
+
+// What takes the place of an erased entry of a hash chain: its link, which holds the hash of the entry, and nothing else of it.
+
+/** Undefined: the entry is in no chain. */
+function erasedEntry(
+  date: string,
+  { document, modifiedAt }: WalkedItem,
+  { now, ttlSeconds }: { readonly now: number; readonly ttlSeconds: number | null },
+): JsonObject | undefined {
+  const chain = document["chain"] as JsonObject | undefined;
+  if (chain === undefined || chain === null) return undefined;
+  // It expires when the entry would have: a chain expires from its oldest end.
+  const expires = expiresAt(ttlSeconds, null, modifiedAt);
+  return {
+    id: `${reservedIdPrefix}erased-${chain["sequence"] as number}`,
+    [toolSeries.dateField]: date,
+    [companionField]: "erased",
+    chain,
+    ttl: expires === null ? -1 : Math.max(1, Math.ceil((expires - now) / 1000)),
+  };
+}
+
+// Which metrics of one day become anonymous together (R-AGT-66): pieces of five to nine rows of one agent and type, of one hour, model and
+// environment where there are enough, else of the day. Where the day has fewer than five, they are one piece: totals for each day, agent and
+// type must stay equal, so there is nothing to merge them with.
+
+/** k: no anonymous group is smaller where it can be larger. */
+const groupRowsMin = 5;
+
+function planPieces(rows: readonly WalkedItem[]): readonly Piece[] {
+  const byTotal = Map.groupBy(rows, ({ document }) => JSON.stringify([document["agent_id"], document["metric_type"]]));
+  return [...byTotal.values()].flatMap(piecesOf);
+}
+
+function piecesOf(rows: readonly WalkedItem[]): readonly Piece[] {
+  const byHour = Map.groupBy(rows, hourGroup);
+  const pieces: Piece[] = [];
+  let pool: WalkedItem[] = [];
+  for (const group of byHour.values()) {
+    if (group.length < groupRowsMin) pool.push(...group);
+    else pieces.push(...split(group).map((some) => ({ of: "hour", rows: some }) as const));
+  }
+  if (pool.length > 0 && pool.length < groupRowsMin) pool = [...pool, ...(pieces.pop()?.rows ?? [])];
+  return [...pieces, ...split(pool).map((some) => ({ of: "day", rows: some }) as const)];
+}
+
+function hourGroup({ document }: WalkedItem): string {
+  const { environment, model } = (document["dimensions"] ?? {}) as { environment?: unknown; model?: unknown };
+  return JSON.stringify([(document["timestamp"] as string).slice(0, 13), environment, model]);
+}
+
+/** Into pieces of `groupRowsMin` and the last of up to twice as many less one, which is within every engine's batch. */
+function split(rows: readonly WalkedItem[]): readonly (readonly WalkedItem[])[] {
+  const pieces: (readonly WalkedItem[])[] = [];
+  let at = 0;
+  for (; rows.length - at >= 2 * groupRowsMin; at += groupRowsMin) pieces.push(rows.slice(at, at + groupRowsMin));
+  return at < rows.length ? [...pieces, rows.slice(at)] : pieces;
 }

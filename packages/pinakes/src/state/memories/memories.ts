@@ -15,10 +15,11 @@ import type {
   Stored,
 } from "@pinakes/client";
 import type { RegisteredWork } from "../../containers/index.ts";
-import { requireCaller, type Caller } from "../../domain/caller.ts";
+import { type Caller, requireCaller } from "../../domain/caller.ts";
 import { invalid } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
-import type { SessionTokens } from "../../ports/item-store.ts";
+import type { Scope } from "../../domain/scope.ts";
+import type { Item, SessionTokens } from "../../ports/item-store.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { agentMemories } from "./agent-memories.ts";
 import { Agents, type AgentView } from "./agents.ts";
@@ -26,13 +27,13 @@ import { Appender } from "./append.ts";
 import { changeMemory, deleteMemory } from "./change.ts";
 import { contextWindow } from "./context.ts";
 import { Forks } from "./fork.ts";
+import { memoryLimits } from "./limits.ts";
 import { listMemories, type ListQuery } from "./list.ts";
 import { MemoryStore, noMessage, requireName } from "./memory-store.ts";
 import { viewOf } from "./schema.ts";
 import { MemorySearches } from "./search.ts";
 import { SessionCare } from "./session-care.ts";
 import { Sessions } from "./sessions.ts";
-import { memoryThread, type MemoryThread } from "./thread.ts";
 
 /** Tokens of writes that a list must show, on engines whose indexes are late. */
 interface WithSession {
@@ -168,4 +169,46 @@ export class Memories {
   async process(entry: RegisteredWork): Promise<void> {
     await this.#care.process(entry);
   }
+}
+
+/** A message with its ancestors and replies. */
+interface MemoryThread {
+  /** From the root down to the parent, at most the last 1,000; it starts later if one is missing. */
+  readonly ancestors: readonly Stored<Memory>[];
+  readonly message: Stored<Memory>;
+  /** In chronological order, at most 1,000. */
+  readonly children: readonly Stored<Memory>[];
+}
+
+async function memoryThread(store: MemoryStore, scope: Scope, agentId: string, id: string): Promise<MemoryThread> {
+  const message = await store.read(scope, agentId, id);
+  if (message === undefined) throw noMessage(agentId, id);
+  const ancestors: Item[] = [];
+  // Parents written through the containers API may form a cycle.
+  const seen = new Set([id]);
+  for (
+    let parent = parentOf(message);
+    parent !== null && !seen.has(parent) && ancestors.length < memoryLimits.ancestorsMax;
+  ) {
+    seen.add(parent);
+    const item = await store.read(scope, agentId, parent);
+    if (item === undefined) break;
+    ancestors.push(item);
+    parent = parentOf(item);
+  }
+  const { childrenMax: limit } = memoryLimits;
+  const children = await store.page(scope, agentId, {
+    index: "byParent",
+    equals: { agent_id: agentId, parent_message_id: id },
+    limit,
+  });
+  return {
+    ancestors: ancestors.toReversed().map(viewOf),
+    message: viewOf(message),
+    children: children.items.map(viewOf),
+  };
+}
+
+function parentOf({ document }: Item): string | null {
+  return (document["parent_message_id"] as string | null | undefined) ?? null;
 }

@@ -13,6 +13,7 @@ import type {
   SessionTokens,
   WriteResult,
 } from "../../ports/item-store.ts";
+import { pagesOf } from "../../runtime/pages.ts";
 import { memoryLimits } from "./limits.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { memoriesContainer, orderField } from "./schema.ts";
@@ -114,11 +115,8 @@ export class MemoryStore {
     query: Omit<Query, "cursor">,
     session?: SessionTokens,
   ): AsyncGenerator<readonly Item[], void> {
-    for (let cursor: string | undefined; ;) {
-      const page = await this.page(scope, agentId, { ...query, cursor }, session);
+    for await (const page of pagesOf((cursor) => this.page(scope, agentId, { ...query, cursor }, session))) {
       yield page.items;
-      cursor = page.cursor;
-      if (cursor === undefined) return;
     }
   }
 

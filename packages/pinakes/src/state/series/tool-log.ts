@@ -21,6 +21,7 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { reservedIdPrefix } from "../system-container.ts";
+import { itemsOf } from "../../runtime/pages.ts";
 import { Aggregates } from "./aggregate/aggregates.ts";
 import { chainCompanion, ownTtl } from "./ingest/chain.ts";
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
@@ -184,12 +185,8 @@ export class ToolLog {
   async *#lines(scope: Scope, query: ToolQuery, format: ExportFormat): AsyncGenerator<string> {
     const head = exportHead(format);
     if (head !== undefined) yield head;
-    for (let cursor: string | undefined; ;) {
-      const page = await this.#page(scope, { ...query, limit: exportPageItems, cursor });
-      for (const item of page.items) yield exportLine(item as never, format);
-      if (page.next_cursor === null) return;
-      cursor = page.next_cursor;
-    }
+    for await (const item of itemsOf((cursor) => this.#page(scope, { ...query, limit: exportPageItems, cursor })))
+      yield exportLine(item as never, format);
   }
 
   async #page(scope: Scope, query: ToolQuery): Promise<Page<Stored<ToolInvocation>>> {

@@ -8,6 +8,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { ItemStore } from "../../ports/item-store.ts";
 import { settingsContainer } from "../settings.ts";
+import { everyItem } from "../../containers/every-item.ts";
 import { checkRule } from "./ingest/redaction.ts";
 
 const rulesMax = 1_000;
@@ -25,19 +26,14 @@ export class ToolSettings {
   /** By tool; read at every ingestion, so that a rule applies immediately. */
   async rules(scope: Scope): Promise<ReadonlyMap<string, RedactionRule>> {
     const found = new Map<string, RedactionRule>();
-    for (let cursor: string | undefined; ;) {
-      const page = await this.#items.query(scope, settingsContainer.name, {
-        equals: { topic: redaction },
-        limit: limits.pageItemsMax,
-        cursor,
-      });
-      for (const { document } of page.items) {
-        const rule = fromStored(document);
-        found.set(rule.tool_name, rule);
-      }
-      if (page.cursor === undefined) return found;
-      cursor = page.cursor;
+    for await (const { document } of everyItem(this.#items, scope, settingsContainer.name, {
+      equals: { topic: redaction },
+      limit: limits.pageItemsMax,
+    })) {
+      const rule = fromStored(document);
+      found.set(rule.tool_name, rule);
     }
+    return found;
   }
 
   async putRule(caller: Caller, input: NewRedactionRule): Promise<RedactionRule> {

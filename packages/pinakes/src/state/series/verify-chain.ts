@@ -6,6 +6,7 @@ import type { Scope } from "../../domain/scope.ts";
 import { isExpired } from "../../domain/ttl.ts";
 import type { DefaultTtl, Item, ItemStore } from "../../ports/item-store.ts";
 import { companionField } from "../system-container.ts";
+import { everyItem } from "../../containers/every-item.ts";
 import { linkHash, readHead, type ChainHead, type Link } from "./ingest/chain.ts";
 import { toolSeries } from "./tool-document.ts";
 
@@ -113,14 +114,9 @@ async function* entriesOf(
   date: string,
   limit: number = limits.pageItemsMax,
 ): AsyncGenerator<Item> {
-  for (let cursor: string | undefined; ;) {
-    const page = await items.query(scope, toolSeries.container, {
-      equals: { [toolSeries.dateField]: date },
-      limit,
-      cursor,
-    });
-    for (const item of page.items) if (item.document[companionField] === undefined || isErased(item)) yield item;
-    if (page.cursor === undefined) return;
-    cursor = page.cursor;
-  }
+  for await (const item of everyItem(items, scope, toolSeries.container, {
+    equals: { [toolSeries.dateField]: date },
+    limit,
+  }))
+    if (item.document[companionField] === undefined || isErased(item)) yield item;
 }

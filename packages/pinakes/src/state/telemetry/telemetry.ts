@@ -1,12 +1,22 @@
 /** OpenTelemetry ingestion: spans, metrics and logs of agents become metrics and tool invocations. Data without a mapping is counted. */
-import type { IngestResult } from "@pinakes/client";
-import { requireCaller, type Caller } from "../../domain/caller.ts";
+import type { IngestResult, NewMetric } from "@pinakes/client";
+import { type Caller, requireCaller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
-import { seriesLimits, type SeriesDependencies } from "../series/series.ts";
 import type { Metrics } from "../series/metrics.ts";
+import { type SeriesDependencies, seriesLimits } from "../series/series.ts";
 import type { ToolLog } from "../series/tool-log.ts";
-import type { Mapped } from "./common.ts";
-import { mapLogs } from "./map-logs.ts";
+import { Attributes } from "./attributes.ts";
+import {
+  agentOf,
+  environmentOf,
+  hexId,
+  type Mapped,
+  modelOf,
+  nothing,
+  sessionOf,
+  timestampOf,
+  tokensOf,
+} from "./common.ts";
 import { isCumulative, mapMetrics } from "./map-metrics.ts";
 import { mapSpans } from "./map-spans.ts";
 import {
@@ -17,7 +27,7 @@ import {
   type PartialSuccess,
   type Signal,
 } from "./otlp-codec.ts";
-import { logsSchema, metricsSchema, tracesSchema } from "./otlp-types.ts";
+import { type KeyValue, logsSchema, metricsSchema, type OtlpLogRecord, tracesSchema } from "./otlp-types.ts";
 
 export interface OtlpAnswer {
   readonly contentType: "application/json" | "application/x-protobuf";
@@ -124,4 +134,42 @@ function partialSuccess(rejected: number, unmapped: string, refusals: readonly s
     ...(refusals.length === 0 ? [] : [`refused: ${refusals[0] ?? ""}`]),
   ];
   return { rejected: rejected + refusals.length, errorMessage: told.join("; ") };
+}
+
+/**
+ * Log records: only the event with the details of an inference, for its tokens. Its row has the same id as that of its span, so
+ * that a sender of both is counted once.
+ */
+const inferenceDetails = "gen_ai.client.inference.operation.details";
+
+interface LogGroup {
+  readonly resource: readonly KeyValue[];
+  readonly logRecords: readonly OtlpLogRecord[];
+}
+
+/** In the order of the records. */
+function mapLogs(groups: readonly LogGroup[]): readonly Mapped[] {
+  return groups.flatMap(({ resource, logRecords }) =>
+    logRecords.map((record) => mapLog(record, new Attributes(resource))),
+  );
+}
+
+function mapLog(record: OtlpLogRecord, resource: Attributes): Mapped {
+  const own = new Attributes(record.attributes);
+  const [trace, span] = [hexId(record.traceId), hexId(record.spanId)];
+  const timestamp = timestampOf(record.timeUnixNano) ?? timestampOf(record.observedTimeUnixNano);
+  const tokens = tokensOf(own);
+  const isDetails = record.eventName === inferenceDetails || own.text("event.name") === inferenceDetails;
+  if (!isDetails || tokens === undefined || trace === undefined || span === undefined || timestamp === undefined)
+    return nothing;
+  const row = {
+    id: `otlp-${trace}-${span}-token_usage`,
+    agent_id: agentOf(own) ?? resource.text("service.name") ?? "unknown",
+    metric_type: "token_usage",
+    timestamp,
+    value: tokens.input + tokens.output,
+    dimensions: { session_id: sessionOf(own) ?? trace, environment: environmentOf(resource), model: modelOf(own) },
+    tokens,
+  } as NewMetric;
+  return { metrics: [row], tools: [] };
 }

@@ -15,6 +15,7 @@ import type { Item, Operation } from "../../ports/item-store.ts";
 import { checkMessageCount, memoryLimits } from "../memories/limits.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { companionField } from "../system-container.ts";
+import { everyItem } from "../../containers/every-item.ts";
 import { freeDocument, freeView, requireFreeId } from "./free-document.ts";
 
 const counterId = "~thread";
@@ -129,19 +130,14 @@ export class ThreadAppender {
   /** For the first append: old documents may have numbers. The partition itself is read, which is consistent. */
   async #afterLast(scope: Scope, threadId: string): Promise<number> {
     let last = firstSequence - 1;
-    for (let cursor: string | undefined; ;) {
-      const page = await this.#deps.items.query(scope, this.#container, {
-        equals: { threadId },
-        limit: scanItems,
-        cursor,
-      });
-      for (const { document } of page.items) {
-        const { sequence } = document;
-        if (typeof sequence === "number" && sequence > last) last = Math.ceil(sequence);
-      }
-      cursor = page.cursor;
-      if (cursor === undefined) return last + 1;
+    for await (const { document } of everyItem(this.#deps.items, scope, this.#container, {
+      equals: { threadId },
+      limit: scanItems,
+    })) {
+      const { sequence } = document;
+      if (typeof sequence === "number" && sequence > last) last = Math.ceil(sequence);
     }
+    return last + 1;
   }
 }
 

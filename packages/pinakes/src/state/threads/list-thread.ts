@@ -11,6 +11,7 @@ import type { Item, Query } from "../../ports/item-store.ts";
 import { SignedCursors } from "../memories/signed-cursor.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { companionField, reservedIdPrefix } from "../system-container.ts";
+import { everyPage } from "../../containers/every-item.ts";
 import { freeView } from "./free-document.ts";
 
 export type ThreadQuery = Paging & {
@@ -95,15 +96,11 @@ export class ThreadLists {
     const after = cursor === undefined ? from : (this.#cursors.open(scope, name, cursor) as unknown as ThreadPosition);
     const direction = order === "asc" ? 1 : -1;
     const all: Item[] = [];
-    for (let next: string | undefined; ;) {
-      const page = await this.#deps.items.query(scope, this.#container, {
-        equals: { threadId },
-        limit: limits.pageItemsMax,
-        cursor: next,
-      });
+    for await (const page of everyPage(this.#deps.items, scope, this.#container, {
+      equals: { threadId },
+      limit: limits.pageItemsMax,
+    })) {
       all.push(...messagesOf(page.items));
-      next = page.cursor;
-      if (next === undefined) break;
     }
     const rest = all.filter((item) => after === undefined || comparePlaces(placeOf(item), after) * direction > 0);
     rest.sort((a, b) => comparePlaces(placeOf(a), placeOf(b)) * direction);

@@ -8,6 +8,7 @@ import type { ContainerDefinition, Operation } from "../../ports/item-store.ts";
 import { memoryLimits } from "../memories/limits.ts";
 import type { StateDependencies } from "../dependencies.ts";
 import { reservedIdPrefix } from "../system-container.ts";
+import { everyPage } from "../../containers/every-item.ts";
 import { ThreadAppender } from "./append-thread.ts";
 import { freeView } from "./free-document.ts";
 import { ThreadLists, type ThreadQuery } from "./list-thread.ts";
@@ -80,17 +81,13 @@ export class Threads {
     requireThreadId(threadId);
     const counter = await this.#appender.counter(scope, threadId);
     let deleted = 0;
-    for (let cursor: string | undefined; ;) {
-      const page = await this.#deps.items.query(scope, this.#store.name, {
-        equals: { threadId },
-        limit: listItems,
-        cursor,
-      });
+    for await (const page of everyPage(this.#deps.items, scope, this.#store.name, {
+      equals: { threadId },
+      limit: listItems,
+    })) {
       const ids = page.items.map(({ id }) => id).filter((id) => !id.startsWith(reservedIdPrefix));
       for (let at = 0; at < ids.length; at += memoryLimits.batchOperationsMax)
         deleted += await this.#remove(scope, threadId, ids.slice(at, at + memoryLimits.batchOperationsMax));
-      cursor = page.cursor;
-      if (cursor === undefined) break;
     }
     if (counter !== undefined) await this.#appender.forget(scope, threadId, counter);
     return { deleted };

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item, Query } from "../../ports/item-store.ts";
 import type { StateDependencies } from "../dependencies.ts";
+import { itemsOf } from "../../runtime/pages.ts";
 import { fromItem, lifePrefix, stepPrefix, type CheckpointItem } from "./checkpoint-item.ts";
 import { containerName } from "./definition.ts";
 import type { LatestRecord } from "./latest.ts";
@@ -111,21 +112,18 @@ export class CheckpointReads {
 
   async *#descending(scope: Scope, latest: LatestRecord, inline: readonly Checkpoint[]): AsyncGenerator<Entry> {
     const inside = inline.map(inlineEntry).toSorted(compare);
-    let cursor: string | undefined;
-    do {
-      const page = await this.#query(scope, latest.workflow_id, {
+    for await (const { document } of itemsOf((cursor) =>
+      this.#query(scope, latest.workflow_id, {
         range: { prefix: lifePrefix(latest.life) },
         order: "desc",
         limit: recentPageItems,
         cursor,
-      });
-      for (const { document } of page.items) {
-        const entry = this.#entry(scope, document as CheckpointItem);
-        while (inside.length > 0 && compare(inside.at(-1) as Entry, entry) > 0) yield inside.pop() as Entry;
-        yield entry;
-      }
-      ({ cursor } = page);
-    } while (cursor !== undefined);
+      }),
+    )) {
+      const entry = this.#entry(scope, document as CheckpointItem);
+      while (inside.length > 0 && compare(inside.at(-1) as Entry, entry) > 0) yield inside.pop() as Entry;
+      yield entry;
+    }
     yield* inside.toReversed();
   }
 

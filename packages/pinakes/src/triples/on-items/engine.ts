@@ -1,5 +1,4 @@
 /** The triple engine on any item store; it owns only a container. Each part of the work has its own file. */
-import { KeyedQueue } from "../../runtime/keyed-queue.ts";
 import type { Quad, TermText } from "../../domain/rdf.ts";
 import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { ScrubReport } from "../../ports/item-erasure.ts";
@@ -12,25 +11,36 @@ import type {
   Support,
   TripleStoreCapabilities,
 } from "../../ports/triple-store.ts";
-import { requireNotClosed, requireRestorable, requireWritable } from "../space-errors.ts";
+import { KeyedQueue } from "../../runtime/keyed-queue.ts";
+import { badCursor, requireNotClosed, requireRestorable, requireWritable } from "../space-errors.ts";
 import type {
   MatchRequest,
   MatchResult,
   PreparedChange,
   SourceRequest,
   SourceResult,
+  SourceRow,
   SpaceKey,
   TripleEngine,
 } from "../triple-engine.ts";
-import { listGraphs } from "./graphs.ts";
-import { countQuads, matchQuads } from "./match.ts";
-import { rowsOfSource } from "./of-source.ts";
-import { purgeShard, type PurgeStep } from "./purge.ts";
-import { Keys, quadId, shardOf, shardsPerSpace, supportPrefix, type StoredSupport } from "./quad-items.ts";
-import { removeSourceOf, type RemovedStep } from "./remove-source.ts";
-import { Shard } from "./shard.ts";
+import { countQuads, matchQuads, readPage } from "./match.ts";
+import {
+  graphId,
+  Keys,
+  quadId,
+  quadOf,
+  shardOf,
+  shardsPerSpace,
+  sourcePrefix,
+  stateId,
+  type StoredQuad,
+  type StoredSupport,
+  supportPrefix,
+} from "./quad-items.ts";
+import { type RemovedStep, removeSourceOf } from "./remove-source.ts";
+import { operationsMax, Shard, type ShardBatch } from "./shard.ts";
 import { all, listSpaces, readSpace, readStates, settleStatus, tellShards } from "./spaces.ts";
-import { insertQuads, keyedQuad, removeQuads, type KeyedQuad } from "./write.ts";
+import { insertQuads, keyedQuad, type KeyedQuad, removeQuad, removeQuads, removeSupport } from "./write.ts";
 
 const readsAtOnce = 16;
 
@@ -257,4 +267,118 @@ export class ItemTripleEngine implements TripleEngine {
 
 function sum<T>(list: readonly T[], value: (one: T) => number): number {
   return list.reduce((total, one) => total + value(one), 0);
+}
+
+/** The graph names of a space: merges the sorted names of its shards. */
+const itemsPerListMax = 1_000;
+const keyPattern = /^[A-Za-z0-9_-]{27}$/;
+
+async function listGraphs(
+  shards: readonly Shard[],
+  after: string | undefined,
+  limit: number,
+): Promise<{ graphs: TermText[]; next: string | undefined }> {
+  if (after !== undefined && !keyPattern.test(after)) throw badCursor();
+  const found = new Map<string, TermText>();
+  let complete = true;
+  for (const shard of shards) {
+    // The full limit from each shard, so the first names of the space are among these.
+    const range = after === undefined ? { gte: graphId(""), lt: "h" } : { gt: graphId(after), lt: "h" };
+    const items = await shard.list(range, Math.min(itemsPerListMax, limit + 1));
+    if (items.length === itemsPerListMax) complete = false;
+    for (const { id, document } of items) found.set(id, document["g"] as TermText);
+  }
+  const sorted = [...found].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const page = sorted.slice(0, limit);
+  const more = sorted.length > limit || (!complete && sorted.length === limit);
+  return { graphs: page.map(([, g]) => g), next: more ? page.at(-1)?.[0].slice(graphId("").length) : undefined };
+}
+
+/**
+ * What a source supports, shard by shard, read from the partitions themselves. A position is the number of a shard and the item store's own
+ * cursor in it. A support contains only the id of its quad, which is in the same partition.
+ */
+interface SourceCursor {
+  readonly shard: number;
+  /** If absent, starts at the beginning. */
+  readonly cursor?: string | undefined;
+}
+
+async function rowsOfSource(
+  items: ItemStore,
+  scope: Scope,
+  space: string,
+  { source, after, limit }: SourceRequest,
+): Promise<SourceResult> {
+  const rows: SourceRow[] = [];
+  let examined = 0;
+  let place: SourceCursor = after === undefined ? { shard: 0 } : parsePlace(after);
+  while (place.shard < shardsPerSpace && examined < limit) {
+    const { shard, cursor } = place;
+    const range = { equals: { space, shard }, range: { prefix: sourcePrefix(source) } };
+    const page = await readPage(items, scope, range, limit - examined, cursor);
+    examined += page.examined;
+    const supports = page.items.map(({ document }) => document as unknown as StoredSupport);
+    const quads = await readQuads(new Shard(items, scope, space, shard), new Set(supports.map(({ quad }) => quad)));
+    for (const [i, { quad: id, part }] of supports.entries()) {
+      const quad = quads.get(id);
+      if (quad !== undefined) rows.push({ quad, part, place: placeText({ shard, cursor: page.after(i) }) });
+    }
+    place = page.cursor === undefined ? { shard: shard + 1 } : { shard, cursor: page.cursor };
+  }
+  return { rows, next: place.shard < shardsPerSpace ? placeText(place) : undefined, examined };
+}
+
+/** Without quads that were removed since their support was read. */
+async function readQuads(shard: Shard, ids: ReadonlySet<string>): Promise<Map<string, Quad>> {
+  const quads = new Map<string, Quad>();
+  for (const item of await shard.read([...ids])) if (item !== undefined) quads.set(item.id, quadOf(item.document));
+  return quads;
+}
+
+function placeText({ shard, cursor = "" }: SourceCursor): string {
+  return `${shard}:${cursor}`;
+}
+
+function parsePlace(text: string): SourceCursor {
+  const [, shard = "", cursor = ""] = /^(\d):(.*)$/s.exec(text) ?? [];
+  if (shard === "" || Number(shard) >= shardsPerSpace) throw badCursor();
+  return cursor === "" ? { shard: Number(shard) } : { shard: Number(shard), cursor };
+}
+
+// Purges a shard: removes everything except its state, which stays to reject late writes. Verified by reading the partition itself.
+
+/** A support is two items, and removing a quad may also remove the name of its graph. */
+const rowsPerBatch = Math.floor(operationsMax / 2);
+
+interface PurgeStep {
+  readonly deleted: number;
+  readonly done: boolean;
+}
+
+async function purgeShard(shard: Shard, limit: number): Promise<PurgeStep> {
+  let deleted = 0;
+  for (;;) {
+    const left = Math.min(rowsPerBatch, limit - deleted);
+    if (left === 0) return { deleted, done: false };
+    const step = await shard.change((batch) => plan(shard, batch, left), "purged");
+    if (step === "empty") return { deleted, done: true };
+    deleted += step;
+  }
+}
+
+/** Number of quads or supports that the batch removes. */
+async function plan(shard: Shard, batch: ShardBatch, limit: number): Promise<number | "empty"> {
+  const supports = await shard.list({ prefix: "u" }, limit);
+  for (const { document } of supports) removeSupport(batch, document as unknown as StoredSupport);
+  if (supports.length > 0) return supports.length;
+  for (const kind of ["d", "n"]) {
+    const quads = await shard.list({ prefix: kind }, limit);
+    for (const { document } of quads) removeQuad(batch, document as unknown as StoredQuad);
+    if (quads.length > 0) return quads.length;
+  }
+  // Graph names and the second items of supports were removed with them. Any leftovers are removed too.
+  const rest = await shard.list({ gt: stateId }, operationsMax);
+  for (const { id } of rest) batch.delete(id);
+  return rest.length === 0 ? "empty" : 0;
 }

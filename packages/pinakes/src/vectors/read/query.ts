@@ -1,16 +1,14 @@
 /** Searching a view: its files by the search threads, then the rows of the best. */
+import { compileFilter, type Filter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { SegmentCache } from "../cache/segment-cache.ts";
 import { checkFilterFields } from "../filter/check-filter.ts";
 import { evaluateFilter } from "../filter/evaluate.ts";
-import type { Filter } from "../../domain/filter.ts";
-import { compileFilter } from "../../domain/filter.ts";
 import { vectorLimits } from "../limits.ts";
-import type { SearchPool, SearchSource } from "../search/pool.ts";
+import type { Hit, SearchPool, SearchResult, SearchSource } from "../search/pool.ts";
 import type { FieldHeader } from "../segment-bytes.ts";
 import type { TermCounts } from "../text/statistics.ts";
 import type { CheckedQuery, QueryMode } from "./query-input.ts";
-import { partLimit, rank } from "./rank.ts";
 import { liveRows, type View, type ViewSource } from "./view.ts";
 
 export interface QueryHit {
@@ -122,4 +120,43 @@ export function countView(view: View, filter: Filter | undefined): number {
   for (const { rows, dead } of view.sources)
     for (const row of evaluateFilter(rows.segment, filter)) if (!(dead?.has(row) ?? false)) count += 1;
   return count;
+}
+
+/** From the hits of each part to one list: unchanged, or joined by reciprocal rank fusion. */
+interface Ranked {
+  readonly source: number;
+  readonly row: number;
+  readonly score: number;
+  readonly vector: number | undefined;
+  readonly keyword: number | undefined;
+}
+
+/** The usual constant: a first rank counts little more than a second one, so that agreement of both parts wins. */
+const rankOffset = 60;
+
+/** How many hits of each part are worth fusing. */
+function partLimit(mode: QueryMode, limit: number, max: number): number {
+  return mode === "hybrid" ? Math.min(max, Math.max(50, limit * 4)) : limit;
+}
+
+function rank(result: SearchResult, mode: QueryMode, limit: number): Ranked[] {
+  if (mode === "vector") return (result.vector ?? []).map((hit) => ({ ...hit, vector: hit.score, keyword: undefined }));
+  if (mode === "keyword") return (result.text ?? []).map((hit) => ({ ...hit, vector: undefined, keyword: hit.score }));
+  const joined = new Map<string, Ranked>();
+  const add = (hits: readonly Hit[], part: "vector" | "keyword"): void => {
+    for (const [place, hit] of hits.entries()) {
+      const name = `${hit.source}/${hit.row}`;
+      const known = joined.get(name) ?? {
+        source: hit.source,
+        row: hit.row,
+        score: 0,
+        vector: undefined,
+        keyword: undefined,
+      };
+      joined.set(name, { ...known, [part]: hit.score, score: known.score + 1 / (rankOffset + place + 1) });
+    }
+  };
+  add(result.vector ?? [], "vector");
+  add(result.text ?? [], "keyword");
+  return [...joined.values()].sort((a, b) => b.score - a.score || a.source - b.source || a.row - b.row).slice(0, limit);
 }

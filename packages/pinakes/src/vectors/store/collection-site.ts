@@ -4,6 +4,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import { requireScope, type Scope } from "../../domain/scope.ts";
 import type { BatchResult, Operation } from "../../ports/item-store.ts";
 import { vectorLimits } from "../limits.ts";
+import { everyItem } from "../../containers/every-item.ts";
 import { decodeManifest } from "./manifest.ts";
 import type { VectorDependencies } from "./dependencies.ts";
 import {
@@ -111,17 +112,12 @@ export class CollectionSite {
   /** Everything under a prefix of ids, in order. */
   async *all<Document>(prefix: string, from?: string): AsyncGenerator<Document & { readonly id: string }> {
     const range = from === undefined ? { prefix } : { gte: from, lt: `${prefix}~` };
-    for (let cursor: string | undefined; ;) {
-      const page = await this.deps.items.query(this.scope, container, {
-        equals: { collection: this.collection },
-        range,
-        limit: 200,
-        cursor,
-      });
-      for (const { id, document } of page.items) yield this.#known<Document & { readonly id: string }>(id, document);
-      cursor = page.cursor;
-      if (cursor === undefined) return;
-    }
+    for await (const { id, document } of everyItem(this.deps.items, this.scope, container, {
+      equals: { collection: this.collection },
+      range,
+      limit: 200,
+    }))
+      yield this.#known<Document & { readonly id: string }>(id, document);
   }
 
   /** Log entries with a seq ≥ `from`. */

@@ -9,6 +9,8 @@ import type { ObjectStore } from "../../../src/ports/object-store.ts";
 import type { ParsedText } from "../../../src/ports/parser.ts";
 import type { TripleStore } from "../../../src/ports/triple-store.ts";
 import type { VectorRow, Vectors } from "../../../src/vectors/index.ts";
+import { everyItem } from "../../../src/containers/every-item.ts";
+import { pagesOf } from "../../../src/runtime/pages.ts";
 
 export interface GraphStores {
   readonly items: ItemStore;
@@ -84,12 +86,9 @@ export async function triplesOf(stores: GraphStores, place: GraphPlace): Promise
 
 export async function allQuads(triples: TripleStore, caller: Caller, space: string): Promise<Quad[]> {
   const quads: Quad[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await triples.match(caller.scope, space, {}, { cursor });
+  for await (const page of pagesOf((cursor) => triples.match(caller.scope, space, {}, { cursor }))) {
     quads.push(...page.quads);
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  }
   return quads;
 }
 
@@ -101,18 +100,14 @@ async function readPlace(
     (await items.read(caller.scope, "collections", { partition: [repository], id }))?.document;
   const parent = (await read("repository")) as unknown as RepositoryRecord;
   const record = (await read(`collection:${collection}`)) as unknown as CollectionRecord;
-  const documents: DocumentRecord[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await items.query(caller.scope, "documents", {
+  const documents = await Array.fromAsync(
+    everyItem(items, caller.scope, "documents", {
       equals: { repository_id: record.repository_id, incarnation: record.incarnation },
       range: { prefix: "document:" },
       limit: 100,
-      cursor,
-    });
-    documents.push(...page.items.map(({ document }) => document as unknown as DocumentRecord));
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+    }),
+    ({ document }) => document as unknown as DocumentRecord,
+  );
   return { record, documents, settings: effectiveGraph(parent, record) };
 }
 

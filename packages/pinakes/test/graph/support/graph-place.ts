@@ -4,6 +4,7 @@ import { termText } from "../../../src/domain/rdf.ts";
 import type { LoadInput, LoadResult, SparqlInput, TripleQuery, TripleView } from "../../../src/knowledge/index.ts";
 import type { RdfFormat, RdfWriteFormat } from "../../../src/rdf/index.ts";
 import { body, type TestPinakes } from "../../knowledge/support/test-pinakes.ts";
+import { itemsOf } from "../../../src/runtime/pages.ts";
 
 export class GraphPlace {
   readonly test: TestPinakes;
@@ -56,13 +57,10 @@ export class GraphPlace {
 
   /** Every triple as one line, page by page. */
   async lines(query: TripleQuery = {}): Promise<string[]> {
-    const all: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await this.match({ ...query, cursor });
-      all.push(...page.items.map(line));
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
+    const all = await Array.fromAsync(
+      itemsOf((cursor) => this.match({ ...query, cursor })),
+      line,
+    );
     return all.toSorted();
   }
 

@@ -2,24 +2,23 @@
  * The engines of deployments, each with its objects: SQLite with a folder, PostgreSQL and DynamoDB with a bucket. The servers are started
  * once per file; every open has its own database, tables and prefix.
  */
-import { afterAll, beforeAll } from "vitest";
-import { startS3, type S3Server } from "../../../src/drivers/s3/test-server.ts";
+import { beforeAll } from "vitest";
+import { startS3 } from "../../../src/drivers/s3/test-server.ts";
 import type { OpenOptions } from "../../../src/open.ts";
 import { useServers } from "../../support/servers.ts";
 import { openTestPinakes, type TestPinakes } from "./test-pinakes.ts";
+import { forAllTests } from "../../support/for-tests.ts";
 
 export type OpenOn = (options?: OpenOptions) => Promise<TestPinakes>;
 
 /** For `describe.each`. Two opens with the same `dir` are two processes over the same data. */
 export function knowledgeEngines(): readonly (readonly [name: string, openOn: OpenOn])[] {
   const { postgres, dynamo } = useServers();
-  let s3: S3Server;
   let opened = 0;
+  const s3 = forAllTests(() => startS3());
   beforeAll(async () => {
-    s3 = await startS3();
     await s3.bucket("knowledge");
   });
-  afterAll(() => s3.stop());
   const elsewhere =
     (items: (name: string) => string): OpenOn =>
     async (options) => {

@@ -7,6 +7,7 @@ import type { Caller, CallerInput } from "../../../src/domain/caller.ts";
 import { open, type OpenOptions, type Pinakes } from "../../../src/open.ts";
 import type { DocumentView, Knowledge, UploadInput } from "../../../src/knowledge/index.ts";
 import { until } from "../../support/until.ts";
+import { itemsOf } from "../../../src/runtime/pages.ts";
 
 export const engines = ["memory", "sqlite"] as const;
 export type Engine = (typeof engines)[number];
@@ -111,13 +112,9 @@ export async function texts(place: Place, query: string, more: object = {}): Pro
 /** The counters, and the counts of the documents. */
 export async function recount(place: Place): Promise<{ told: object; counted: object }> {
   const { knowledge, caller, repository, collection } = place;
-  const documents: DocumentView[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await knowledge.documents.list(caller, repository, collection, { limit: 100, cursor });
-    documents.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
+  const documents = await Array.fromAsync(
+    itemsOf((cursor) => knowledge.documents.list(caller, repository, collection, { limit: 100, cursor })),
+  );
   const view = await knowledge.collections.get(caller, repository, collection);
   const { document_count, total_size_bytes, chunk_count, documents_by_status } = view;
   const sum = (of: (document: DocumentView) => number) =>
@@ -143,12 +140,5 @@ export async function recount(place: Place): Promise<{ told: object; counted: ob
 export async function walk<View>(
   list: (cursor: string | undefined) => Promise<{ items: readonly View[]; next_cursor: string | null }>,
 ): Promise<View[]> {
-  const all: View[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await list(cursor);
-    all.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return all;
+  return Array.fromAsync(itemsOf((cursor) => list(cursor)));
 }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { tenantScope, type Scope } from "../../../src/domain/scope.ts";
 import type { Incarnation, Participant } from "../../../src/lifecycle/index.ts";
+import { pagesOf } from "../../../src/runtime/pages.ts";
 
 export interface SuiteStore {
   readonly participant: Participant;
@@ -36,12 +37,9 @@ async function remove(
 
 async function held({ participant }: SuiteStore, of: Scope = scope): Promise<string[]> {
   const found: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await participant.incarnations(of, { limit: 3, cursor });
+  for await (const page of pagesOf((cursor) => participant.incarnations(of, { limit: 3, cursor }))) {
     found.push(...page.incarnations.map(({ incarnation }) => incarnation));
-    ({ cursor } = page);
-  } while (cursor !== undefined);
+  }
   return found;
 }
 

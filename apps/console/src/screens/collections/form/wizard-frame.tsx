@@ -1,19 +1,21 @@
 /** The sheet for creating and editing a collection, with steps in any order. */
-import { useState, type ReactNode } from "react";
+import { useQuery } from "@tanstack/react-query";
 import { CircleAlert } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { modelsOptions } from "../../../api/models.ts";
 import { cx } from "../../../lib/class-names.ts";
 import { collectionFormStrings as s } from "../../../strings/collection-form.ts";
 import { uiStrings } from "../../../strings/ui.ts";
 import { Button } from "../../../ui/button.tsx";
+import { CodeEditor } from "../../../ui/code-editor.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { Check, Select, TextArea, TextField } from "../../../ui/field.tsx";
 import { ErrorBox } from "../../../ui/states.tsx";
-import { AccessStep } from "./access-step.tsx";
 import { BasicsStep } from "./basics-step.tsx";
 import { ChunkingStep } from "./chunking-step.tsx";
-import type { FieldErrors } from "./field-errors.ts";
-import { LabelsStep } from "./labels-step.tsx";
+import { errorAt, type FieldErrors } from "./field-errors.ts";
 import type { StepProps } from "./step-props.ts";
-import { firstWithErrors, hasErrors, steps, type Step } from "./steps.ts";
+import { firstWithErrors, hasErrors, type Step, steps } from "./steps.ts";
 
 const contents: Readonly<Record<Step, (props: StepProps) => ReactNode>> = {
   basics: BasicsStep,
@@ -121,4 +123,70 @@ function useStep(errors: FieldErrors): readonly [Step, (step: Step) => void] {
     if (!hasErrors(at, errors)) setAt(firstWithErrors(errors) ?? at);
   }
   return [at, setAt];
+}
+
+function AccessStep({ values, onChange, errors, collection }: StepProps) {
+  const models = useQuery(modelsOptions).data ?? [];
+  return (
+    <>
+      {collection === undefined ? (
+        <Select
+          label={s.model}
+          hint={s.modelHint}
+          error={errorAt(errors, "embedding_model")}
+          value={values.model}
+          choices={[
+            { value: "", label: s.modelDefault },
+            ...models.map(({ id, provider }) => ({ value: id, label: `${id} (${provider})` })),
+          ]}
+          onChoose={(model) => onChange({ model })}
+        />
+      ) : (
+        <TextField label={s.model} hint={s.cannotChange} value={values.model} disabled readOnly />
+      )}
+      <Check label={s.private} checked={values.private} onCheck={(hidden) => onChange({ private: hidden })} />
+      {errorAt(errors, "private") !== undefined && <p className="text-xs text-bad">{errorAt(errors, "private")}</p>}
+      <TextArea
+        label={s.groups}
+        hint={s.groupsHint}
+        error={errorAt(errors, "allowed_groups")}
+        rows={4}
+        value={values.groups}
+        onChange={({ target }) => onChange({ groups: target.value })}
+        spellCheck={false}
+      />
+    </>
+  );
+}
+
+function LabelsStep({ values, onChange, errors }: StepProps) {
+  const wrong = errorAt(errors, "metadata.custom_fields");
+  return (
+    <>
+      <TextField
+        label={s.tags}
+        hint={s.tagsHint}
+        error={errorAt(errors, "metadata.tags")}
+        value={values.tags}
+        onChange={({ target }) => onChange({ tags: target.value })}
+        autoComplete="off"
+      />
+      <div className="flex flex-col gap-1">
+        <p className="text-xs font-medium text-soft">{s.fields}</p>
+        <CodeEditor
+          label={s.fields}
+          language="json"
+          value={values.fields}
+          onChange={(fields) => onChange({ fields })}
+        />
+        {wrong === undefined ? (
+          <p className="text-xs text-soft">{s.fieldsHint}</p>
+        ) : (
+          <p role="alert" className="text-xs text-bad">
+            {wrong}
+          </p>
+        )}
+      </div>
+    </>
+  );
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { windowsOf } from "../split-text.ts";
+import { windowsOf } from "../pooled-embedder.ts";
 import { modelFolder, readTokenizerFiles } from "./model-folder.ts";
 import { openLocalTokenizer, realTokenizer, WordTokenizer } from "./tokenizer.ts";
 

@@ -1,5 +1,4 @@
 /** The triple engine on PostgreSQL. Each part of the work has its own file. */
-import { KeyedQueue } from "../../../runtime/keyed-queue.ts";
 import type { Quad, TermText } from "../../../domain/rdf.ts";
 import type { ScrubReport } from "../../../ports/item-erasure.ts";
 import type {
@@ -10,6 +9,8 @@ import type {
   Support,
   TripleStoreCapabilities,
 } from "../../../ports/triple-store.ts";
+import { KeyedQueue } from "../../../runtime/keyed-queue.ts";
+import { requireNotClosed, type SpaceStatus } from "../../../triples/space-errors.ts";
 import type {
   MatchRequest,
   MatchResult,
@@ -20,18 +21,17 @@ import type {
   TripleEngine,
 } from "../../../triples/triple-engine.ts";
 import { tripleLimits } from "../../../triples/triple-limits.ts";
-import { Database } from "../connection.ts";
+import { Database, type Session } from "../connection.ts";
 import { scrubTables } from "../erasure.ts";
 import { Names } from "../names.ts";
 import { countQuads, listGraphs, matchQuads } from "./match.ts";
 import { ofSource } from "./of-source.ts";
 import { purgeSpace, type PurgeStep } from "./purge.ts";
-import { removeSource, type RemovedStep } from "./remove-source.ts";
+import { type RemovedStep, removeSource } from "./remove-source.ts";
 import { fenceSpace, listSpaces, openSpace, unfenceSpace, usageOf } from "./spaces.ts";
 import { assertedOf, supportsOf } from "./supports.ts";
 import { prepareTriples, type TripleTables } from "./tables.ts";
-import { TermTexts } from "./terms.ts";
-import { usesTerms } from "./uses-terms.ts";
+import { hashOf, noTerm, termSql, TermTexts } from "./terms.ts";
 import { writeQuads } from "./write.ts";
 
 export class PostgresTripleEngine implements TripleEngine {
@@ -148,4 +148,24 @@ export class PostgresTripleEngine implements TripleEngine {
   #inTurn<T>({ tenant, space }: SpaceKey, work: () => Promise<T>): Promise<T> {
     return this.#queue.run([`${tenant} ${space}`], work);
   }
+}
+
+/** Which of many terms a space has, in one statement. */
+async function usesTerms(
+  session: Session,
+  tables: TripleTables,
+  key: SpaceKey,
+  terms: readonly TermText[],
+): Promise<boolean[]> {
+  const rows = await session.query<[status: SpaceStatus, place: number | null]>(
+    `SELECT sp.status, k.place FROM ${tables.spaces} sp
+     LEFT JOIN LATERAL (SELECT k.place FROM unnest($3::bigint[], $4::text[]) WITH ORDINALITY AS k (hash, text, place)
+       WHERE ${termSql(tables, "sp.id", "k.hash", "k.text")} <> ${noTerm}) k ON true
+     WHERE sp.tenant = $1 AND sp.name = $2`,
+    [key.tenant, key.space, `{${terms.map(hashOf).join(",")}}`, terms],
+  );
+  requireNotClosed(key.space, rows[0]?.[0]);
+  const used = terms.map(() => false);
+  for (const [, place] of rows) if (place !== null) used[place - 1] = true;
+  return used;
 }

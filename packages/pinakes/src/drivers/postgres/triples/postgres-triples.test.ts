@@ -1,13 +1,9 @@
 /** The conformance suite of triples on a real PostgreSQL. */
-import { afterAll, beforeAll } from "vitest";
 import { tripleStoreSuite } from "../../../testing/triple-store-suite.ts";
-import { startPostgres, type TestServer } from "../test-server.ts";
+import { startPostgres } from "../test-server.ts";
 import { openPostgresTriples } from "./index.ts";
+import { forAllTests } from "../../../../test/support/for-tests.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(() => server.stop());
+const server = forAllTests(() => startPostgres());
 
 tripleStoreSuite("postgres", () => openPostgresTriples({ url: server.url, database: "triples-suite" }));

@@ -1,8 +1,9 @@
 /** Reads of one connection, each inside one transaction: the space's status, its terms and its rows are of one moment. */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { invariant } from "../../../domain/invariant.ts";
 import { defaultGraph, type Quad, type TermText } from "../../../domain/rdf.ts";
-import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { QuadPattern, SpaceInfo, SpaceUsage, Support } from "../../../ports/triple-store.ts";
+import { matchOrder, type Position } from "../../../triples/match-order.ts";
 import { badCursor, requireNotClosed, type SpaceStatus } from "../../../triples/space-errors.ts";
 import type {
   MatchRequest,
@@ -12,7 +13,7 @@ import type {
   SpaceKey,
 } from "../../../triples/triple-engine.ts";
 import type { QuadIds } from "./quad-writer.ts";
-import { planRanges, rangeSql, type MatchIds, type Range } from "./ranges.ts";
+import { type Order, placesOf } from "./schema.ts";
 import { Statements } from "./statements.ts";
 import { isAsserted, rowsOfSource, supportsOf } from "./supports.ts";
 import { spacesMax, TermReader } from "./term-reader.ts";
@@ -259,4 +260,56 @@ function placeOf(text: string): number[] {
   const numbers = text.split(".").map(Number);
   if (text.length > 100 || !/^\d+(\.\d+)*$/.test(text) || !numbers.every(Number.isSafeInteger)) throw badCursor();
   return numbers;
+}
+
+/** A pattern as ranges of orders: one of triples, one of named quads, or both, one after the other. */
+interface Range {
+  readonly order: Order;
+  /** The numbers of the first columns after the space. */
+  readonly bound: readonly number[];
+  /** The columns that follow. */
+  readonly free: readonly Position[];
+}
+
+type MatchIds = Readonly<Record<Position, number | undefined>>;
+
+export function planRanges(pattern: QuadPattern, ids: MatchIds): Range[] {
+  const { places, bound } = matchOrder(pattern);
+  const prefix = places.slice(0, bound).map((place) => ids[place] as number);
+  const triples = (): Range => rangeOf(places.join("") as Order, prefix);
+  if (pattern.g === defaultGraph) return [triples()];
+  if (pattern.g !== undefined) return [rangeOf(`g${places.join("")}` as Order, [ids.g as number, ...prefix])];
+  return [triples(), rangeOf(`${places.join("")}g` as Order, prefix)];
+}
+
+function rangeOf(order: Order, bound: readonly number[]): Range {
+  return { order, bound, free: placesOf(order).slice(bound.length) };
+}
+
+const sqls = new Map<string, string>();
+
+/** The parameters are the space, the bound terms, the position to continue from, and the limit. */
+export function rangeSql(range: Range, want: "first" | "after" | "count" | "countUpTo"): string {
+  const key = `${range.order}${range.bound.length}${want}`;
+  let sql = sqls.get(key);
+  if (sql === undefined) {
+    sql = makeSql(range, want);
+    sqls.set(key, sql);
+  }
+  return sql;
+}
+
+function makeSql({ order, bound, free }: Range, want: "first" | "after" | "count" | "countUpTo"): string {
+  const columns = free.join(", ");
+  const where = [
+    "space = ?",
+    ...placesOf(order)
+      .slice(0, bound.length)
+      .map((column) => `${column} = ?`),
+  ].join(" AND ");
+  if (want === "count") return `SELECT count(*) FROM ${order} WHERE ${where}`;
+  if (want === "countUpTo") return `SELECT count(*) FROM (SELECT 1 FROM ${order} WHERE ${where} LIMIT ? + 0)`;
+  if (free.length === 0) return `SELECT 1 FROM ${order} WHERE ${where} LIMIT ? + 0`;
+  const after = want === "after" ? ` AND (${columns}) > (${free.map(() => "?").join(", ")})` : "";
+  return `SELECT ${columns} FROM ${order} WHERE ${where}${after} ORDER BY ${columns} LIMIT ? + 0`;
 }

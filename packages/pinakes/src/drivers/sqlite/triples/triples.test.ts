@@ -8,7 +8,7 @@ import { tenantScope } from "../../../domain/scope.ts";
 import { tripleStoreSuite } from "../../../testing/triple-store-suite.ts";
 import { openSqliteItems, openSqliteTriples } from "../index.ts";
 import { openDatabase } from "../schema.ts";
-import { planRanges, rangeSql } from "./ranges.ts";
+import { planRanges, rangeSql } from "./reader.ts";
 import { createTripleTables, hashOf, placesOf } from "./schema.ts";
 import { ofSourceSql } from "./supports.ts";
 

@@ -67,7 +67,10 @@ export function asCosmosError(error: unknown): CosmosError {
 }
 
 export function throttleHeaders(ms: number): Readonly<Record<string, string>> {
-  return { "x-ms-retry-after-ms": String(Math.max(1, Math.ceil(ms))) };
+  return {
+    "x-ms-retry-after-ms": String(Math.max(1, Math.ceil(ms))),
+    "retry-after": String(Math.max(1, Math.ceil(ms / 1_000))),
+  };
 }
 
 export function codeOf(status: number): string {

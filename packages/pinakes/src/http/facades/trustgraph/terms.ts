@@ -35,7 +35,8 @@ function literalOf(term: Request, where: string): StoredTerm {
   const value = textOf(term, "v", where);
   const [language, datatype] = [term["ln"], term["dt"]];
   for (const one of [language, datatype])
-    if (one !== undefined && one !== null && typeof one !== "string") throw invalid(`${where}: dt and ln are texts.`);
+    if (one !== undefined && one !== null && typeof one !== "string")
+      throw invalid(`${where}: dt and ln must be strings.`);
   if (typeof language === "string" && language !== "") return { type: "literal", value, language };
   if (typeof datatype !== "string" || datatype === "" || datatype === plainDatatype) return { type: "literal", value };
   return { type: "literal", value, datatype: datatype.replace(/^xsd:/, xsd) };

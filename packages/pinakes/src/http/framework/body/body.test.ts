@@ -157,7 +157,7 @@ describe("http kit: JSON bodies", () => {
     const packed = await post("/v1/json", "x", { "content-type": "application/json", "content-encoding": "gzip" });
     expect(packed).toMatchObject({
       status: 415,
-      detail: "Content-Encoding: gzip is not taken; send the body uncompressed.",
+      detail: "Content-Encoding: gzip is not supported; send the body uncompressed.",
     });
     expect(
       (await post("/v1/json", "1", { "content-type": "application/json", "content-encoding": "identity" })).status,

@@ -1,11 +1,11 @@
-/** Bodies of requests: counted while they stream in, so that a large one is refused before it is in memory. */
+/** Request bodies: counted while they stream in, so that a large one is rejected before it is in memory. */
 import { PinakesError, invalid } from "../../../domain/errors.ts";
 import { HttpError } from "../http-error.ts";
 import { deeperThan, jsonErrorPlace } from "./json-position.ts";
 
 export const jsonDepthMax = 64;
 
-/** Of the header, without parameters; undefined when there is none. */
+/** From the header, without parameters; undefined if absent. */
 export function contentTypeOf(headers: Headers): string | undefined {
   const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   return type === "" ? undefined : type;
@@ -23,11 +23,11 @@ export function unsupportedType(got: string | undefined, wanted: readonly string
   });
 }
 
-/** The body of a request that is not there, or is not what it says, is refused before a byte of it is read. */
+/** Rejects a missing or mislabelled body before reading a byte of it. */
 export function checkBodyHeaders(headers: Headers, bytesMax: number, { gzip = false } = {}): void {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase();
   if (encoding !== undefined && encoding !== "" && encoding !== "identity" && !(gzip && encoding === "gzip")) {
-    throw new HttpError("INVALID", `Content-Encoding: ${encoding} is not taken; send the body uncompressed.`, {
+    throw new HttpError("INVALID", `Content-Encoding: ${encoding} is not supported; send the body uncompressed.`, {
       status: 415,
       headers: { "accept-encoding": "identity" },
     });
@@ -39,11 +39,11 @@ export function checkBodyHeaders(headers: Headers, bytesMax: number, { gzip = fa
 export function bodyTooLarge(bytesMax: number): PinakesError {
   return new PinakesError(
     "LIMIT_EXCEEDED",
-    `The body is larger than ${bytesMax} bytes, which is the most this route takes; send less at once.`,
+    `The body is larger than ${bytesMax} bytes, the maximum for this route; split the request.`,
   );
 }
 
-/** The chunks of a body, up to a limit. A client that goes away ends it with an error, never quietly. */
+/** The chunks of a body, up to a limit. If the client disconnects, this fails; it never ends silently. */
 export async function* bodyChunks(request: Request, bytesMax: number): AsyncGenerator<Uint8Array, void> {
   if (request.body === null) return;
   const reader = request.body.getReader();
@@ -58,7 +58,7 @@ export async function* bodyChunks(request: Request, bytesMax: number): AsyncGene
       yield value;
     }
   } finally {
-    // What is left is the server's to drain; an error of the stream itself was thrown above already.
+    // The server drains the rest; an error of the stream itself was already thrown above.
     reader.cancel().catch(() => {});
   }
 }
@@ -70,14 +70,14 @@ async function read(
     const { done, value } = await reader.read();
     return done ? { done } : { done, value };
   } catch (error) {
-    throw new PinakesError("INVALID", "The connection ended before the body did; send the request again.", {
+    throw new PinakesError("INVALID", "The connection closed before the body was complete; send the request again.", {
       cause: error,
       retryable: true,
     });
   }
 }
 
-/** The value of a JSON body, and its bytes for a hash; undefined when there is no body at all. */
+/** The value of a JSON body, and its bytes for a hash; undefined if there is no body. */
 export async function readJson(
   request: Request,
   bytesMax: number,
@@ -95,7 +95,7 @@ export async function readJson(
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeUtf8(bytes);
   if (deeperThan(text, jsonDepthMax))
-    throw invalid(`The body is nested deeper than ${jsonDepthMax} levels; flatten it.`);
+    throw invalid(`The body is nested deeper than ${jsonDepthMax} levels; reduce the nesting.`);
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

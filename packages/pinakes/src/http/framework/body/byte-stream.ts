@@ -1,4 +1,6 @@
-/** Bytes for a Response from whatever yields them: pulled one chunk at a time, and let go when the client does. */
+/**
+ * Turns an iterable of bytes into a Response body: one chunk is pulled at a time, and the iterable is closed when the client disconnects.
+ */
 
 export function toBytesStream(
   source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
@@ -22,7 +24,7 @@ export function toBytesStream(
         await iterator.return?.();
       },
     },
-    // Nothing is read ahead: what the client does not take stays where it is.
+    // No read-ahead: a chunk is produced only when the client needs it.
     { highWaterMark: 0 },
   );
 }

@@ -1,11 +1,11 @@
-/** Where a JSON text goes wrong, and how deep it goes. The engine's own messages tell the place only sometimes. */
+/** Finds the position of an error in JSON text, and its nesting depth. The engine's own messages do not always contain the position. */
 
 const plain = String.raw`[^"\\\u0000-\u001f]*`;
 const string = String.raw`"${plain}(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})${plain})*"`;
 const scalar = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null`;
 const tokens = new RegExp(String.raw`[ \t\n\r]*(?:([{}[\],:])|(${string})|(${scalar}))`, "y");
 
-/** Counts brackets outside of strings; cheap enough to run before every parse. */
+/** Counts brackets outside of strings; fast enough to run before every parse. */
 export function deeperThan(text: string, depthMax: number): boolean {
   let depth = 0;
   for (let i = 0; i < text.length; i += 1) {
@@ -23,13 +23,13 @@ function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let first = end;
     while (text.charCodeAt(first - 1) === 0x5c) first -= 1;
-    // An odd number of backslashes before it: the mark is part of the text.
+    // Preceded by an odd number of backslashes: the quote is part of the string.
     if ((end - first) % 2 === 0) return end;
   }
   return text.length;
 }
 
-/** Line and column, from 1, of the first character that cannot be there. */
+/** Line and column, from 1, of the first invalid character. */
 export function jsonErrorPlace(text: string): { readonly line: number; readonly column: number } {
   const before = text.slice(0, errorIndex(text));
   const line = before.split("\n").length;

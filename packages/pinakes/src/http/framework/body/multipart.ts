@@ -1,7 +1,7 @@
 /**
- * multipart/form-data, part after part, never more in memory than a chunk or two. The consumer pulls: bytes are read from the
- * connection only while somebody waits for a part or for the bytes of a file. A file that was not read is skipped when the next part
- * is asked for. A body that ends too early, or a client that goes away, throws where the consumer reads.
+ * multipart/form-data, part by part, with at most a chunk or two in memory. The consumer pulls: bytes are read from the connection only
+ * while it waits for a part or for the bytes of a file. An unread file is skipped when the next part is requested. If the body is
+ * truncated, or the client disconnects, the consumer's read throws.
  */
 import { setImmediate as tick } from "node:timers/promises";
 import { Dicer } from "@fastify/busboy";
@@ -17,7 +17,7 @@ export interface FieldPart {
 export interface FilePart {
   readonly kind: "file";
   readonly field: string;
-  /** As it was sent, folders and all: check it before it becomes a name. */
+  /** As sent, including folders: validate it before using it as a name. */
   readonly filename: string;
   readonly contentType: string;
   readonly stream: AsyncIterable<Uint8Array>;
@@ -40,19 +40,19 @@ export const multipartLimitsDefault: MultipartLimits = Object.freeze({
   bodyBytesMax: 1_073_741_824,
 });
 
-/** Never reached by buffers: the parser is fed by pull, so its own back pressure stays out of the way. */
+/** Never reached by buffers: the parser is fed on demand, so its own backpressure does not interfere. */
 const unboundedBytes = 2 ** 31;
 
-/** The parser cuts off what is longer without a word; with this much more room the excess is seen here. */
+/** The parser silently truncates longer values; this margin makes the excess visible here. */
 const headerSlackBytes = 64;
 
-/** A part on its way through the parser. */
+/** A part in the parser. */
 class PartState {
   header: PartHeader | undefined;
   headerError: Error | undefined;
   readonly chunks: Uint8Array[] = [];
   ended = false;
-  /** Nobody wants its bytes any more. */
+  /** Its bytes are no longer needed. */
   skipped = false;
 }
 
@@ -89,18 +89,18 @@ class Parser {
       part.on("end", () => {
         state.ended = true;
       });
-      // The parser tells of a cut twice, here and by its own error; the second is the one that counts.
+      // The parser reports truncation twice, here and by its own error; the second is used.
       part.on("error", () => {});
     });
     this.#dicer.on("error", (error: Error) => {
-      this.#failure ??= invalid("The form ends too early, before its last boundary; send it again, complete.", {
+      this.#failure ??= invalid("The form ends before its last boundary; send the complete form again.", {
         cause: error,
         retryable: true,
       });
     });
   }
 
-  /** The next part whose header is there; undefined at the end. */
+  /** The next part whose header is complete; undefined at the end. */
   async next(): Promise<PartState | undefined> {
     for (;;) {
       const first = this.#waiting[0];
@@ -110,7 +110,7 @@ class Parser {
     }
   }
 
-  /** Feeds the parser another chunk; false when there is none. Two who wait share one chunk. */
+  /** Passes another chunk to the parser; false at the end. Concurrent callers share one chunk. */
   async more(): Promise<boolean> {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#finished) return false;
@@ -130,9 +130,9 @@ class Parser {
     try {
       const { done, value } = await this.#chunks.next();
       if (done === true) this.#dicer.end();
-      // What follows the last boundary is of no interest.
+      // Everything after the last boundary is ignored.
       else if (this.#dicer.writable) this.#dicer.write(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
-      // The parser's streams hand on their data and their end in later ticks.
+      // The parser's streams emit their data and their end in later ticks.
       await tick();
       if (done === true) this.#finished = true;
     } catch (error) {
@@ -186,7 +186,7 @@ async function* fileStream(parser: Parser, state: PartState, filename: string): 
     if (chunk !== undefined) yield chunk;
     else if (state.ended) return;
     else if (!(await parser.more()))
-      throw invalid(`The form ends in the middle of the file "${filename}"; send it again, complete.`, {
+      throw invalid(`The form ends in the middle of the file "${filename}"; send the complete form again.`, {
         retryable: true,
       });
   }

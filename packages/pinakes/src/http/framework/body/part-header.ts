@@ -1,4 +1,4 @@
-/** The headers of a form's part: Content-Disposition with name, filename and filename*, decoded as UTF-8 and otherwise as sent. */
+/** Parses the headers of a part: Content-Disposition with name, filename and filename*, decoded as UTF-8 and otherwise unchanged. */
 import { invalid } from "../../../domain/errors.ts";
 
 export interface PartHeader {
@@ -7,7 +7,7 @@ export interface PartHeader {
   readonly contentType: string;
 }
 
-/** `latin1`: the parser hands on bytes as characters. */
+/** `latin1`: the parser passes bytes on as characters. */
 export function parsePartHeader(header: Readonly<Record<string, readonly string[]>>): PartHeader {
   const disposition = header["content-disposition"]?.[0];
   if (disposition === undefined || !/^\s*form-data\s*(?:;|$)/i.test(disposition)) {
@@ -71,7 +71,7 @@ function decodeExtended(value: string): string {
   try {
     if (found !== null) return decodeURIComponent(found[1] as string);
   } catch {
-    // Told below, together with an unknown character set.
+    // Reported below, together with an unknown character set.
   }
   throw invalid(`filename* in the form must be UTF-8''… with percent-encoding, got ${value}.`);
 }

@@ -1,11 +1,11 @@
 /**
- * A text that is made while it is sent. Its beginning is made before the answer begins, so that what goes wrong there is a problem with its
- * own status; what goes wrong later can only cut the answer, which clients notice as a broken transfer, never as a shorter answer.
+ * Text that is produced while it is sent. Its start is produced before the response begins, so that an early error gets its own status; a
+ * later error can only abort the response, which clients notice as a broken transfer, never as a shorter response.
  */
 
 const readAheadCharsMax = 1_048_576;
 
-/** What is short is made whole. */
+/** Short text is produced completely. */
 export async function readAhead(
   texts: AsyncIterable<string>,
   charsMax: number = readAheadCharsMax,

@@ -1,4 +1,4 @@
-/** A JSON schema as rows of a table: name, type, what it means. Nested objects follow their parent, each one step in. */
+/** A JSON schema as table rows: name, type, meaning. Nested objects follow their parent, indented by one step. */
 import type { JsonSchema } from "./openapi-schemas.ts";
 
 export interface FieldRow {
@@ -32,7 +32,7 @@ export function fieldRows(schema: JsonSchema, schemas: Schemas, depth = 0, above
 
 export function typeName(schema: JsonSchema): string {
   const { $ref } = schema;
-  // That a schema has a form of its own for what is taken matters to programs only.
+  // Whether a schema has a separate input form only matters to programs.
   if (typeof $ref === "string") return $ref.slice(prefix.length).replace(/Input$/, "");
   if ("const" in schema) return JSON.stringify(schema["const"]);
   if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => JSON.stringify(value)).join(" | ");
@@ -46,7 +46,7 @@ export function typeName(schema: JsonSchema): string {
   return typeof type === "string" ? type : "any";
 }
 
-/** A value for an example; a text to fill in is its name in capitals, as in the path. */
+/** An example value; a string placeholder is its name in capitals, as in the path. */
 export function exampleOf(schema: JsonSchema, schemas: Schemas, name = "text", depth = 0): unknown {
   const { target } = resolve(schema, schemas);
   if (Array.isArray(target["examples"]) && target["examples"].length > 0) return target["examples"][0] as unknown;
@@ -64,7 +64,7 @@ export function exampleOf(schema: JsonSchema, schemas: Schemas, name = "text", d
   return type === "boolean" ? true : null;
 }
 
-/** Only what must be sent: a short example is a good one. */
+/** Only required fields: short examples are better. */
 function exampleObject(target: JsonSchema, schemas: Schemas, depth: number): unknown {
   if (depth >= depthMax) return {};
   const properties = (target["properties"] ?? {}) as Schemas;
@@ -119,7 +119,7 @@ function resolve(schema: JsonSchema, schemas: Schemas): { target: JsonSchema; na
   return { target, names };
 }
 
-/** The forms of a union share most of their fields; one row each is enough. */
+/** The variants of a union share most of their fields; one row per field is enough. */
 function unique(rows: readonly FieldRow[]): FieldRow[] {
   const seen = new Set<string>();
   return rows.filter(({ name, depth, type }) => {

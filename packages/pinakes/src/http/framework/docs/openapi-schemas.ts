@@ -1,6 +1,6 @@
 /**
- * zod schemas as JSON schemas of one document. A schema with `.meta({ id })` becomes a component; where what is taken differs from
- * what is answered (defaults), the form that is taken gets the suffix "Input".
+ * zod schemas as JSON schemas of one document. A schema with `.meta({ id })` becomes a component; if input and output differ (defaults),
+ * the input form gets the suffix "Input".
  */
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
@@ -19,10 +19,10 @@ const components = "#/components/schemas/";
 export class SchemaBook {
   readonly #byDirection: Readonly<Record<Direction, Map<string, JsonSchema>>> = { input: new Map(), output: new Map() };
 
-  /** Names of parts that have no id of their own, by their whole text: the same parts have one name, whoever uses them. */
+  /** Names of parts without an id of their own, by their full text: equal parts share one name. */
   readonly #parts = new Map<string, string>();
 
-  /** The schema for use in the document: a reference where it has an id, or refers to itself; then `called` is its name. */
+  /** The schema for use in the document: a reference if it has an id, or refers to itself; then `called` is its name. */
   inline(schema: z.ZodType, direction: Direction, called: string): JsonSchema {
     const { $defs = {}, ...json } = this.#named(schema, direction, called);
     for (const [name, definition] of Object.entries($defs)) this.#add(name, definition, direction);
@@ -75,7 +75,7 @@ export class SchemaBook {
     return name;
   }
 
-  /** After every schema was put in: the components by name. */
+  /** To be called after all schemas were added: the components by name. */
   components(): Record<string, JsonSchema> {
     const { input, output } = this.#byDirection;
     const apart = this.#apart();
@@ -85,7 +85,7 @@ export class SchemaBook {
     return Object.fromEntries([...all].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** The same value (a document) with one name for schemas that are the same in both directions. */
+  /** Merges names of schemas that are the same in both directions. */
   merged<T>(value: T): T {
     const apart = this.#apart();
     const same = [...this.#byDirection.input.keys()].filter((name) => !apart.has(name));
@@ -93,7 +93,7 @@ export class SchemaBook {
     return mapReferences(value, (reference) => renamed.get(reference) ?? reference) as T;
   }
 
-  /** Names whose two forms differ, by themselves or by what they refer to. */
+  /** Names whose two forms differ, directly or through references. */
   #apart(): ReadonlySet<string> {
     const { input, output } = this.#byDirection;
     const apart = new Set(
@@ -130,8 +130,8 @@ export class SchemaBook {
 }
 
 /**
- * zod writes any JSON value as a union that refers to itself, once for each use. Generators cannot make a type of that
- * (`openapi-typescript`: referenced in its own type annotation); a schema without constraints means the same.
+ * zod writes any JSON value as a union that refers to itself, once per use. Generators cannot create a type for that (`openapi-typescript`:
+ * referenced in its own type annotation); a schema without constraints means the same.
  */
 const jsonValueName = "JsonValue";
 const jsonValue: JsonSchema = { description: "Any JSON value." };
@@ -173,7 +173,7 @@ function mapReferences(value: unknown, change: (reference: string) => string): u
   );
 }
 
-/** What zod adds for machines and nobody wants to read. */
+/** Keywords that zod adds for programs and that are useless to readers. */
 function tidy(schema: Record<string, unknown>): void {
   if (schema["maximum"] === Number.MAX_SAFE_INTEGER) delete schema["maximum"];
   if (schema["minimum"] === Number.MIN_SAFE_INTEGER) delete schema["minimum"];

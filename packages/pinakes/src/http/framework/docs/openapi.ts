@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of a list of routes. The same routes give the same text, whatever their order. */
+/** The OpenAPI 3.1 document of a list of routes. It is deterministic, whatever the order of the routes. */
 import { problemReasons } from "@pinakes/client";
 import type { z } from "zod";
 import { csrfHeader, sessionCookieNameDefault } from "../credentials.ts";
@@ -10,7 +10,7 @@ export interface ApiInfo {
   readonly title: string;
   readonly version: string;
   readonly description?: string;
-  /** In the order in which they are shown; others follow by name. */
+  /** In display order; others follow by name. */
   readonly tags?: readonly { readonly name: string; readonly description?: string }[];
   readonly sessionCookieName?: string;
 }
@@ -77,7 +77,7 @@ export function openApi(routes: readonly Route[], info: ApiInfo): OpenApiDocumen
       ...(description === undefined ? {} : { description }),
       license: { name: "Apache License 2.0", identifier: "Apache-2.0" },
     },
-    servers: [{ url: "/", description: "The server that this document comes from." }],
+    servers: [{ url: "/", description: "The server that provides this document." }],
     tags: tagsOf(routes, info),
     paths,
     components: {
@@ -94,7 +94,7 @@ export function openApi(routes: readonly Route[], info: ApiInfo): OpenApiDocumen
           type: "apiKey",
           in: "cookie",
           name: info.sessionCookieName ?? sessionCookieNameDefault,
-          description: `A session of the console; requests that change something also send ${csrfHeader}.`,
+          description: `A session of the console; write requests also send ${csrfHeader}.`,
         },
       },
     },
@@ -129,12 +129,12 @@ function parametersOf(route: Route, book: SchemaBook): Parameter[] {
   const headers: Parameter[] = [];
   if (route.idempotent)
     headers.push(
-      header("Idempotency-Key", "Makes a repetition of this request answer what the first one answered, for 24 hours."),
+      header("Idempotency-Key", "A repeated request with the same key returns the first response, for 24 hours."),
     );
   if (route.conditional && route.method !== "GET")
-    headers.push(header("If-Match", "The etag that was read: the change is made only if it is still the current one."));
+    headers.push(header("If-Match", "The etag from the last read: the change is made only if it is still current."));
   if (route.method === "GET" && route.conditional)
-    headers.push(header("If-None-Match", "The etag that is known: 304 if it is still the current one."));
+    headers.push(header("If-None-Match", "A known etag: 304 if it is still current."));
   return [...inPath, ...inQuery, ...headers];
 }
 
@@ -150,7 +150,7 @@ function parameter(name: string, place: "path" | "query", schemas: z.ZodObject, 
   };
 }
 
-/** `search-all` and `searchAll` as the beginning of a name of a schema. */
+/** `search-all` and `searchAll` as the prefix of a schema name. */
 function pascal(name: string): string {
   return name.replaceAll(/(?:^|\W|_)+(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -217,28 +217,28 @@ const problemSchema: JsonSchema = {
   type: "object",
   description: "An error (RFC 9457).",
   properties: {
-    type: { type: "string", description: "Names the kind of problem." },
+    type: { type: "string", description: "Identifies the problem type." },
     title: { type: "string" },
     status: { type: "integer" },
     detail: { type: "string", description: "What happened and what to do." },
-    code: { type: "string", description: "The kind of problem, for programs." },
+    code: { type: "string", description: "The error code, for programs." },
     reason: {
       enum: problemReasons,
-      description: "Which refusal it is, where several have the same code.",
+      description: "The specific reason, if several share the code.",
     },
     field: { type: "string", description: "The field that the detail is about." },
     retryable: { type: "boolean", description: "Whether the same request may succeed later." },
-    request_id: { type: "string", description: "The log of the server has the request under it." },
+    request_id: { type: "string", description: "Identifies the request in the server's log." },
     errors: {
       type: "array",
-      description: "Each mistake in the request.",
+      description: "All errors in the request.",
       items: {
         type: "object",
         properties: { path: { type: "string" }, message: { type: "string" } },
         required: ["path", "message"],
       },
     },
-    current_etag: { type: "string", description: "With 412: the etag that the resource has now." },
+    current_etag: { type: "string", description: "With 412: the current etag of the resource." },
   },
   required: ["type", "title", "status", "detail", "code", "retryable", "request_id"],
 };

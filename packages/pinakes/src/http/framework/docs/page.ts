@@ -1,23 +1,22 @@
-/** /docs: the reference for people, rendered here from the OpenAPI document. No scripts, nothing from elsewhere. */
+/** /docs: the reference for people, rendered from the OpenAPI document. No scripts, no external resources. */
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Hono } from "hono";
 import type { KitEnv } from "../context.ts";
-import { curlExample } from "./curl.ts";
-import { constraintsOf, fieldRows, typeName, type FieldRow, type Schemas } from "./fields.ts";
-import { docsStyle } from "./style.ts";
 import { isUnchanged, quoteEtag } from "../etag.ts";
-import { html, nothing, type Html } from "./html.ts";
+import type { Route } from "../route.ts";
+import { constraintsOf, exampleOf, type FieldRow, fieldRows, type Schemas, typeName } from "./fields.ts";
+import type { JsonSchema } from "./openapi-schemas.ts";
 import {
-  openApi,
   type ApiInfo,
   type Content,
+  openApi,
   type OpenApiDocument,
   type Operation,
   type Parameter,
   type ResponseObject,
 } from "./openapi.ts";
-import type { Route } from "../route.ts";
+import { docsStyle } from "./style.ts";
 
 interface Entry {
   readonly method: string;
@@ -25,7 +24,7 @@ interface Entry {
   readonly operation: Operation;
 }
 
-/** Serves /v1/openapi.json, /docs and its style. To be called after mount, so that they get its headers. */
+/** Serves /v1/openapi.json, /docs and its style sheet. Must be called after mount, so that they get its headers. */
 export function mountReference(app: Hono<KitEnv>, routes: readonly Route[], info: ApiInfo): void {
   const document = openApi(routes, info);
   const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
@@ -80,7 +79,7 @@ ${groups.map(
 <header id="top">
 <h1>${title}</h1>
 ${description === undefined ? nothing : html`<p class="lead">${description}</p>`}
-<p>This page comes from <a href="/v1/openapi.json">the OpenAPI document</a>, which comes from the routes themselves. Examples use two variables of the shell:
+<p>This page is generated from <a href="/v1/openapi.json">the OpenAPI document</a>, which is generated from the routes. Examples use two shell variables:
 <code>$PINAKES_URL</code>, the address of this server, and <code>$PINAKES_KEY</code>, an API key.</p>
 </header>
 ${groups.map(({ tag, entries: of }) => section(tag, of, document))}
@@ -155,7 +154,7 @@ function answerBody(content: Content, schemas: Schemas): Html {
   })}`;
 }
 
-/** In an answer nearly everything is there, and defaults are filled in: neither is worth saying. */
+/** In a response nearly every field is present, and defaults are filled in: neither is worth mentioning. */
 function answered(row: FieldRow): FieldRow {
   return {
     ...row,
@@ -184,10 +183,80 @@ function badge(method: string): Html {
   return html`<span class="method ${method.toLowerCase()}">${method}</span>`;
 }
 
-/** Parameters stand out, and a long path may break before each segment. */
+/** Highlights parameters, and allows a line break before each segment. */
 function pathHtml(path: string): Html {
   return html`${path
     .split(/(?=\/)|(\{\w+\})/)
     .filter((part) => part !== undefined && part !== "")
     .map((part) => (part.startsWith("{") ? html`<em>${part}</em>` : html`<wbr>${part}`))}`;
+}
+
+/** A command that can be tried as it stands, once the two variables are set. */
+function curlExample(
+  { method, path, operation }: { method: string; path: string; operation: Operation },
+  schemas: Schemas,
+): string {
+  const query = (operation.parameters ?? []).filter((parameter) => parameter.in === "query" && parameter.required);
+  const asked = query
+    .map(({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(schema, schemas, name)))}`)
+    .join("&");
+  const url = `"$PINAKES_URL${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => name.toUpperCase())}${asked === "" ? "" : `?${asked}`}"`;
+  const lines = [`curl ${method === "GET" ? "" : `-X ${method} `}${url}`];
+  if (operation.security.length > 0) lines.push('-H "Authorization: Bearer $PINAKES_KEY"');
+  const [type, body] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
+  if (type === "multipart/form-data") lines.push(`-F ${fileField(body?.schema)}=@report.pdf`);
+  else if (type === "application/json") {
+    lines.push('-H "Content-Type: application/json"');
+    lines.push(`-d ${singleQuoted(JSON.stringify(body?.schema === undefined ? {} : exampleOf(body.schema, schemas)))}`);
+  } else if (type !== undefined) {
+    lines.push(`-H "Content-Type: ${type}"`, "--data-binary @file");
+  }
+  return lines.join(" \\\n  ");
+}
+
+/** The name of the field that takes files. */
+function fileField(schema: JsonSchema | undefined): string {
+  const properties = Object.entries((schema?.["properties"] ?? {}) as Schemas);
+  return properties.find(([, { type }]) => type === "array")?.[0] ?? "file";
+}
+
+function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** HTML whose values are escaped unless they are HTML already: forgetting to escape is not possible. */
+
+class Html {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Value = string | number | Html | readonly Html[];
+
+/** @example html`<p title="${name}">${list.map((item) => html`<b>${item}</b>`)}</p>` */
+function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
+  let text = strings[0] as string;
+  values.forEach((value, i) => {
+    text += render(value) + (strings[i + 1] as string);
+  });
+  return new Html(text);
+}
+
+const nothing = new Html("");
+
+function render(value: Value): string {
+  if (value instanceof Html) return value.text;
+  if (typeof value === "object") return value.map(({ text }) => text).join("");
+  return escapeHtml(String(value));
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
 }

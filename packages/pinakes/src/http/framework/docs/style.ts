@@ -1,4 +1,4 @@
-/** The style of /docs: system fonts, two columns on a wide screen, light or dark as the reader has it. */
+/** The style of /docs: system fonts, two columns on a wide screen, light or dark by the reader's preference. */
 export const docsStyle = `:root {
   color-scheme: light dark;
   --page: #fdfdfc;

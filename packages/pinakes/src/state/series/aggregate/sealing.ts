@@ -7,6 +7,7 @@ import { hasCode } from "../../../domain/errors.ts";
 import type { Scope } from "../../../domain/scope.ts";
 import type { Operation } from "../../../ports/item-store.ts";
 import { companionField } from "../../system-container.ts";
+import { everyPage } from "../../../containers/every-item.ts";
 import type { Hours } from "./hours.ts";
 import { inParallel } from "../../../runtime/in-parallel.ts";
 import { dayMs, seriesLimits, type Series, type SeriesDependencies } from "../series.ts";
@@ -86,16 +87,12 @@ export class Sealing {
     const { items } = this.#deps;
     const { container, dateField, name } = this.#series;
     const partition = { equals: { [dateField]: date } };
-    for (let cursor: string | undefined; ;) {
-      const rows = await items.query(scope, container, {
-        ...partition,
-        filter: { [companionField]: { exists: false } },
-        limit: 1,
-        cursor,
-      });
+    for await (const rows of everyPage(items, scope, container, {
+      ...partition,
+      filter: { [companionField]: { exists: false } },
+      limit: 1,
+    })) {
       if (rows.items.length > 0) return false;
-      if (rows.cursor === undefined) break;
-      cursor = rows.cursor;
     }
     await this.#hours.blocks.deleteDay(scope, { series: name, date });
     this.#announced.delete(announcedKey(scope, date));

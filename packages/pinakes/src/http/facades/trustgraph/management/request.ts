@@ -34,7 +34,7 @@ const ofTheSource = {
   collection: text.nullish().describe("The id of the collection; required except for a list."),
   timestamp: time
     .nullish()
-    .describe("For information only: what comes later is later, whatever a client's clock says."),
+    .describe("For information only: updates apply in order of arrival, whatever a client's clock says."),
   name: text.nullish().describe('For an update or a create. If absent, unchanged. "" or null: the id.'),
   description: text.nullish().describe('For an update or a create. If absent, unchanged. "" or null: none.'),
   tags: z.array(text).nullish().describe("For an update or a create. If absent, unchanged. [] or null: none."),

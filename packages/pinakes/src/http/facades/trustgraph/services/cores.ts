@@ -51,8 +51,7 @@ function operationsOf(
       // The first message shows whether the core exists, before anything is sent.
       const messages = cores.messages(call.caller, kind, id(call));
       const first = await messages.next();
-      if (!call.streams)
-        throw invalid("A core comes in several messages: use /api/v1/socket, or GET /api/v1/export-core.");
+      if (!call.streams) throw invalid("A core has several messages: use /api/v1/socket, or GET /api/v1/export-core.");
       return shown(call, id(call), first, messages);
     },
     put: async (call) => {
