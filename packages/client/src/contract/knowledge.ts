@@ -152,6 +152,8 @@ export interface Collection {
   readonly expires_after_days?: number;
   /** When that happened. */
   readonly expired_at?: string;
+  /** Narrow the access of documents by their metadata. */
+  readonly access_rules?: readonly AccessRule[];
   /** The migration that fills it; until that is done it accepts no other writes. */
   readonly held_by?: string;
   readonly updated_at: string;
@@ -175,6 +177,8 @@ export interface CollectionChange {
   /** Replaces tags and custom fields as a whole; null removes them. */
   readonly metadata?: Partial<Metadata> | null | undefined;
   readonly allowed_groups?: readonly string[] | null | undefined;
+  /** All of them; null removes them. */
+  readonly access_rules?: readonly AccessRule[] | null | undefined;
   readonly private?: boolean | undefined;
 }
 
@@ -211,7 +215,9 @@ export interface AccessDecision {
   readonly reason: string;
   /** The user's groups that opened it. */
   readonly groups: readonly string[];
-  readonly document?: Pick<Document, "document_id" | "status" | "uploaded_by"> & { readonly searchable: boolean };
+  readonly document?: Pick<Document, "document_id" | "status" | "uploaded_by" | keyof DocumentAccess> & {
+    readonly searchable: boolean;
+  };
 }
 
 /** Server information for clients; `ServerStatus` has the rest. */
@@ -262,7 +268,22 @@ export interface DocumentGraph {
   readonly failed_chunks?: readonly { readonly chunk: number; readonly error: string }[];
 }
 
-export interface Document {
+/** Who of those who may use the collection may see a document: it narrows the access to the collection, and never widens it. */
+export interface DocumentAccess {
+  /** These groups of the collection, and `allowed_users`; both null: everybody who may use the collection. */
+  readonly allowed_groups: readonly string[] | null;
+  readonly allowed_users: readonly string[] | null;
+  /** Labels: for each of them a reader must also be in the group `sensitivity:<label>`. */
+  readonly sensitivity: readonly string[];
+}
+
+/** The access of documents whose metadata matches: for those uploaded, or whose metadata or access is changed, from then on. */
+export interface AccessRule extends Partial<DocumentAccess> {
+  /** Properties of the metadata and their values, all of them. */
+  readonly metadata: JsonObject;
+}
+
+export interface Document extends DocumentAccess {
   readonly document_id: string;
   readonly collection_id: string;
   readonly repository_id: string;

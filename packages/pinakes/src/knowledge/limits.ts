@@ -12,6 +12,11 @@ export const knowledgeLimits = Object.freeze({
   customFieldsBytesMax: 10_240,
   groupsMax: 100,
   groupCharsMax: 256,
+  /** Of a document. */
+  allowedUsersMax: 100,
+  sensitivityLabelsMax: 20,
+  /** Of a collection. */
+  accessRulesMax: 20,
   pipelinesMax: 10,
   /** Of a whole record as JSON. */
   recordBytesMax: 65_536,

@@ -150,7 +150,11 @@ describe("several collections", () => {
     const looked = vi.spyOn(server.pinakes.triples, "match");
     const ask = (accept: string) => across([collection, ...ids], { ...empty, query: "ASK { ?s ?p ?o }" }, accept);
     const { status, json } = await ask("application/sparql-results+xml, application/sparql-results+json;q=0.5");
-    expect([status, json["detail"], looked.mock.calls]).toEqual([400, expect.stringContaining("only available in JSON"), []]);
+    expect([status, json["detail"], looked.mock.calls]).toEqual([
+      400,
+      expect.stringContaining("only available in JSON"),
+      [],
+    ]);
     expect((await ask("text/csv, application/sparql-results+json;q=0.5")).json).toMatchObject({
       boolean: true,
       collection_exists: false,

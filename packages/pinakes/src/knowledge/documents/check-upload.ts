@@ -5,16 +5,19 @@ import { fileTypeOf, fileTypes, type FileType } from "../../domain/file-type.ts"
 import type { JsonObject } from "../../domain/json.ts";
 import { readChunkingStrategy } from "../chunking/index.ts";
 import { knowledgeLimits } from "../limits.ts";
+import { changedAccess, readAccess, type AccessInput } from "../access/document-access.ts";
 import { archived, type OpenCollection } from "../access/open-collection.ts";
 import { uploadUri } from "../records/ids.ts";
 import type { Stored } from "../records/catalog-records.ts";
 import { checkFileName } from "../records/names.ts";
-import type { DocumentRecord, DocumentSource, RepositoryRecord } from "../records/records.ts";
+import { ruledAccess } from "../records/access-rules.ts";
+import type { DocumentAccess, DocumentRecord, DocumentSource, RepositoryRecord } from "../records/records.ts";
 import { requireTaking } from "../records/taking.ts";
 import { checkDocumentMetadata } from "./document-metadata.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";
 
-export interface UploadInput {
+/** Access fields that are absent stay as they are when a document is replaced. */
+export interface UploadInput extends AccessInput {
   readonly name: string;
   /** A stream, or bytes or text in memory. */
   readonly body: AsyncIterable<Uint8Array> | Uint8Array | string;
@@ -33,7 +36,7 @@ export function uploadedFrom(path: string | undefined): Pick<UploadInput, "sourc
   // A name contains no "/", so this never equals the source of an upload by name.
   if (!path.includes("/"))
     throw invalid(
-      `path: must have a folder, such as a/x.md; got ${JSON.stringify(path)}. Leave it out for a file without one.`,
+      `path: must have a folder, such as a/x.md; got ${JSON.stringify(path)}. Omit it for a file without one.`,
     );
   return { source: { type: "manual", uri: uploadUri(path) } };
 }
@@ -54,13 +57,13 @@ export interface CheckedUpload {
   readonly fileType: FileType;
   readonly override: ChunkingStrategy | null;
   readonly metadata: JsonObject;
+  /** Its access, from that of the document which it replaces: what the upload does not name stays. */
+  readonly accessAfter: (before: DocumentAccess | undefined) => DocumentAccess | undefined;
 }
 
 /** All checks that need no bytes. */
-export function checkUpload(
-  { repository, collection }: OpenCollection,
-  input: Omit<UploadInput, "body">,
-): CheckedUpload {
+export function checkUpload(opened: OpenCollection, input: Omit<UploadInput, "body">): CheckedUpload {
+  const { repository, collection } = opened;
   requireTaking(repository);
   if (collection.status === "ARCHIVED") throw archived(collection);
   const name = checkFileName(input.name);
@@ -76,12 +79,15 @@ export function checkUpload(
       );
     override = readChunkingStrategy(input.chunking_strategy, "chunking_strategy");
   }
+  const metadata = checkDocumentMetadata(input.metadata ?? {});
+  const change = readAccess(input, opened);
   return {
     name,
     source,
     override,
     fileType: typeOf(name, repository),
-    metadata: checkDocumentMetadata(input.metadata ?? {}),
+    metadata,
+    accessAfter: (before) => ruledAccess(changedAccess(before, change), collection, metadata),
   };
 }
 
