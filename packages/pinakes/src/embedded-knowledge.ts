@@ -31,7 +31,7 @@ import {
 } from "./knowledge/index.ts";
 import type { Pinakes } from "./open.ts";
 
-/** `auth`: who manages keys, if not the caller itself. */
+/** `auth`: the identity that manages keys, if not the caller itself. */
 export function embeddedKnowledge(
   pinakes: Pinakes,
   caller: Caller,
@@ -130,7 +130,7 @@ function catalogApi(knowledge: Knowledge, caller: Caller): Pick<KnowledgeApi, "r
 function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["documents"] {
   return {
     upload: async (at, { body, path, ...input }, { onBytes } = {}) => {
-      // Under a job of its own, as over HTTP.
+      // Under a separate job, as over HTTP.
       const { result } = await knowledge.documents.uploadMany(caller, ...named(at), (take) =>
         take({ ...input, ...uploadedFrom(path), body: counted(body, onBytes) }),
       );

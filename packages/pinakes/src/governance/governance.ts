@@ -1,4 +1,4 @@
-/** Erasures and legal holds of all workspaces. Each call begins with a caller, who is an admin. */
+/** Erasures and legal holds of all workspaces. Each call takes a caller first, who must be an admin. */
 import type { ErasuresDependencies } from "./erasure/erasure-job.ts";
 import { Erasures } from "./erasure/erasures.ts";
 import { Holds } from "./holds/holds.ts";
@@ -14,7 +14,7 @@ export class Governance {
   readonly erasures: Erasures;
   readonly holds: Holds;
   readonly subjectExports: SubjectExports;
-  /** How often fences and holds of other processes are read. */
+  /** Interval at which fences and holds of other processes are read. */
   readonly seenMs: number;
 
   constructor(features: Pick<Governance, "erasures" | "holds" | "subjectExports" | "seenMs">) {

@@ -36,7 +36,7 @@ export function uploadedFrom(path: string | undefined): Pick<UploadInput, "sourc
   // A name contains no "/", so this never equals the source of an upload by name.
   if (!path.includes("/"))
     throw invalid(
-      `path: must have a folder, such as a/x.md; got ${JSON.stringify(path)}. Leave it out for a file without one.`,
+      `path: must have a folder, such as a/x.md; got ${JSON.stringify(path)}. Omit it for a file without one.`,
     );
   return { source: { type: "manual", uri: uploadUri(path) } };
 }

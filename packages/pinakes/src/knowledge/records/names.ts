@@ -78,7 +78,7 @@ export function checkDescription(description: unknown, charsMax: number, where =
 
 export function checkTags(tags: unknown, where = "metadata.tags"): readonly string[] {
   const { tagsMax, tagCharsMax } = knowledgeLimits;
-  if (!Array.isArray(tags)) throw invalid(`${where}: must be a list of texts.`);
+  if (!Array.isArray(tags)) throw invalid(`${where}: must be a list of strings.`);
   const unique = [...new Set(tags as unknown[])];
   if (unique.length > tagsMax) throw invalid(`${where}: has ${unique.length} tags; at most ${tagsMax} are allowed.`);
   return unique.map((tag, i) => {
@@ -107,7 +107,7 @@ export function checkGroups(groups: unknown, where = "allowed_groups"): readonly
     throw invalid(`${where}: must be null or a list of at most ${groupsMax} groups.`);
   const unique = [...new Set(groups as unknown[])].map((group, i) => {
     if (typeof group !== "string" || group === "" || group.length > groupCharsMax || control.test(group))
-      throw invalid(`${where}[${i}]: a group is a text of 1–${groupCharsMax} characters, got ${show(group)}.`);
+      throw invalid(`${where}[${i}]: a group must be a string of 1–${groupCharsMax} characters, got ${show(group)}.`);
     return group;
   });
   return unique.length === 0 ? null : unique;
