@@ -274,7 +274,7 @@ export const stores: readonly StoreRow[] = [
     dataKey,
     "pinakes.keys",
   ),
-  container("audit-subjects", ["kind and id", "deleted, so that entries of the audit log lead to nobody"], salt),
+  container("audit-subjects", ["kind and id", "deleted, so that entries of the audit log become anonymous"], salt),
   {
     ...kept("audit-log", "tokens of subjects, and ciphertext under their salts; it stays, also without its workspace"),
     outlives: true,
@@ -297,7 +297,7 @@ export const stores: readonly StoreRow[] = [
   kept("erasures", "keyed hashes of subjects", "pinakes.governance"),
   kept(
     "legal-holds",
-    "a hold outlives an erasure that it stops; it names whom it protects until its release",
+    "a hold outlives an erasure that it stops; it names the subject until its release",
     "pinakes.governance",
   ),
   {
