@@ -31,7 +31,7 @@ import {
 } from "./knowledge/index.ts";
 import type { Pinakes } from "./open.ts";
 
-/** `auth`: who manages keys, if not the caller itself. */
+/** `auth`: the identity that manages keys, if not the caller itself. */
 export function embeddedKnowledge(
   pinakes: Pinakes,
   caller: Caller,
@@ -130,7 +130,7 @@ function catalogApi(knowledge: Knowledge, caller: Caller): Pick<KnowledgeApi, "r
 function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["documents"] {
   return {
     upload: async (at, { body, path, ...input }, { onBytes } = {}) => {
-      // Under a job of its own, as over HTTP.
+      // Under a separate job, as over HTTP.
       const { result } = await knowledge.documents.uploadMany(caller, ...named(at), (take) =>
         take({ ...input, ...uploadedFrom(path), body: counted(body, onBytes) }),
       );
@@ -142,6 +142,8 @@ function documentsApi(knowledge: Knowledge, caller: Caller): KnowledgeApi["docum
       knowledge.documents.delete(caller, ...named(at), documentId, ifMatch),
     deleteAll: async (at, { confirm }) => knowledge.documents.deleteAll(caller, ...named(at), confirm),
     reindex: async (at, documentId) => knowledge.documents.reindex(caller, ...named(at), documentId),
+    setAccess: async (at, documentId, access, { ifMatch } = {}) =>
+      knowledge.documents.setAccess(caller, ...named(at), documentId, access, ifMatch),
     content: async (at, documentId, { version } = {}) => {
       const { body } = await knowledge.documents.content(caller, ...named(at), documentId, version);
       return ReadableStream.from(body);

@@ -6,7 +6,7 @@ import { open, type OpenOptions, type Pinakes } from "./open.ts";
 
 export interface EmbeddedOptions extends OpenOptions {
   readonly workspace: string;
-  /** Who the program acts for; `embedded` when absent. */
+  /** The user that the program acts for; default `embedded`. */
   readonly userId?: string | undefined;
 }
 

@@ -24,6 +24,7 @@ import type {
   CollectionStatus,
   CollectionUsage,
   Document,
+  DocumentAccess,
   DocumentStatus,
   DocumentText,
   DocumentVersion,
@@ -105,7 +106,11 @@ export interface CollectionsApi {
 /** A string, bytes, a browser's file, or a stream of bytes. */
 export type UploadBody = string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
-export interface NewDocument {
+/** Fields that are absent stay as they are. */
+export type AccessChange = { readonly [Field in keyof DocumentAccess]?: DocumentAccess[Field] | undefined };
+
+/** With the access of the document: absent, everybody who may use the collection, or as before where it is replaced. */
+export interface NewDocument extends AccessChange {
   /** With its extension, which determines the file type. */
   readonly name: string;
   readonly body: UploadBody;
@@ -119,7 +124,10 @@ export interface NewDocument {
 }
 
 /** The parameters that an upload link fixes; only the bytes are missing. */
-export interface NewUploadLink extends Pick<NewDocument, "name" | "metadata" | "chunking_strategy" | "replace"> {
+export interface NewUploadLink extends Pick<
+  NewDocument,
+  "name" | "metadata" | "chunking_strategy" | "replace" | keyof DocumentAccess
+> {
   /** Default 300, maximum 900. */
   readonly expires_in_seconds?: number | undefined;
 }
@@ -150,6 +158,8 @@ export interface DocumentsApi {
   /** All documents of the collection, which stays; `confirm` is the id of the collection. */
   deleteAll(at: CollectionRef, options: { readonly confirm: string }): Promise<Job>;
   reindex(at: CollectionRef, documentId: string): Promise<Document>;
+  /** Narrows who of those who may use the collection may see the document. */
+  setAccess(at: CollectionRef, documentId: string, access: AccessChange, options?: IfMatch): Promise<Document>;
   /** The bytes as they were uploaded. */
   content(
     at: CollectionRef,

@@ -211,7 +211,9 @@ export interface AccessDecision {
   readonly reason: string;
   /** The user's groups that opened it. */
   readonly groups: readonly string[];
-  readonly document?: Pick<Document, "document_id" | "status" | "uploaded_by"> & { readonly searchable: boolean };
+  readonly document?: Pick<Document, "document_id" | "status" | "uploaded_by" | keyof DocumentAccess> & {
+    readonly searchable: boolean;
+  };
 }
 
 /** Server information for clients; `ServerStatus` has the rest. */
@@ -262,7 +264,16 @@ export interface DocumentGraph {
   readonly failed_chunks?: readonly { readonly chunk: number; readonly error: string }[];
 }
 
-export interface Document {
+/** Who of those who may use the collection may see a document: it narrows the access to the collection, and never widens it. */
+export interface DocumentAccess {
+  /** These groups of the collection, and `allowed_users`; both null: everybody who may use the collection. */
+  readonly allowed_groups: readonly string[] | null;
+  readonly allowed_users: readonly string[] | null;
+  /** Labels: for each of them a reader must also be in the group `sensitivity:<label>`. */
+  readonly sensitivity: readonly string[];
+}
+
+export interface Document extends DocumentAccess {
   readonly document_id: string;
   readonly collection_id: string;
   readonly repository_id: string;

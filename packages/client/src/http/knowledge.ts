@@ -115,10 +115,14 @@ function httpDocuments(http: Requester): DocumentsApi {
   const one = (at: CollectionRef, documentId: string): string =>
     `${collectionPath(at)}${path`/documents/${documentId}`}`;
   return {
-    upload: async (at, { name, body, metadata, chunking_strategy, replace, path: place }, { onBytes, signal } = {}) => {
+    upload: async (at, { name, body, replace, path: place, ...settings }, { onBytes, signal } = {}) => {
+      const { metadata, chunking_strategy, allowed_groups, allowed_users, sensitivity } = settings;
       const fields = {
         metadata: textOf(metadata),
         chunking_strategy: textOf(chunking_strategy),
+        allowed_groups: textOf(allowed_groups),
+        allowed_users: textOf(allowed_users),
+        sensitivity: textOf(sensitivity),
         replace: replace?.toString(),
         path: place,
       };
@@ -140,6 +144,8 @@ function httpDocuments(http: Requester): DocumentsApi {
     deleteAll: async (at, { confirm }) =>
       http.json("DELETE", `${collectionPath(at)}/documents`, { query: { confirm } }),
     reindex: async (at, documentId) => http.json("POST", `${one(at, documentId)}:reindex`),
+    setAccess: async (at, documentId, access, { ifMatch } = {}) =>
+      http.json("PATCH", one(at, documentId), { body: access, ifMatch }),
     content: async (at, documentId, { version } = {}) => {
       const response = await http.stream(`${one(at, documentId)}/content`, { query: { version }, accept: "*/*" });
       return response.body ?? new Blob([]).stream();
@@ -160,7 +166,7 @@ interface Uploaded {
   readonly documents: readonly UploadedDocument[];
 }
 
-function textOf(value: object | undefined): string | undefined {
+function textOf(value: object | null | undefined): string | undefined {
   return value === undefined ? undefined : JSON.stringify(value);
 }
 

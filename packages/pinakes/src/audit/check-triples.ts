@@ -1,7 +1,8 @@
 /** Checks the sources of an incarnation's triples: each document and run exists, or is about to be removed. */
 import type { Quad } from "../domain/rdf.ts";
 import { tolerate } from "../runtime/expected-errors.ts";
-import { readSource, sourceMark } from "../knowledge/documents/graph-support.ts";
+import { sourceMark } from "../knowledge/documents/graph-support.ts";
+import { readSource } from "../knowledge/records/graph-source.ts";
 import { keepTriples } from "./quarantine/index.ts";
 import { found, keeping, mayRepair, type IncarnationRun } from "./audit-run.ts";
 import { auditLimits } from "./limits.ts";

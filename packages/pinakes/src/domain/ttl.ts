@@ -37,7 +37,7 @@ export function checkItemTtl(ttl: JsonValue | undefined): number | null {
   if (ttl === undefined) return null;
   if (isTtlSeconds(ttl)) return ttl;
   throw invalid(
-    `ttl: must be -1 (never) or a whole number of seconds from 1 to ${limits.ttlSecondsMax}, got ${show(ttl)}; leave it out to use the container's default.`,
+    `ttl: must be -1 (never) or a whole number of seconds from 1 to ${limits.ttlSecondsMax}, got ${show(ttl)}; omit it to use the container's default.`,
   );
 }
 

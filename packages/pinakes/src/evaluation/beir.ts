@@ -50,7 +50,7 @@ export interface BeirSet {
   readonly queries: readonly JudgedQuery[];
   /** In the order of the file. */
   readonly skippedQueries: readonly SkippedQuery[];
-  /** Of the documents, in order: with the same hash, earlier embeddings can be reused. */
+  /** Hash of the documents, in order: with the same hash, earlier embeddings can be reused. */
   readonly contentHash: string;
 }
 

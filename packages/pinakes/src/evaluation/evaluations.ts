@@ -199,13 +199,13 @@ export class Evaluations {
     const { scope } = caller;
     await this.#questions.removeAll(scope, evaluationId);
     await (await this.#records()).delete(scope, { evaluation_id: evaluationId, id: evaluationId });
-    // Objects that a run wrote in between. A run that ends later finds no record, and removes its own.
+    // Objects that a run wrote meanwhile. A run that ends later finds no record, and removes its own.
     await this.#questions.removeAll(scope, evaluationId);
   }
 
   /**
-   * As a job; its result has the metrics, and the evaluation keeps those of its last runs. NOT_FOUND if the caller cannot (or can no
-   * longer) read one of the collections. THROTTLED if all slots for runs are taken: a run holds its slot from here until the job ends.
+   * Runs as a job; its result has the metrics, and the evaluation keeps those of its last runs. NOT_FOUND if the caller cannot (or can no
+   * longer) read one of the collections. THROTTLED if all slots for runs are in use: a run holds its slot from here until the job ends.
    */
   async run(
     caller: Caller,

@@ -40,7 +40,7 @@ export function reciprocalRank(ranked: readonly string[], relevant: Judgements, 
   return at < 0 ? 0 : 1 / (at + 1);
 }
 
-/** The means over many queries. Queries without a relevant document say nothing about the ranking and are left out. */
+/** The means over many queries. Queries without a relevant document say nothing about the ranking and are omitted. */
 export function meanQuality(rankings: readonly JudgedRanking[], k: number): Quality {
   const judged = rankings.filter(({ relevant }) => relevantCount(relevant) > 0);
   const mean = (metric: typeof ndcg): number =>

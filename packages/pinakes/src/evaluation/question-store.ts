@@ -1,7 +1,7 @@
 /**
  * Objects that are too large for the record of an evaluation: its queries, written once, and the outcome of each query per run. They are
- * written before the record refers to them, and removed before the record, so after any interruption whoever sees the record can delete
- * again.
+ * written before the record refers to them, and removed before the record, so after any interruption the delete can be repeated from the
+ * record.
  */
 import { PinakesError } from "../domain/errors.ts";
 import type { Scope } from "../domain/scope.ts";

@@ -128,7 +128,7 @@ describe("evaluating a test set with real uploads, ingestion and search", () => 
       contentHash: "bad",
     };
     await expect(storeSet(pinakes.knowledge, admin, bad, { chunking: whole })).rejects.toThrow(
-      'Document "hollow" could not be indexed: The file holds no text.',
+      'Document "hollow" could not be indexed: The file contains no text.',
     );
     const mended = { ...bad, documents: [...set.documents.slice(0, 2), { id: "hollow", text: "full" }] };
     expect(await storeSet(pinakes.knowledge, admin, mended, { chunking: whole })).toMatchObject({ reused: false });

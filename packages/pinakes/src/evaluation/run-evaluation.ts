@@ -21,7 +21,7 @@ export interface NamedConfiguration {
 
 export interface EvaluationProgress {
   readonly phase: "documents" | "queries";
-  /** Of which configuration. */
+  /** The results per configuration. */
   readonly name: string;
   readonly done: number;
   readonly total: number;

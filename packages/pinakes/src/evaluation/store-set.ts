@@ -1,6 +1,6 @@
 /**
- * Stores the documents of a test set in a collection of their own, through regular uploads and ingestion. The collection's id is a hash of
- * the documents, the chunking and the model: a complete collection is reused; after an interrupted run only missing documents are sent.
+ * Stores the documents of a test set in a separate collection, through regular uploads and ingestion. The collection's id is a hash of the
+ * documents, the chunking and the model: a complete collection is reused; after an interrupted run only missing documents are sent.
  */
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** Erasures and legal holds of all workspaces. Each call begins with a caller, who is an admin. */
+/** Erasures and legal holds of all workspaces. Each call takes a caller first, who must be an admin. */
 import type { ErasuresDependencies } from "./erasure/erasure-job.ts";
 import { Erasures } from "./erasure/erasures.ts";
 import { Holds } from "./holds/holds.ts";
@@ -7,14 +7,14 @@ import { SubjectExports, type SubjectExportsDependencies } from "./exports/subje
 
 export interface GovernanceDependencies
   extends
-    Omit<ErasuresDependencies, "holds">,
+    Omit<ErasuresDependencies, "holds" | "removeArchives">,
     Pick<SubjectExportsDependencies, "objects" | "subjectObjects" | "partBytesMax"> {}
 
 export class Governance {
   readonly erasures: Erasures;
   readonly holds: Holds;
   readonly subjectExports: SubjectExports;
-  /** How often fences and holds of other processes are read. */
+  /** Interval at which fences and holds of other processes are read. */
   readonly seenMs: number;
 
   constructor(features: Pick<Governance, "erasures" | "holds" | "subjectExports" | "seenMs">) {
@@ -30,7 +30,8 @@ export async function openGovernance(deps: GovernanceDependencies): Promise<Gove
   const seenMs = fenceMs === 0 ? governanceLimits.fenceMsDefault : fenceMs;
   const holds = await new Holds({ items, system, clock, newId, seenMs }).open();
   items.erasure.beforePurge((tenant, container, rows) => holds.keepExpired(tenant, container, rows));
-  const erasures = await new Erasures({ ...deps, holds }).open();
   const subjectExports = await new SubjectExports(deps).open();
+  const removeArchives = (signal: AbortSignal): Promise<number> => subjectExports.sweep(signal);
+  const erasures = await new Erasures({ ...deps, holds, removeArchives }).open();
   return new Governance({ erasures, holds, subjectExports, seenMs });
 }

@@ -1,4 +1,4 @@
-/** Who may see what, who did what, and what is gone. */
+/** Audit log, access explanations, erasures and legal holds. */
 export * from "./audit-log/index.ts";
 export { erasureReason, Fences, fencedItems } from "./erasure/fences.ts";
 export { stores as erasureStores } from "./erasure/stores.ts";

@@ -1,2 +1,2 @@
-/** The system's tenant that erasures, receipts and holds are kept under: nothing that removes a workspace removes them. */
+/** The system's tenant that stores erasures, receipts and holds: removing a workspace does not remove them. */
 export const governanceTenant = "pinakes.governance";

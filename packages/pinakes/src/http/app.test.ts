@@ -120,7 +120,7 @@ describe("http: errors", () => {
       type: "urn:pinakes:problem:not-found",
       title: "Not found",
       status: 404,
-      detail: "There is nothing at POST /v1/nothing. GET /docs shows every route, GET /v1/openapi.json describes them.",
+      detail: "There is no route POST /v1/nothing. GET /docs shows every route, GET /v1/openapi.json describes them.",
       code: "NOT_FOUND",
       retryable: false,
       request_id: "mine-1",
@@ -217,7 +217,7 @@ describe("http: a real socket", () => {
     const port = Number(new URL(server.url).port);
     expect(
       (await failure(serve(await createApp(pinakes), { host: "127.0.0.1", port }), "UNAVAILABLE")).detail,
-    ).toContain(`Port ${port} on 127.0.0.1 is taken`);
+    ).toContain(`Port ${port} on 127.0.0.1 is in use`);
     await failure(serve(await createApp(pinakes), { host: "192.0.2.1", port: 0 }), "INVALID");
     await server.close();
   });

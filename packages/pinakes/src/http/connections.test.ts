@@ -157,7 +157,7 @@ describe("http: event streams", () => {
     expect(await answerOf(first, "retry: ")).toContain("200 OK");
     expect(await answerOf(await open(events()), "retry: ")).toContain("200 OK");
     expect(await answerOf(await open(events()), "close one")).toMatch(
-      /^HTTP\/1\.1 429 [^]*retry-after: 5[^]*2 event streams/i,
+      /^HTTP\/1\.1 429 [^]*retry-after: 5[^]*2 open event streams/i,
     );
     expect(await answerOf(await open(events("bob")), "retry: ")).toContain("200 OK");
     first.destroy();

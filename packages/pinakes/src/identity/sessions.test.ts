@@ -75,7 +75,7 @@ describe.each(engines)("sessions on %s", (engine) => {
         caller: { userId: "u1", groups: ["g"], role: "user" },
       });
       expect(auth.caller.scope.tenant).toBe("w1");
-      expect(() => requireWrite(auth)).toThrowError(/may only read/);
+      expect(() => requireWrite(auth)).toThrowError(/is read-only/);
     }
     await t.identity.keys.revoke(t.root, made.key_id);
     for (const { cookie } of sessions) await failure(open(t, cookie), "UNAUTHENTICATED");

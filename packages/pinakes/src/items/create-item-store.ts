@@ -116,7 +116,7 @@ class EngineItemStore implements port.ItemStore {
     const tenant = requireScope(scope);
     const target = this.#container(container, tenant);
     if (!Array.isArray(keys) || keys.length > limits.readManyKeysMax)
-      throw invalid(`readMany takes a list of at most ${limits.readManyKeysMax} keys.`);
+      throw invalid(`readMany takes an array of at most ${limits.readManyKeysMax} keys.`);
     const stored = await this.#engine.readMany(
       target,
       keys.map((key: port.ItemKey) => storedKey(target, tenant, key)),
@@ -270,7 +270,7 @@ class EngineItemStore implements port.ItemStore {
       throw new PinakesError("UNAVAILABLE", "This store is closed; open it again.", { retryable: false });
   }
 
-  /** `fresh` where a plan depends on the definition: another process may have changed it a moment ago. */
+  /** `fresh` if a plan depends on the definition: another process may have changed it a moment ago. */
   #container(name: string, tenant?: string, fresh = false): CompiledContainer {
     this.#requireOpen();
     const container = this.#engine.container(name, fresh);
@@ -305,7 +305,7 @@ class EngineItemStore implements port.ItemStore {
     invariant(
       outcome.results.length === operations.length,
       "INTERNAL",
-      "the engine answered fewer operations than it was given",
+      "the engine returned fewer results than operations",
     );
     const documents = new Map(
       outcome.results.flatMap(({ id, json }) =>

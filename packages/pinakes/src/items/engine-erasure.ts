@@ -139,7 +139,7 @@ function storedKey(tenant: string, { partition, id }: ItemKey): StoredKey {
 
 function walked(tenant: string, { pk, etag, modifiedAt, json }: StoredItem, expired: boolean): WalkedItem {
   const [owner, ...partition] = JSON.parse(pk) as [string, ...Partition];
-  invariant(owner === tenant, "INTERNAL", "a walk reads rows of its own tenant only");
+  invariant(owner === tenant, "INTERNAL", "a scan reads only rows of its own tenant");
   const document = JSON.parse(json) as JsonObject;
   return { partition, id: document["id"] as string, etag, modifiedAt, expired, document };
 }

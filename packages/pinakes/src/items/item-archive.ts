@@ -32,7 +32,7 @@ export function archiveOf(engine: ItemEngine): ItemArchive {
   };
 }
 
-/** As if it were written at its original time: its age, and so its time to live, stay the same. */
+/** With its original modification time: its age, and so its time to live, stay the same. */
 async function loadItem(
   engine: ItemEngine,
   name: string,
@@ -62,7 +62,7 @@ function tenantOf(pk: string): string {
       `A partition key that is stored as a hash (${pk}) cannot be moved: its tenant is unknown.`,
     );
   const [tenant] = JSON.parse(pk) as [unknown];
-  if (typeof tenant !== "string") throw invalid(`The row ${pk} is no item.`);
+  if (typeof tenant !== "string") throw invalid(`The row ${pk} is not an item.`);
   return tenant;
 }
 

@@ -47,7 +47,7 @@ export interface ItemEngine {
    * Removes up to `limit` feed entries made before `before`. A feed position older than the oldest entry is rejected, never silently moved.
    */
   trimFeed(container: CompiledContainer, before: number, limit: number): Promise<number>;
-  /** Of every container, opened or not. */
+  /** For every container, opened or not. */
   definitions(): Promise<readonly NormalDefinition[]>;
   /**
    * Rows in the engine's own order, expired ones too, with their full pk: of all tenants, or of one. A page may be empty and still have a
@@ -61,7 +61,7 @@ export interface ItemEngine {
   ): Promise<{ readonly rows: readonly StoredItem[]; readonly cursor?: string | undefined }>;
   /** Removes the feed's entries of these items; positions of readers stay valid. Returns how many it removed. */
   forgetFeed(container: CompiledContainer, tenant: string, keys: readonly StoredKey[]): Promise<number>;
-  /** Rewrites the engine's files without what was deleted. */
+  /** Rewrites the engine's files without deleted data. */
   scrub(): Promise<ScrubReport>;
   /** Where index reads are eventual: resolves once the index shows these writes, fails with UNAVAILABLE on timeout. */
   awaitIndex?(container: CompiledContainer, index: string, keys: readonly StoredKey[]): Promise<void>;

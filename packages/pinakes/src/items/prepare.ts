@@ -149,7 +149,7 @@ function requireKeyLength(index: CompiledIndex, partition: readonly Buffer[], so
   const names = ["tenant", ...index.partition.map(({ name }) => name), ...index.sort.map(({ name }) => name)];
   const longest = parts.reduce((best, part, i) => (part.length > (parts[best]?.length ?? 0) ? i : best), 0);
   throw invalid(
-    `${names[longest]}: index "${index.name}" would need a key of ${bytes} bytes; at most ${limits.indexKeyBytesMax} are allowed. Shorten "${names[longest]}" (${parts[longest]?.length} bytes) or leave it out of the index.`,
+    `${names[longest]}: index "${index.name}" would need a key of ${bytes} bytes; at most ${limits.indexKeyBytesMax} are allowed. Shorten "${names[longest]}" (${parts[longest]?.length} bytes) or omit it of the index.`,
   );
 }
 

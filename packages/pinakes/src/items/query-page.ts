@@ -89,6 +89,6 @@ function sealCursor({ tokens, tenant }: PageContext, plan: QueryPlan, position: 
 function openCursor({ tokens, tenant }: PageContext, plan: QueryPlan, cursor: string): string {
   const payload = tokens.open("cursor", tenant, cursor);
   if (payload["q"] !== shortHash(plan.fingerprint))
-    throw invalid("The cursor belongs to another query; repeat the query it came from, or leave it out to start over.");
+    throw invalid("The cursor belongs to another query; repeat it with the same query, or omit it to start over.");
   return payload["p"] as string;
 }

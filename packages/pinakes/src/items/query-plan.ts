@@ -86,7 +86,7 @@ function partitionRange(container: CompiledContainer, tenant: string, query: Que
   const extra = Object.keys(query.equals).filter((key) => !container.partitionKey.some(({ name }) => name === key));
   if (extra.length > 0) {
     throw invalid(
-      `equals.${extra[0]}: without an index only the partition key (${names(container.partitionKey)}) can be given. Add an index with "${extra[0]}", or put it into \`filter\`.`,
+      `equals.${extra[0]}: without an index only the partition key (${names(container.partitionKey)}) can be specified. Add an index with "${extra[0]}", or use \`filter\`.`,
     );
   }
   const partition = container.partitionKey.map(({ name }) => {

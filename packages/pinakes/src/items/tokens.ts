@@ -20,7 +20,7 @@ export class Tokens {
     const payload = this.#tokens.open(bindingOf(purpose, tenant), token)?.payload;
     if (isJsonObject(payload)) return payload;
     throw invalid(
-      `The ${purpose} was not issued by this store: it was changed, cut, or belongs elsewhere. Leave it out to start over.`,
+      `The ${purpose} was not issued by this store: it was modified, truncated, or belongs elsewhere. Omit it to start over.`,
     );
   }
 }

@@ -128,7 +128,7 @@ function checkSpan(
   if (begin >= end) throw invalid("from: must be before to.");
   if (end - begin > spanMsMax) throw invalid("from: at most 31 days before to.");
   if ((end - begin) / stepMs > pointsMax)
-    throw invalid(`step: gives more than ${pointsMax} points; use a longer step.`);
+    throw invalid(`step: results in more than ${pointsMax} points; use a longer step.`);
   return { from: begin, to: end, stepMs };
 }
 

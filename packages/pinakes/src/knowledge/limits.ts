@@ -11,6 +11,9 @@ export const knowledgeLimits = Object.freeze({
   customFieldsBytesMax: 10_240,
   groupsMax: 100,
   groupCharsMax: 256,
+  /** Of a document. */
+  allowedUsersMax: 100,
+  sensitivityLabelsMax: 20,
   pipelinesMax: 10,
   /** Of a whole record as JSON. */
   recordBytesMax: 65_536,

@@ -27,6 +27,7 @@ import { jsonObject, shape } from "../contract/index.ts";
 import { emptyStats } from "./records/collection-partition.ts";
 import { effectiveGraph } from "./extraction/index.ts";
 import { effectiveChunking, repositoryChunking } from "./records/collection-fields.ts";
+import { openAccess } from "./access/document-access.ts";
 import type { OpenCollection } from "./access/open-collection.ts";
 import type { Stored } from "./records/catalog-records.ts";
 import { effectiveMetadata } from "./records/metadata.ts";
@@ -239,6 +240,15 @@ export function indexingStatus({ by_status, document_count, last_sync_at }: Stat
   return document_count === 0 && rows === 0 && last_sync_at === null ? "pending" : "ready";
 }
 
+const documentAccessFields = {
+  allowed_groups: z
+    .array(z.string())
+    .nullable()
+    .describe("null: `allowed_users`, or everybody who may use the collection."),
+  allowed_users: z.array(z.string()).nullable(),
+  sensitivity: z.array(z.string()).describe("Readers must also be in the group `sensitivity:<label>` of each label."),
+};
+
 export const DocumentSchema = shape<DocumentView>()(
   z
     .looseObject({
@@ -264,6 +274,7 @@ export const DocumentSchema = shape<DocumentView>()(
         })
         .nullable(),
       metadata: jsonObject(),
+      ...documentAccessFields,
       source: z.looseObject({ type: z.enum(documentSourceTypes), uri: z.string() }),
       live_version: z.number().nullable(),
       uploaded_by: z.string(),
@@ -293,6 +304,7 @@ export function documentView({ record, etag }: Stored<DocumentRecord>): Document
     chunking_strategy: record.live?.chunking_strategy ?? record.chunking_override,
     graph: graphView(record),
     metadata: record.metadata,
+    ...(record.access ?? openAccess),
     source: record.source,
     live_version: record.live?.version ?? null,
     uploaded_by: record.uploaded_by,

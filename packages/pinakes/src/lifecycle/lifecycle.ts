@@ -120,7 +120,7 @@ export class Lifecycle {
       throw error instanceof Malformed ? invalid(error.message, { cause: error }) : error;
     }
     if (request.operation_id !== undefined)
-      throw invalid("operation_id: requests of this server are not taken from other programs.");
+      throw invalid("operation_id: requests of this server are not accepted from other programs.");
     const stores = (await this.participants.list()).filter((one) => one.class === storeClass);
     for (const { topic } of stores)
       await this.#options.queue.send(this.#scope, topic, { body: message, group: request.collection });

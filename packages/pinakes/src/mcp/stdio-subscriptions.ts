@@ -1,4 +1,4 @@
-/** Subscriptions of a connection on stdio. Feeds are followed from the first subscription on, until the connection ends. */
+/** Subscriptions of a stdio connection. Feeds are followed from the first subscription until the connection ends. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { McpServer } from "@modelcontextprotocol/server";
 import { followResources, wantedFor, type Following, type WantedChanges } from "./resource-changes.ts";
@@ -9,14 +9,14 @@ const none: WantedChanges = { workflows: false, sessions: false };
 
 export interface StdioSubscriptionsInput {
   readonly session: Pick<McpSession, "knowledge" | "state">;
-  /** Ends with the connection. */
+  /** Aborted when the connection ends. */
   readonly signal: AbortSignal;
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
 export class StdioSubscriptions {
   readonly #input: StdioSubscriptionsInput;
-  /** What clients of 2025-11-25 named; undefined where the SDK knows the subscriptions. */
+  /** URIs subscribed by clients of 2025-11-25; undefined if the SDK tracks the subscriptions. */
   #uris: Set<string> | undefined;
   #server: McpServer | undefined;
   #wanted: WantedChanges | undefined;
@@ -42,12 +42,12 @@ export class StdioSubscriptions {
       uris.delete(uri);
       return {};
     });
-    // These clients hear of the list without asking for it.
+    // These clients get list changes without subscribing.
     server.server.oninitialized = () =>
       void this.follow([]).catch((error: unknown) => this.#input.onFailure(error, "subscriptions"));
   }
 
-  /** Resolves when changes of these resources, and of the list, are told from now on. */
+  /** Resolves once changes of these resources, and of the list, are reported. */
   follow(uris: readonly string[]): Promise<void> {
     const before = this.#wanted;
     const asked = wantedFor(uris);
@@ -75,7 +75,7 @@ export class StdioSubscriptions {
     return followResources(this.#input.session, wanted, (uri) => this.#tell(uri), signal);
   }
 
-  /** No client reconnects here: a feed that fails is followed again. */
+  /** A stdio client cannot reconnect: a feed that fails is restarted. */
   async #keep(first: Following, wanted: WantedChanges, signal: AbortSignal): Promise<void> {
     for (let following: Following | undefined = first; !signal.aborted;) {
       try {

@@ -13,7 +13,7 @@ export const timeoutSeconds = (whenAbsent: number) =>
     .min(0)
     .max(waitSecondsMax)
     .optional()
-    .describe(`How long to wait for its end: ${whenAbsent} when absent; 0: do not wait.`);
+    .describe(`How long to wait for its end; default ${whenAbsent}; 0: do not wait.`);
 
 export interface Watched<State> {
   read(): Promise<State>;

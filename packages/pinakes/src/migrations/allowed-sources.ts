@@ -85,7 +85,7 @@ export class AllowedSources {
     const wanted = readPostgresAddress(text, called);
     if (wanted.password !== undefined)
       throw invalid(
-        `${called}: the address has a password, which would be stored with the migration. Leave it out, and give it in PGPASSWORD or PGPASSFILE.`,
+        `${called}: the address has a password, which would be stored with the migration. Omit it, and set it in PGPASSWORD or PGPASSFILE.`,
       );
     const databases = this.#databases;
     const source =
@@ -104,7 +104,7 @@ export class AllowedSources {
     const wanted = readCassandraAddress(text, called);
     if (wanted.password !== undefined)
       throw invalid(
-        `${called}: the address has a password, which would be stored with the migration. Leave it out, and give it in CASSANDRA_PASSWORD.`,
+        `${called}: the address has a password, which would be stored with the migration. Omit it, and set it in CASSANDRA_PASSWORD.`,
       );
     const clusters = this.#clusters;
     const source =

@@ -102,9 +102,7 @@ export class Migrations {
     // Opened once before anything is stored: an unreadable source is reported at once.
     await using opened = await openSource({ kind, spec }, this.#opening(caller));
     if (opened.inPlace !== undefined && retain_days !== undefined)
-      throw invalid(
-        "retain_days: an old collection is kept in the trash for the retention of the trash; leave it out.",
-      );
+      throw invalid("retain_days: an old collection is kept in the trash for the retention of the trash; omit it.");
     const record = {
       ...this.#newRecord(caller, kind, spec, daysOf(opened.inPlace?.retainMs) ?? retainDays),
       ...(auto ? { auto, asker: askerOf(caller) } : {}),

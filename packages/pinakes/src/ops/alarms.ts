@@ -1,6 +1,5 @@
 /**
- * The one list of alarms. Readiness, `/metrics`, `GET /v1/alarms` and the console all read it, so an alarm that is added here is seen
- * everywhere.
+ * The one list of alarms. Readiness, `/metrics`, `GET /v1/alarms` and the console all read it, so an alarm added here appears everywhere.
  */
 import type { AlarmState } from "@pinakes/client";
 import { requireCaller, type Caller } from "../domain/caller.ts";
@@ -12,13 +11,13 @@ export interface Alarm {
   readonly name: string;
   readonly unit: "seconds" | "operations";
   readonly help: string;
-  /** The alarm fires above it. */
+  /** The alarm fires above this value. */
   readonly threshold: number;
-  /** Of the whole server, from figures that background work keeps. */
+  /** For the whole server, from metrics that background work maintains. */
   read(): number;
-  /** Of the caller's workspace, as it is now. */
+  /** For the caller's workspace, computed now. */
   readFor(caller: Caller): Promise<number>;
-  /** What is wrong, and where to look. */
+  /** The problem, and where to look. */
   describe(value: number): string;
 }
 
@@ -38,7 +37,7 @@ export function alarmsOf({ lifecycle, knowledge, deletionLagSecondsMax }: AlarmS
       threshold: deletionLagSecondsMax,
       read: () => Math.floor(lifecycle.metrics.unfinished.oldestMs / 1_000),
       readFor: async (caller) => (await lagOf(caller)).lag_seconds,
-      describe: (value) => `A delete is not done after ${value} s; ${deletionLagSecondsMax} s are allowed.`,
+      describe: (value) => `A delete is not complete after ${value} s; the limit is ${deletionLagSecondsMax} s.`,
     },
     {
       name: "failed_deletions",
@@ -47,7 +46,7 @@ export function alarmsOf({ lifecycle, knowledge, deletionLagSecondsMax }: AlarmS
       threshold: 0,
       read: () => lifecycle.metrics.unfinished.failed,
       readFor: async (caller) => (await lagOf(caller)).failed,
-      describe: (value) => `${value} deletes are not confirmed by some store; see the operations that failed.`,
+      describe: (value) => `${value} deletes are not confirmed by some store; see the failed operations.`,
     },
   ];
 }
@@ -56,7 +55,7 @@ export function isFiring({ threshold }: Pick<Alarm, "threshold">, value: number)
   return value > threshold;
 }
 
-/** Of the whole server: what is wrong, by the name of the alarm. */
+/** For the whole server: firing alarms, by name. */
 export function firing(alarms: readonly Alarm[]): readonly (readonly [name: string, text: string])[] {
   return alarms.flatMap((alarm) => {
     const value = alarm.read();
@@ -64,11 +63,11 @@ export function firing(alarms: readonly Alarm[]): readonly (readonly [name: stri
   });
 }
 
-/** Of a workspace, for its admins. */
+/** For a workspace, for its admins. */
 export async function alarmStates(alarms: readonly Alarm[], caller: Caller): Promise<readonly AlarmState[]> {
   requireCaller(caller);
   if (caller.role !== "admin")
-    throw new PinakesError("FORBIDDEN", "Only an admin of the workspace may read its alarms.");
+    throw new PinakesError("FORBIDDEN", "Only an admin of the workspace can read its alarms.");
   return Promise.all(
     alarms.map(async (alarm) => {
       const value = await alarm.readFor(caller);

@@ -2,6 +2,6 @@
 export { hideGraphs } from "./hidden-graphs.ts";
 export { sparqlLimits } from "./limits.ts";
 export { sparqlResultFormats, writeSparqlResults, type SparqlResultFormat } from "./results/index.ts";
-export { tripleStoreSource } from "./sources.ts";
+export { tripleStoreSource, type QuadReads } from "./sources.ts";
 export { createSparql } from "./sparql.ts";
-export type { SparqlOptions, SparqlResult } from "./types.ts";
+export type { QuadSource, SparqlOptions, SparqlResult } from "./types.ts";

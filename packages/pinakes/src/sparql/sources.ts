@@ -5,7 +5,10 @@ import type { Scope } from "../domain/scope.ts";
 import type { QuadPattern, TripleStore } from "../ports/triple-store.ts";
 import type { QuadSink, QuadSource } from "./types.ts";
 
-export function tripleStoreSource(store: TripleStore, scope: Scope, spaces: readonly string[]): QuadSource {
+/** What a source needs of a triple store. */
+export type QuadReads = Pick<TripleStore, "match" | "count" | "graphs">;
+
+export function tripleStoreSource(store: QuadReads, scope: Scope, spaces: readonly string[]): QuadSource {
   return unionSource([...new Set(spaces)].map((space) => spaceSource(store, scope, space)));
 }
 
@@ -13,7 +16,7 @@ export function tripleStoreSink(store: TripleStore, scope: Scope, space: string)
   return { write: ({ remove, insert }) => store.write(scope, space, { remove, insert }) };
 }
 
-function spaceSource(store: TripleStore, scope: Scope, space: string): QuadSource {
+function spaceSource(store: QuadReads, scope: Scope, space: string): QuadSource {
   return {
     distinct: true,
     match: (pattern, options) => store.match(scope, space, pattern, options),

@@ -61,7 +61,7 @@ function plain(value: JsonValue, name: string): string {
   const text = inner["stringValue"];
   if (typeof text !== "string" || (inner["type"] ?? "STRING") !== "STRING")
     throw invalid(
-      `metadataAttributes.${name}: ${show(value)} is not a text or { "value": { "type": "STRING", "stringValue": "…" } }.`,
+      `metadataAttributes.${name}: ${show(value)} is not a string or { "value": { "type": "STRING", "stringValue": "…" } }.`,
     );
   return text;
 }

@@ -5,6 +5,7 @@ export type { Vectors, VectorRow, VersionSummary } from "./vectors.ts";
 export type { AppendInput, AppendResult } from "./log/append.ts";
 export type { NewCollection as NewVectorCollection } from "./log/create.ts";
 export type { PatchRow, UpsertRow } from "./log/rows.ts";
+export type { HiddenRows } from "./read/hidden-rows.ts";
 export type { QueryInput, QueryMode } from "./read/query-input.ts";
 export type { QueryHit, QueryResult } from "./read/query.ts";
 export type { ReadOptions as VectorReadOptions } from "./read/reader.ts";

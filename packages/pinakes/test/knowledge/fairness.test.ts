@@ -36,7 +36,7 @@ const embedder: Embedder = {
   close: async () => {},
 };
 
-/** Files whose text begins with "slow" end when `finish` is called. A deaf one does not even end when interrupted. */
+/** Files whose text starts with "slow" end when `finish` is called. A deaf one does not even end when interrupted. */
 class Gate implements Parser {
   /** By share, the texts that are being parsed. */
   readonly inside = new Map<string, string[]>();

@@ -320,7 +320,7 @@ describe("requests", () => {
       /^tagz: is not known here.*titel: is not known/,
     );
     expect(await message({ operation: "list-collections", repository: "kb" })).toBe(
-      "repository: is not for list-collections. Leave it out.",
+      "repository: is not for list-collections. Omit it.",
     );
     expect(
       await message({ operation: "delete-collection", collection: "a", confirm: "a", target_collection: "b" }),

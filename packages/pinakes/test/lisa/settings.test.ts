@@ -179,7 +179,7 @@ describe("repositories", () => {
       bedrockKnowledgeBaseConfig,
     });
     expect(made["warnings"]).toEqual([
-      expect.stringContaining("knowledge base itself is not asked"),
+      expect.stringContaining("knowledge base itself is not queried"),
       expect.stringContaining("s3://another-bucket/docs"),
     ]);
     const { collections } = (await ann.listCollections("kb")) as { collections: Json[] };

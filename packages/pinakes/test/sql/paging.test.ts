@@ -131,7 +131,7 @@ describe("a cursor", () => {
     "SELECT DISTINCT VALUE c.id FROM c WHERE c.w = @w",
   ];
 
-  it.each(queries)("R-AGT-60 of %s is refused when it was changed, cut, or belongs elsewhere", async (query) => {
+  it.each(queries)("R-AGT-60 of %s is refused when it was modified, truncated, or belongs elsewhere", async (query) => {
     const docs = new Documents(store("memory"));
     await docs.put(staying);
     const options = { limit: 3, parameters: { w: "a" } };

@@ -87,7 +87,7 @@ describe("indexing policies", () => {
       [[], /must be an object/],
       [{ includedPaths: {} }, /includedPaths: must be a list/],
       [{ includedPaths: ["/a/?"] }, /includedPaths\[0\]: must be an object with a path/],
-      [{ includedPaths: [path("a/?")] }, /includedPaths\[0\]\.path: .*begins with "\/"/],
+      [{ includedPaths: [path("a/?")] }, /includedPaths\[0\]\.path: .*starts with "\/"/],
       [{ includedPaths: [path("/a")] }, /must end in "\/\?"/],
       [{ includedPaths: [path("/?")] }, /has no property/],
       [{ includedPaths: [path("/a//?")] }, /empty or unfinished/],

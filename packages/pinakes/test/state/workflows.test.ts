@@ -143,7 +143,7 @@ describe("the document", () => {
       { checkpoints: [{ step: 0, timestamp: "2030-01-01T00:00:00Z" }] },
       "checkpoints[0].state:",
     ],
-    ["an id like the system's own", { id: "~mine" }, "id: must begin with a letter or a digit"],
+    ["an id like the system's own", { id: "~mine" }, "id: must start with a letter or a digit"],
     ["a ttl of 0", { ttl: 0 }, "ttl:"],
     ["no name", { name: "" }, "name:"],
     [

@@ -87,7 +87,7 @@ export async function checkPort(host: string, port: number): Promise<Finding> {
     if (info.name === "pinakes")
       return { state: "fine", seen: `a Pinakes server (${String(info.version)}) runs at ${shown}` };
   } catch {
-    // Another program; which one does not matter.
+    // Another program; its identity does not matter.
   }
   return {
     state: "warning",

@@ -17,10 +17,10 @@ export const add = defineCommand({
   words: [2, 100_000],
   summary: "upload files to a collection, and wait until they are searchable",
   details: `
-Folders are taken with all folders below, hidden ones left out. A document is known by its name; inside a folder or pattern by the way
-to it, so that a/x.md and b/x.md are two documents. Files of types that cannot be read are skipped, and named.
-A server indexes the files where one runs; otherwise this process does.
-After Ctrl-C what is stored stays: a server goes on with it, or \`pinakes documents wait\`.`,
+Folders are uploaded recursively, without hidden ones. A document is identified by its name; inside a folder or pattern by its
+to it, so that a/x.md and b/x.md are two documents. Files of unsupported types are skipped and listed.
+If a server is running, it indexes the files; otherwise this process does.
+After Ctrl-C stored documents are kept: a server continues with them, or \`pinakes documents wait\`.`,
   options: {
     replace: {
       type: "boolean",

@@ -1,11 +1,11 @@
 /** `pinakes documents …`: upload, list, show and delete documents of collections. */
-import { posix } from "node:path";
-import { hasCode, PinakesError } from "../../domain/errors.ts";
 import { documentStatuses, type Chunk, type Document } from "@pinakes/client";
 import { defineCommand, UsageError, type Call, type Group, type Outcome } from "../terminal/command.ts";
 import { confirm, yesOption } from "../terminal/confirm.ts";
-import { itemsOf, pagesOf } from "../../runtime/pages.ts";
+import { itemsOf } from "../../runtime/pages.ts";
+import { access, accessText } from "./documents-access.ts";
 import { add, wait } from "./documents-add.ts";
+import { findDocument, placeOf } from "./find-document.ts";
 import { jobBegun } from "./jobs.ts";
 import { count, fields, grid, inBytes, inTime, oneLine, wrapped } from "../terminal/layout.ts";
 import { describeChunking } from "./collection-text.ts";
@@ -123,47 +123,11 @@ const reindex = defineCommand({
 
 export const documents: Group = {
   summary: "manage the documents of a collection",
-  commands: { add, wait, list, show, delete: remove, reindex },
+  commands: { add, wait, list, show, access, delete: remove, reindex },
 };
-
-/** By id; else by name, or by its path in the folder, if only one document matches. */
-async function findDocument({ knowledge }: ClientSession, at: Address, word: string): Promise<Document> {
-  try {
-    return await knowledge.documents.get(at, word);
-  } catch (error) {
-    // INVALID: the word has a character that no id has.
-    if (!hasCode(error, "NOT_FOUND", "INVALID")) throw error;
-    const found: Document[] = [];
-    for await (const page of pagesOf((cursor) =>
-      knowledge.documents.list(at, { q: posix.basename(word), limit: 100, cursor }),
-    )) {
-      found.push(...page.items.filter((document) => document.name === word || placeOf(document) === word));
-    }
-    if (found.length > 1)
-      throw new PinakesError(
-        "CONFLICT",
-        `${found.length} documents are called "${word}"; say which: ${found.map((document) => `${placeOf(document)} (${document.document_id})`).join(", ")}.`,
-      );
-    if (found[0] !== undefined) return found[0];
-    throw new PinakesError(
-      "NOT_FOUND",
-      `There is no document "${word}" in ${at.repository}/${at.collection}, by id or name.`,
-      {
-        cause: error,
-      },
-    );
-  }
-}
 
 async function allPassages({ knowledge }: ClientSession, at: Address, id: string): Promise<readonly Chunk[]> {
   return Array.fromAsync(itemsOf((cursor) => knowledge.documents.chunks(at, id, { limit: 100, cursor })));
-}
-
-/** The display name: its path in the source folder, or its name. */
-function placeOf({ name, source }: Document): string {
-  const way = source.uri.startsWith("upload:") ? source.uri.slice("upload:".length) : source.uri;
-  const slash = way.lastIndexOf("/");
-  return slash === -1 ? name : way.slice(0, slash + 1) + name;
 }
 
 function row(document: Document) {
@@ -204,6 +168,7 @@ function details(terminal: Terminal, document: Document): string {
     chunking: chunking_strategy === null ? undefined : describeChunking(chunking_strategy),
     metadata: Object.keys(metadata).length === 0 ? undefined : JSON.stringify(metadata),
     sha256: sha256 ?? undefined,
+    access: accessText(document),
     uploaded: `${inTime(uploaded_at)} by ${uploaded_by}`,
     indexed: inTime(indexed_at),
   });

@@ -15,7 +15,7 @@ const newKey = defineCommand({
   words: [1, 1],
   summary: "create a file with a new master key, readable by its owner only",
   details: `Set PINAKES_MASTER_KEY_FILE to the file before the first start of a new store. Keep a copy of the file apart from the data:
-without it the objects cannot be read by anybody. To rotate the master key, put a new key on the first line, above the old one, and
+without it the objects cannot be read. To rotate the master key, put a new key on the first line, above the old one, and
 restart every process; remove the old line when "pinakes encryption status" shows no key under it.`,
   options: {},
   examples: ["pinakes encryption new-key ./master.key"],

@@ -26,10 +26,10 @@ import { ProgressBar } from "../terminal/progress-bar.ts";
 
 const help = `pinakes eval <folder> [options]
 
-Stores the documents of a test set in a temporary instance, searches it with the set's queries, and says how good the answers are:
+Stores the documents of a test set in a temporary instance, searches it with the set's queries, and measures the results:
 nDCG@10, recall@10, recall@100, MRR@10, and how long a search took (without the embedding of its query). The folder has the layout
 of BEIR: corpus.jsonl, queries.jsonl and qrels/<split>.tsv. Embedding takes most of the time: with the local model 3–4 minutes for
-5,000 abstracts on two cores that nothing else uses.
+5,000 abstracts on two idle cores.
 
   --split NAME       the judgements in qrels/NAME.tsv (test)
   --compare          hybrid search both ways: mix of scores (convex) and reciprocal ranks (rrf), and which is better
@@ -40,7 +40,7 @@ of BEIR: corpus.jsonl, queries.jsonl and qrels/<split>.tsv. Embedding takes most
   --calibrate        instead: the coefficients of the hits' scores and their floor for this set and model, and how many of a few dozen
                      questions that mean nothing, or ask about something else, are refused
   --seed N           of the significance test (1)
-  --json             print the answer as JSON
+  --json             print the result as JSON
 `;
 
 const options = {

@@ -33,9 +33,9 @@ const command = defineCommand({
   usage: "[repository[/collection]]",
   words: [0, 1],
   summary: "compare all stores with the records, and repair differences",
-  details: `Files, passages, triples, counters, versions of vectors, and what had to end. Others may write meanwhile. What may be of work that is
-still under way is left for later, and counted as waiting. Documents whose bytes are missing are marked, and come back by a later --repair
-when the bytes do. What is removed is kept in the quarantine: see pinakes quarantine. The exit code is 1 when something is wrong and was not repaired.`,
+  details: `Checks files, passages, triples, counters, versions of vectors, and unfinished deletes. Writes may continue meanwhile. Findings that may belong to work
+in progress are deferred, and counted as waiting. Documents whose bytes are missing are marked, and restored by a later --repair
+once the bytes are back. Removed data is kept in the quarantine: see pinakes quarantine. The exit code is 1 if findings remain.`,
   options: {
     repair: { type: "boolean", help: "show the repairs, ask, and execute them" },
     "dry-run": { type: "boolean", help: "only show what --repair would do" },

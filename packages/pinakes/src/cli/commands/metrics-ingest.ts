@@ -32,8 +32,8 @@ export function ingestCommand({ group, summary, take }: Series): Command {
     words: [1, 1],
     summary,
     details: `
-One JSON object a line; - reads what is piped in. Lines that are wrong are told by their number, the others are taken, and the exit code
-is 1. A line with an id that was taken before is not taken again, so a file can be given twice; lines without an id get one each time.`,
+One JSON object per line; - reads stdin. Invalid lines are reported by number, the others are accepted, and the exit code
+is 1. A line with an id that was accepted before is skipped, so a file can be ingested twice; lines without an id get a new one each time.`,
     options: actorOptions,
     examples: [
       `pinakes ${group} ingest ${group}.ndjson`,

@@ -61,8 +61,8 @@ const restore = defineCommand({
   usage: "[entry…]",
   words: [0, wordsMax],
   summary: "restore an entry to its original location",
-  details: `Can be repeated. Refused where something else stands in its place now; nothing is overwritten. An entry stays until it expires. The
-exit code is 1 when one of them was refused.`,
+  details: `Can be repeated. Rejected if the location is in use; nothing is overwritten. An entry stays until it expires. The
+exit code is 1 if any of them was rejected.`,
   options: { of: { ...of, help: "all entries of this collection" }, ...actorOptions },
   examples: ["pinakes quarantine restore 01936f4e-….4be0…", "pinakes quarantine restore --of kb/papers"],
   localOnly: "it reads and writes the stores directly",

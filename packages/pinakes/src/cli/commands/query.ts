@@ -16,7 +16,7 @@ const command = defineCommand({
   words: [2, 2],
   summary: "query a container in SQL (the Cosmos DB dialect)",
   details: `
-The value of a parameter is JSON where it can be, and a text otherwise: n=5 is a number, n='"5"' a text. So is the value of a partition
+The value of a parameter is parsed as JSON if possible, otherwise it is a string: n=5 is a number, n='"5"' a string. The value of a partition
 key a text, unless it is a JSON list: --partition '[5]', --partition '["acme","ada"]' for two paths. Containers: pinakes containers list.`,
   options: {
     param: { type: "string", value: "name=value", help: "the value of @name; repeat for several", many: true },

@@ -22,8 +22,8 @@ const command = defineCommand({
   words: [1, 2],
   summary: "query or update a collection in SPARQL 1.1",
   details: `
-The query is the second word, or comes from a file (--file), or is piped in (-). It sees this collection and nothing else. What takes longer
-than --timeout, or has more rows than --limit, is an error and never a shorter answer.`,
+The query is the second argument, or read from a file (--file) or stdin (-). It sees only this collection. A query that takes longer
+than --timeout, or has more rows than --limit, is an error, never a truncated result.`,
   options: {
     update: { type: "boolean", help: "the text is an update, such as INSERT DATA or DELETE WHERE" },
     file: { type: "string", value: "FILE", help: "read the query from a file; - reads stdin" },

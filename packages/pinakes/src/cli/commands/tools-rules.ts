@@ -16,8 +16,8 @@ export const rules = defineCommand({
   words: [1, 2],
   summary: "manage redaction rules: parts of a tool's invocations that are dropped or stored as [redacted]",
   details: `
-A path begins with input_args, output_result, error_details or security_context; * stands for everything on a level. A rule is applied
-before anything is stored; what is stored already stays as it is.`,
+A path starts with input_args, output_result, error_details or security_context; * matches everything on a level. A rule is applied
+before anything is stored; existing entries are unchanged.`,
   options: {
     drop: { type: "string", value: "a.b,c.d", help: "paths to drop" },
     mask: { type: "string", value: "a.b,c.d", help: "paths to store as [redacted]" },

@@ -16,7 +16,7 @@ export const load = defineCommand({
   summary: "load RDF into a collection",
   details: `
 The format comes from the ending of the file's name (${formats.flatMap((format) => rdfFormats[format].extensions).join(" ")}) or from --format.
-At a mistake the line is told, the exit code is 1, and what stands before it stays; with --all-or-nothing nothing does. The same file again
+On an error its line is reported, the exit code is 1, and earlier triples are kept; with --all-or-nothing none are. Loading the same file again
 changes nothing.`,
   options: {
     format: { type: "string", value: "NAME", help: formats.join(", ") },

@@ -98,7 +98,7 @@ describe("pinakes vectors", () => {
     expect(await json("restore", "papers", "--version", "1")).toMatchObject({ version: 3, restored: 1 });
     expect(await json("gc", "papers", "--dry-run")).toMatchObject({ outcome: "done", objects: 0, keys: [] });
     expect(await json("delete", "papers", "--days", "7")).toMatchObject({ deleted: "papers" });
-    expect((await failure(json("inspect", "papers"))).message).toBe('There are no vectors of a collection "papers".');
+    expect((await failure(json("inspect", "papers"))).message).toBe('There are no vectors for collection "papers".');
     expect(await json("undelete", "papers")).toEqual({ undeleted: "papers" });
     expect(await json("inspect", "papers")).toMatchObject({ liveRows: 2 });
     expect((await failure(json("purge", "papers"))).message).toContain("--yes");
@@ -137,7 +137,7 @@ describe("pinakes vectors", () => {
     expect((await failure(run("gc", "a", "--tenant", "acme", "--nonsense"))).message).toContain("--nonsense");
     expect((await failure(run("restore", "papers", "--tenant", "acme"))).message).toContain("--version N or --time T");
     expect((await failure(run("inspect", "papers", "--tenant", "globex"))).message).toBe(
-      'There are no vectors of a collection "papers".',
+      'There are no vectors for collection "papers".',
     );
     expect((await run("list", "--tenant", "globex")).text).toBe("There are no collections.\n");
   });

@@ -15,22 +15,22 @@ import { pagesOf } from "../../runtime/pages.ts";
 const help = `pinakes vectors <command> --tenant T [collection] [options]
 
   list                                   the collections of the tenant
-  inspect  <collection>                  rows, segments, what is pending, who compacts
+  inspect  <collection>                  rows, segments, pending deltas, compaction lease
   history  <collection>                  the versions that can be read or restored
   query    <collection> --text "…"       search by keywords (--limit N, --filter '{"year":{"gt":1990}}')
-  compact  <collection> [--all]          fold what is pending and merge; --all: into as few segments as possible
-  gc       <collection> [--dry-run]      remove what no version needs any more
-  fsck     [collection] [--shallow]      check one collection or all; exit code 1 when something is wrong
-  repair   <collection> [--recover-deltas]   make the items anew from the bucket
+  compact  <collection> [--all]          fold pending deltas and merge; --all: into as few segments as possible
+  gc       <collection> [--dry-run]      remove files that no version needs
+  fsck     [collection] [--shallow]      check one collection or all; exit code 1 if there are findings
+  repair   <collection> [--recover-deltas]   rebuild the items from the bucket
   restore  <collection> --version N | --time 2030-01-01T00:00:00Z    as a new version
-  import   <collection> --from ./folder | key-prefix    snapshot/latest and delta/* of the old layout, or NDJSON; again changes nothing
+  import   <collection> --from ./folder | key-prefix    snapshot/latest and delta/* of the old layout, or NDJSON; repeating it changes nothing
            [--no-snapshot] [--chroma-collection NAME]
   delete   <collection> [--days N]       to the trash for N days (90); undelete brings it back
   undelete <collection>
   purge    <collection> --yes            remove every byte, now
   dead     <collection> [--inspect N | --redrive N | --discard N]    deltas that could not be read
 
-  --json   print the answer as JSON
+  --json   print the result as JSON
 `;
 
 const options = {

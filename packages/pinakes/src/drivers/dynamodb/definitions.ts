@@ -142,7 +142,7 @@ export class Definitions {
     return containerTable(this.#prefix, name);
   }
 
-  /** Of every stored container. */
+  /** For every stored container. */
   async all(): Promise<readonly NormalDefinition[]> {
     const found: NormalDefinition[] = [];
     for (let start: Attributes | undefined, first = true; first || start !== undefined; first = false) {
@@ -163,7 +163,11 @@ export class Definitions {
 
   async #require(name: string): Promise<Definition> {
     const found = await this.#read(name);
-    invariant(found !== undefined, "INTERNAL", `The definition of container "${name}" is gone from the meta table.`);
+    invariant(
+      found !== undefined,
+      "INTERNAL",
+      `The definition of container "${name}" no longer exists in the meta table.`,
+    );
     return found;
   }
 

@@ -1,4 +1,4 @@
-/** What an error of the AWS SDK means for us. Callers only ever see a PinakesError, with the SDK's own as its cause. */
+/** Classifies errors of the AWS SDK. Callers only ever see a PinakesError, with the SDK's own error as its cause. */
 import { PinakesError } from "../../domain/errors.ts";
 
 /**

@@ -29,7 +29,7 @@ export class FeedTrimmer {
         count += forgotten;
         if (!more) break;
       }
-      // The next call begins with a shard that the limit cut short.
+      // The next call starts with a shard that the limit interrupted.
       if (count >= limit) break;
       this.#reached.set(table, shard);
     }
@@ -100,7 +100,7 @@ export class FeedTrimmer {
         }),
       );
     } catch (error) {
-      // Another process has trimmed as much already; what it has not deleted yet, we do.
+      // Another process has already trimmed as much; this one deletes what is left.
       if (errorName(error) !== "ConditionalCheckFailedException") throw error;
     }
   }

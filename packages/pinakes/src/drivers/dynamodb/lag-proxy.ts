@@ -19,7 +19,7 @@ export interface LagProxyOptions {
 export interface LagProxy extends DynamoServer {
   /** How late indexes are from now on. Pending updates are applied at once. */
   lag(ms: number): void;
-  /** The next writes are carried out, but their connection breaks before the answer, after `meanwhile`. */
+  /** The next writes are executed, but their connection is closed before the response, after `meanwhile`. */
   loseAnswers(count: number, meanwhile?: () => unknown): void;
   /** The connection of the next writes breaks before they arrive. */
   loseWrites(count: number): void;
@@ -73,7 +73,7 @@ class Router {
   readonly #replica: string;
   readonly #prompt: ReadonlySet<string>;
   #lagMs: number;
-  /** Writes one after the other, so that the replica gets them in the order in which they took effect. */
+  /** Applies writes sequentially, so that the replica gets them in commit order. */
   #turn: Promise<unknown> = Promise.resolve();
   #replays: Promise<unknown> = Promise.resolve();
   #stopped = false;
@@ -172,7 +172,7 @@ class Router {
     if (answer.status !== 200 || this.#lost === 0) return answer;
     this.#lost -= 1;
     await this.#meanwhile?.();
-    throw new Error("the answer is lost");
+    throw new Error("the response is lost");
   }
 
   async #write(call: Call): Promise<Answer> {

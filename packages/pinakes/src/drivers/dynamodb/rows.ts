@@ -91,12 +91,12 @@ export function indexPlace(id: number, partition: Uint8Array, sort: Uint8Array):
   invariant(
     partition.byteLength <= serviceLimits.hashKeyBytesMax,
     "LIMIT_EXCEEDED",
-    `An index's partition key has ${partition.byteLength} bytes; DynamoDB takes ${serviceLimits.hashKeyBytesMax}.`,
+    `An index's partition key has ${partition.byteLength} bytes; DynamoDB accepts ${serviceLimits.hashKeyBytesMax}.`,
   );
   invariant(
     sort.byteLength <= serviceLimits.sortKeyBytesMax,
     "LIMIT_EXCEEDED",
-    `An index's sort key has ${sort.byteLength} bytes; DynamoDB takes ${serviceLimits.sortKeyBytesMax}.`,
+    `An index's sort key has ${sort.byteLength} bytes; DynamoDB accepts ${serviceLimits.sortKeyBytesMax}.`,
   );
   return { [`p${id}`]: { B: partition }, [`s${id}`]: { B: sort } };
 }
@@ -150,7 +150,7 @@ export function uniqueKey(pk: string, name: string, value: string): TableKey {
   return { pk: partitionKeyOf(pk), sk: `u${name}#${createHash("sha256").update(value).digest("hex")}` };
 }
 
-/** As the service counts: names and values in UTF-8. Numbers are overestimated a little. */
+/** Computed like the service: names and values in UTF-8. Numbers are slightly overestimated. */
 export function itemBytes(item: Attributes): number {
   return Object.entries(item).reduce(
     (sum, [name, value]) => sum + utf8Bytes(name) + (value.B?.byteLength ?? utf8Bytes(value.S ?? value.N ?? "") + 1),

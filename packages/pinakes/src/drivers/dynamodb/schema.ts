@@ -107,7 +107,10 @@ export async function whenActive(dynamo: Dynamo, table: string, signal: AbortSig
       (description.GlobalSecondaryIndexes ?? []).every(({ IndexStatus }) => IndexStatus === "ACTIVE");
     if (settled) return description;
     if (description === undefined && attempt >= absentAttemptsMax)
-      throw new PinakesError("INTERNAL", `Table "${table}" is gone. Restore it, or remove its definition too.`);
+      throw new PinakesError(
+        "INTERNAL",
+        `Table "${table}" no longer exists. Restore it, or remove its definition too.`,
+      );
     if (!(await idle(10 + backoffMs(attempt), signal))) throw closing();
   }
 }

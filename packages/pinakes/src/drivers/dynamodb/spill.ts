@@ -97,7 +97,7 @@ export class Documents {
     invariant(
       bytes.byteLength === blob.bytes && sha256(bytes) === blob.sha256,
       "CORRUPT",
-      `The object "${blob.key}" is not what was stored: its checksum differs.`,
+      `The object "${blob.key}" was modified: its checksum does not match.`,
     );
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     return buffer.toString("utf8", buffer.indexOf(10) + 1);

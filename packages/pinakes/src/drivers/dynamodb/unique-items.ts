@@ -1,5 +1,5 @@
 /**
- * Unique values as items of their own, beside the items that hold them.
+ * Unique values as separate items, beside the items that hold them.
  *
  * Invariant: the item of a value names the row that has the value, and exists as long as that row does: both change in one transaction. So
  * a write conditioned on a row's etag also covers the values the row had.
@@ -14,7 +14,7 @@ import { decodeRow, rowKey, uniqueKey, type Row } from "./rows.ts";
 /** The idKey of the row that holds each claimed value, if not the claimant; aligned with the claims. */
 export type Holders = readonly (string | undefined)[];
 
-/** Undefined if what was read is inconsistent because of another writer: plan again. */
+/** Undefined if the state read is inconsistent because of another writer: plan again. */
 export async function findHolders(
   dynamo: Dynamo,
   table: string,

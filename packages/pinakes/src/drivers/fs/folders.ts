@@ -36,7 +36,7 @@ export class Folders {
     }
     throw new PinakesError(
       "UNAVAILABLE",
-      `The folder ${folder} is removed again and again while an object is put there. Try again.`,
+      `The folder ${folder} was removed repeatedly while an object was being written to it. Try again.`,
     );
   }
 

@@ -12,7 +12,7 @@ export interface FileObjectsOptions {
   readonly dir: string;
   /** For tests that watch or break the file functions. */
   readonly files?: Files | undefined;
-  /** Encrypts what is stored (RFC 0019). */
+  /** Encrypts stored objects (RFC 0019). */
   readonly keys?: ObjectKeys | undefined;
 }
 

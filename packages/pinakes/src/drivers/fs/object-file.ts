@@ -108,7 +108,7 @@ async function* contentChunks(
 }
 
 interface Footer {
-  /** Of the content, without the footer. */
+  /** Size of the content, without the footer. */
   readonly bytes: number;
   readonly digest: Buffer;
   readonly modifiedAt: number;

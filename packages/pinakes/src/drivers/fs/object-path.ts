@@ -41,7 +41,7 @@ export function pathOf(key: string): string[] {
 
 export interface DecodedName {
   readonly kind: NameKind;
-  /** What the name adds to the key, as a byte string: a folder's ends in "/". */
+  /** The part that the name contributes to the key, as a byte string: a folder's ends in "/". */
   readonly bytes: string;
 }
 

@@ -1,4 +1,4 @@
-/** Objects in memory, gone with the process: for tests, and as the simplest implementation of the port. */
+/** Objects in memory, lost when the process ends: for tests, and as the simplest implementation of the port. */
 import { createHash } from "node:crypto";
 import { compareUtf8 } from "../../domain/json.ts";
 import { compareKeys } from "../../objects/object-key.ts";

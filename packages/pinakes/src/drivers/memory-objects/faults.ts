@@ -16,7 +16,7 @@ export type ObjectFault = {
   readonly call: FaultyCall;
   /** Counted from the moment the fault is added; 1 is the next call. */
   readonly nth: number;
-  /** Thrown by "fail" and "fail-after"; UNAVAILABLE when absent. */
+  /** Thrown by "fail" and "fail-after"; default UNAVAILABLE. */
   readonly error?: Error;
 } & (
   | { readonly kind: "fail" | "fail-after" }

@@ -10,11 +10,11 @@ export interface MemoryObjectsOptions {
   readonly clock?: Clock | undefined;
   /** Faults that a test injects before the store (faults.ts). */
   readonly faults?: ObjectFaults | undefined;
-  /** Encrypts what is stored (RFC 0019). */
+  /** Encrypts stored objects (RFC 0019). */
   readonly keys?: ObjectKeys | undefined;
 }
 
-/** Objects in memory, gone with the process. */
+/** Objects in memory, lost when the process ends. */
 export function openMemoryObjects({ clock = systemClock, faults, keys }: MemoryObjectsOptions = {}): ObjectStore {
   const memory = new MemoryObjectDriver(clock);
   const driver = faults === undefined ? memory : withFaults(memory, faults);

@@ -83,7 +83,7 @@ export class MemoryItemEngine implements ItemEngine {
     return { rows, cursor: last === undefined ? undefined : place(last) };
   }
 
-  /** Positions count entries: what is forgotten leaves an entry that names nothing, for no tenant. */
+  /** Positions count entries: a forgotten entry is kept without names, for no tenant. */
   async forgetFeed(container: CompiledContainer, tenant: string, keys: readonly StoredKey[]): Promise<number> {
     const { feed } = this.#of(container);
     const wanted = new Set(keys.map(({ pk, idKey }) => JSON.stringify([pk, idKey])));

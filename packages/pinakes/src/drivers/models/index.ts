@@ -33,8 +33,8 @@ export async function openChatModel(settings: ChatSettings): Promise<ChatModel> 
 }
 
 /**
- * Some models were trained with a word before each text that says whether it is a query or a document. Its tokens are subtracted from the
- * limit, so that a text that fits still fits with it.
+ * Some models were trained with a prefix that marks a text as query or document. Its tokens are subtracted from the limit, so that a text
+ * that fits still fits with it.
  */
 async function withPrefixes(embedder: Embedder, queryPrefix: string, documentPrefix: string): Promise<Embedder> {
   const tokenizer = await embedder.tokenizer();

@@ -8,7 +8,7 @@ export function normalize(vector: Float32Array): Float32Array {
   if (!Number.isFinite(length) || length === 0) {
     throw new PinakesError(
       "CORRUPT",
-      "The embedding model answered with a vector that is not finite or has no length. Check the model.",
+      "The embedding model returned a vector that is not finite or has length zero. Check the model.",
     );
   }
   for (let i = 0; i < vector.length; i += 1) vector[i] = (vector[i] as number) / length;

@@ -1,4 +1,4 @@
-/** What the settings of every kind of model have in common: fields, and how a list of them is read. */
+/** Common parts of the settings of all kinds of models: fields, and how a list of them is read. */
 import { z } from "zod";
 import { invalid, show } from "../../domain/errors.ts";
 import { isEndpoint } from "../../outgoing/http-address.ts";

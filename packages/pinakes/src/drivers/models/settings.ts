@@ -1,5 +1,5 @@
 /**
- * Which models there are: a list that is written once, in the settings, and named by collections.
+ * The configured models: a list in the settings, to which collections refer.
  *
  * @example
  * readModelSettings([

@@ -75,7 +75,7 @@ describe("parsing in threads", () => {
     });
     await expect(parser.parse(txt(" \n\t"))).rejects.toMatchObject({
       code: "INVALID",
-      message: "The file holds no text.",
+      message: "The file contains no text.",
     });
   });
 

@@ -12,7 +12,7 @@ export interface ParserOptions {
    * gets all of them.
    */
   readonly threads?: number | undefined;
-  /** Of the largest files; small ones have less time. */
+  /** For the largest files; small ones have less time. */
   readonly parseMsMax?: number | undefined;
   readonly memoryMbMax?: number | undefined;
 }
@@ -74,7 +74,7 @@ class ParserPool implements Parser {
     if (this.#closed) throw closed();
     signal?.throwIfAborted();
     let worker = this.#idle.pop();
-    // Threads that ended by themselves while idle.
+    // Threads that exited while idle.
     while (worker?.ended === true) worker = this.#idle.pop();
     worker ??= new ParseWorker(this.#limits);
     this.#busy.add(worker);

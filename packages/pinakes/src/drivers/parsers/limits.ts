@@ -5,10 +5,10 @@ export const parserLimits = Object.freeze({
   /** The base time of a file, and the time per megabyte, up to the maximum: the slowest legitimate files take a tenth of it. */
   parseMsLeast: 60_000,
   parseMsPerMb: 90_000,
-  /** Of the thread's heap, and again of the buffers beside it. */
+  /** For the thread's heap, and again for its buffers. */
   memoryMbDefault: 1_024,
   threadsMax: 16,
-  /** Files that wait for a thread; their bytes are in memory meanwhile. */
+  /** Files that wait for a thread; their bytes are in memory. */
   queuedParsesMax: 1_000,
   textCharsMax: 50_000_000,
   pdfPagesMax: 20_000,

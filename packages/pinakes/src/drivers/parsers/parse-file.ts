@@ -27,7 +27,7 @@ export async function parseFile({ bytes, fileType }: ParseInput): Promise<Parsed
   } catch (error) {
     throw explained(error, fileType);
   }
-  if (parsed.text.trim() === "") throw invalid("The file holds no text.");
+  if (parsed.text.trim() === "") throw invalid("The file contains no text.");
   checkPositions(parsed);
   // Half of a surrogate pair cannot be stored as UTF-8; its replacement is as long, so positions stay right.
   return { ...parsed, text: parsed.text.toWellFormed() };
@@ -56,7 +56,7 @@ async function parseAs(fileType: FileType, bytes: Uint8Array): Promise<ParsedTex
   if (fileType === "docx") return parseDocx(bytes);
   if (fileType === "rtf") return parseRtf(bytes);
   const { text, warnings } = decodeText(bytes);
-  if (text.trim() === "") throw invalid("The file holds no text.");
+  if (text.trim() === "") throw invalid("The file contains no text.");
   const parsed = textParsers[fileType](text);
   return { ...parsed, warnings: [...warnings, ...parsed.warnings] };
 }
@@ -79,7 +79,7 @@ function checkPositions({ text, pages, sections, rows }: ParsedText): void {
       invariant(
         start > before && start < text.length,
         "INTERNAL",
-        "Positions of a parsed text ascend and lie inside it.",
+        "Positions of a parsed text must ascend and be inside it.",
       );
       before = start;
     }

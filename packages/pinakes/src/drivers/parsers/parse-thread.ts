@@ -1,4 +1,4 @@
-/** Parses files in a thread of its own, one after the other. */
+/** Parses files in its own thread, one after another. */
 import { sendError, type SentError } from "../../runtime/sent-error.ts";
 import { Console } from "node:console";
 import { Writable } from "node:stream";
@@ -16,7 +16,7 @@ export type ParseAnswer =
   | { readonly kind: "parsed"; readonly parsed: ParsedText }
   | { readonly kind: "refused"; readonly error: SentError };
 
-// What the libraries print about odd files does not belong into our log; the answer has what matters.
+// Messages that the libraries print about malformed files do not belong in our log; the result contains everything relevant.
 globalThis.console = new Console(new Writable({ write: (_chunk, _encoding, done) => done() }));
 
 // pdf.js leaves promises unhandled that fail on a damaged file, sometimes when the next file is already here. The awaited ones report what

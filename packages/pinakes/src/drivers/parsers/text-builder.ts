@@ -101,7 +101,7 @@ export class TextBuilder {
 
 export function tooMuchText(charsMax: number): Error {
   return invalid(
-    `The file holds more than ${charsMax.toLocaleString("en-US")} characters of text; split it into several files.`,
+    `The file contains more than ${charsMax.toLocaleString("en-US")} characters of text; split it into several files.`,
   );
 }
 

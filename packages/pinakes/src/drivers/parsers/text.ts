@@ -1,4 +1,4 @@
-/** Plain text and logs: the text as it is. */
+/** Plain text and logs: the text is unchanged. */
 import type { ParsedText } from "../../ports/parser.ts";
 
 export function parseText(text: string): ParsedText {

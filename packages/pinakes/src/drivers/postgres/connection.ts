@@ -200,7 +200,7 @@ export class Database implements Session {
     }
   }
 
-  /** A connection of its own, without time limits, for long work. */
+  /** A dedicated connection without time limits, for long work. */
   async session(): Promise<OwnSession> {
     const client = this.#connect();
     client.on("error", () => undefined);

@@ -59,8 +59,8 @@ function altersTable({ compiled }: Loaded, next: NormalDefinition | undefined): 
 
 /**
  * A change of the table waits for all its users, and all others wait behind it. So it does not start while a long transaction uses the
- * table: the builder of another index is cancelled, for it resumes by itself; anything else is waited for without holding a lock. Commits
- * are short, and no obstacle.
+ * table: the builder of another index is cancelled, since it resumes automatically; anything else is waited for without holding a lock.
+ * Commits are short and not waited for.
  */
 async function clearTheWay(session: Session, names: Names, container: string): Promise<void> {
   const inTheWay = await session.query<[pid: number, mode: string, application: string | null, builder: boolean]>(

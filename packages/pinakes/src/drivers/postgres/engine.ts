@@ -197,7 +197,7 @@ export class PostgresItemEngine implements ItemEngine {
     return this.#catalog.of(container);
   }
 
-  /** As it is now, which may have changed since the call was planned. */
+  /** The current definition, which may have changed since the call was planned. */
   #ttl({ name, ttl, tenant }: CompiledContainer): ContainerTtl {
     const current = this.#catalog.get(name)?.compiled;
     if (current === undefined) return ttl;

@@ -1,4 +1,4 @@
-/** What erasures need of PostgreSQL: all rows of a tenant, entries of the feed by item, and tables without dead rows. */
+/** Support for erasures in PostgreSQL: all rows of a tenant, feed entries by item, and tables without dead rows. */
 import { tenantRange, type StoredItem, type StoredKey } from "../../items/item-engine.ts";
 import type { ScrubReport } from "../../ports/item-erasure.ts";
 import type { Database } from "./connection.ts";
@@ -14,7 +14,7 @@ type DumpedRow = [
   key: string,
 ];
 
-/** In the order of the stored keys. A long pk is stored as a hash, which tells no tenant: its full text does. */
+/** In the order of the stored keys. A long pk is stored as a hash, which does not show the tenant: its full text does. */
 export async function dump(
   database: Database,
   table: string,

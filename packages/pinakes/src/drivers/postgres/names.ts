@@ -26,7 +26,7 @@ export class Names {
       utf8Bytes(database) > identifierBytesMax
     ) {
       throw invalid(
-        `database: ${JSON.stringify(database)} cannot name a PostgreSQL schema; use 1–${identifierBytesMax} bytes that do not begin with "pg_".`,
+        `database: ${JSON.stringify(database)} cannot name a PostgreSQL schema; use 1–${identifierBytesMax} bytes that do not start with "pg_".`,
       );
     }
     this.#database = database;
@@ -65,7 +65,7 @@ export class Names {
   }
 }
 
-/** The form of a partition that is a key. The long form cannot equal a short one, which begins with "[". */
+/** The form of a partition that is a key. The long form cannot equal a short one, which starts with "[". */
 export function partitionKeyOf(pk: string): string {
   return withinUtf8Bytes(pk, partitionBytesMax) ? pk : `sha256:${sha256(pk).toString("hex")}`;
 }

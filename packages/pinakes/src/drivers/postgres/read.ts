@@ -57,7 +57,7 @@ async function readOfOne(
   });
 }
 
-/** Row by row through the index (`OFFSET 0` keeps it so): a plan that was made while the table was small would read all of it for ever. */
+/** Row by row through the index (`OFFSET 0` keeps it so): a plan created while the table was small would read all of it forever. */
 async function readOfMany(
   session: Session,
   table: string,

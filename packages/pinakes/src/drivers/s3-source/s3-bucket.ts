@@ -18,7 +18,7 @@ const pageKeysMax = 1_000;
 export async function openS3Bucket({ bucket, region, endpoint, credentials }: BucketSettings): Promise<S3Bucket> {
   const library = await import("@aws-sdk/client-s3");
   const client = new library.S3Client({
-    // A store with an address of its own is rarely Amazon's: the bucket goes into the path.
+    // A store with a custom endpoint is rarely Amazon's: the bucket goes into the path.
     forcePathStyle: endpoint !== undefined,
     maxAttempts: attemptsMax,
     requestHandler: { connectionTimeout: connectMsMax, socketTimeout: idleMsMax },
@@ -70,7 +70,7 @@ class S3SourceReader implements SourceReader {
       return this.#file(key, ContentLength, ETag);
     } catch (error) {
       if (!isMissing(error)) throw this.#error(error, signal);
-      // A missing bucket gives the same answer, and must not pass for a missing file.
+      // A missing bucket gives the same response, and must not be treated as a missing file.
       await this.check(signal);
       return undefined;
     }
@@ -121,7 +121,7 @@ class S3SourceReader implements SourceReader {
     return uri.slice(start.length);
   }
 
-  /** The SDK has retried what it can; what arrives here is final for this call. */
+  /** The SDK has already retried; this error is final for the call. */
   #error(error: unknown, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted === true) return signal.reason;
     if (!(error instanceof Error) || PinakesError.isInstance(error)) return error;

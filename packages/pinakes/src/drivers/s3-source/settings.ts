@@ -10,12 +10,12 @@ export interface Credentials {
 
 export interface BucketSettings {
   readonly bucket: string;
-  /** Only what is under this folder of the bucket; all of it when absent. */
+  /** Only objects under this folder of the bucket; default: all. */
   readonly prefix?: string;
   readonly region?: string;
   /** For S3-compatible stores other than Amazon's. */
   readonly endpoint?: string;
-  /** Taken from the environment, the profile or the machine's role when absent. */
+  /** Default: from the environment, the profile or the machine's role. */
   readonly credentials?: Credentials;
 }
 

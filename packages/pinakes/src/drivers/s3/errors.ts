@@ -26,7 +26,7 @@ export function isConditionFailed(error: unknown): boolean {
   );
 }
 
-/** The SDK has retried what it can; what arrives here is final for this call. */
+/** The SDK has already retried; this error is final for the call. */
 export function toPinakesError(error: unknown, bucket: string, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted === true) return signal.reason;
   if (!(error instanceof Error) || PinakesError.isInstance(error)) return error;
@@ -35,7 +35,7 @@ export function toPinakesError(error: unknown, bucket: string, signal: AbortSign
   if (error.name === "NoSuchBucket")
     return new PinakesError(
       "NOT_FOUND",
-      `There is no bucket "${bucket}". Create it, or name another in PINAKES_OBJECTS.`,
+      `There is no bucket "${bucket}". Create it, or specify another in PINAKES_OBJECTS.`,
       cause,
     );
   if (status === 401 || status === 403) {

@@ -13,14 +13,14 @@ export interface S3ObjectsOptions {
   readonly endpoint?: string | undefined;
   /** The bucket in the path instead of the host name; most stores other than Amazon's require it. */
   readonly pathStyle?: boolean | undefined;
-  /** Taken from the environment, the profile or the machine's role when absent. */
+  /** Default: from the environment, the profile or the machine's role. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
   /** Whether `If-None-Match: *` works. Amazon supports it; some others ignore it, which would break the promise of `ifAbsent`. */
   readonly conditionalPut?: boolean | undefined;
   readonly attemptsMax?: number | undefined;
   /** How long a connection may be silent before it counts as lost: 60 s. A transfer may take any time while bytes arrive. */
   readonly idleMsMax?: number | undefined;
-  /** Encrypts what is stored (RFC 0019). */
+  /** Encrypts stored objects (RFC 0019). */
   readonly keys?: ObjectKeys | undefined;
 }
 

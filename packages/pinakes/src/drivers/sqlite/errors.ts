@@ -3,7 +3,7 @@ import { PinakesError, type ErrorCode } from "../../domain/errors.ts";
 
 /** Primary codes of SQLite: locked, disk full, or an I/O error. They come from the machine, and may be transient. */
 const machine = new Set([5, 10, 13]);
-/** A corrupt file, or one that is no database. */
+/** A corrupt file, or one that is not a database. */
 const corrupt = new Set([11, 26]);
 
 export function isMachineError(error: unknown): boolean {

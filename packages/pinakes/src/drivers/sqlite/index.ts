@@ -50,7 +50,7 @@ export interface OpenSqliteTriplesOptions {
 }
 
 /**
- * Triples in a SQLite file of their own, durable on return.
+ * Triples in a separate SQLite file, durable on return.
  *
  * @example
  * await using triples = await openSqliteTriples({ dir: "./data" });

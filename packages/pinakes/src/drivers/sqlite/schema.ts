@@ -39,7 +39,7 @@ export interface SqliteContainer {
   readonly indexes: Readonly<Record<string, StoredIndex>>;
 }
 
-/** Of every file that this driver writes. */
+/** Application id of every file that this driver writes. */
 export const format = "1";
 
 /** Of the beginning of the file; the rest is read as usual. */
@@ -75,7 +75,7 @@ export function createMeta(db: DatabaseSync): void {
   db.prepare("INSERT OR IGNORE INTO meta VALUES ('format', ?), ('signing_key', ?)").run(format, randomBytes(32));
 }
 
-/** Files of another version are left alone: reading them wrongly would be worse than not at all. */
+/** Files of another version are left alone: misreading them would be worse than not reading them. */
 export function requireFormat(db: DatabaseSync, what: string): void {
   const found = db.prepare("SELECT CAST(value AS TEXT) AS format FROM meta WHERE name = 'format'").get()?.["format"];
   if (found === format) return;
@@ -194,7 +194,7 @@ function changeIndexes(
   return result;
 }
 
-/** What time to live and the feed need. Indexes for expiry exist only where something can expire. */
+/** Tables for time to live and the feed. Indexes for expiry exist only if something can expire. */
 function changeHousekeeping(db: DatabaseSync, definition: NormalDefinition): void {
   const table = tableName(definition.name);
   const byDefault = quoted(`c_${definition.name}.by_default_expiry`);

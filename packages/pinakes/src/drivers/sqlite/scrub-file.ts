@@ -1,6 +1,6 @@
 /**
- * Rewrites a database file without what was deleted: SQLite leaves deleted rows in free pages, in the gaps of pages, and in the log.
- * VACUUM copies what is live into a new file and back; then the log is copied into the file and emptied.
+ * Rewrites a database file without deleted data: SQLite leaves deleted rows in free pages, in the gaps of pages, and in the log. VACUUM
+ * copies live rows to a new file and back; then the log is copied into the file and emptied.
  */
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";

@@ -1,4 +1,4 @@
-/** The writer's thread: collects what has arrived, commits it as one group, answers, and builds indexes in between. */
+/** The writer thread: collects pending requests, commits them as one group, responds, and builds indexes in between. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { CommitOutcome } from "../../items/item-engine.ts";
 import { GroupQueue } from "./group-queue.ts";
@@ -123,7 +123,7 @@ function answer(message: Exclude<WriterMessage, { kind: "commits" }>): unknown {
       queue.drain();
       building.clear();
       db.close();
-      // After the answer was sent.
+      // After the response was sent.
       setImmediate(() => port.close());
       return undefined;
   }

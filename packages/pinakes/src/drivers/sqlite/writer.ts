@@ -202,7 +202,7 @@ export class Writer {
     return outcomes;
   }
 
-  /** The statements for the definition as it is in this transaction. */
+  /** The statements for the definition in this transaction. */
   #current(container: string, feeds: Map<string, { seq: number; before: number }>): ContainerWriter {
     const state = this.#state.get(container) as { version: number; feed_seq: number } | undefined;
     invariant(state !== undefined, "NOT_FOUND", `container "${container}" does not exist in this database`);

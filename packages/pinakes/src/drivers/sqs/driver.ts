@@ -1,8 +1,8 @@
 /**
  * A queue on SQS FIFO. Order, dedup, leases and the lock on a group are the service's; failures are counted in the item store.
  *
- * One message per request: SQS would put several of one group into one answer, and only one of a group may be in flight. An ending first
- * extends the lease: SQS rejects an expired handle there, while a delete would silently do nothing.
+ * One message per request: SQS would put several of one group into one answer, and only one of a group may be in flight. Ending a message
+ * first extends the lease: SQS rejects an expired handle there, while a delete would silently do nothing.
  */
 import { randomUUID } from "node:crypto";
 import type { SQS } from "@aws-sdk/client-sqs";
@@ -176,7 +176,9 @@ export class SqsDriver implements QueueDriver {
     return "buried" as const;
   }
 
-  /** First into the dead letters, then out of the queue: a crash in between repeats it, and the dedup id makes it one. */
+  /**
+   * First written to the dead letters, then removed from the queue: a crash in between repeats this, and the dedup id prevents duplicates.
+   */
   async #bury(
     pair: QueuePair,
     { id, handle, sqsGroup: group, text, order }: RawMessage,

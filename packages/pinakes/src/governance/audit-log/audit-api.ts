@@ -1,4 +1,4 @@
-/** What auditors ask: entries with the people behind them, checkpoints, proofs, exports. Each call decides who may. */
+/** The interface for auditors: entries with the people behind them, checkpoints, proofs, exports. Each call checks its permission. */
 import type {
   AuditCheckpoint,
   AuditConsistency,
@@ -100,7 +100,7 @@ export class AuditApi {
     if (end - first > auditLimits.exportEntriesMax)
       throw new PinakesError(
         "LIMIT_EXCEEDED",
-        `An export has at most ${auditLimits.exportEntriesMax} entries; ask for parts with first and end.`,
+        `An export has at most ${auditLimits.exportEntriesMax} entries; request parts with first and end.`,
       );
     const reader = new LogReader(this.#log.items, scope);
     const base64 = async (from: number, to: number): Promise<string[]> =>
@@ -167,7 +167,7 @@ export class AuditApi {
   }
 }
 
-/** Admins, and who has the permission. */
+/** Admins, and callers with the permission. */
 export function requireAuditor({ role, permissions }: Pick<Caller, "role" | "permissions">): void {
   if (role === "admin" || permissions.includes("audit")) return;
   throw new PinakesError(
@@ -176,7 +176,7 @@ export function requireAuditor({ role, permissions }: Pick<Caller, "role" | "per
   );
 }
 
-/** Who is behind tokens, looked up once for a page. */
+/** Resolves tokens to users, once per page. */
 class People {
   readonly #log: AuditLog;
   readonly #scope: Scope;
@@ -261,7 +261,7 @@ function limitOf(limit: number = auditLimits.pageEntriesDefault): number {
 function beforeOf(cursor: string | undefined): number {
   if (cursor === undefined) return Infinity;
   if (/^[1-9]\d{0,14}$/.test(cursor)) return Number(cursor);
-  throw invalid("cursor: is not one of this list. Leave it out to begin again.");
+  throw invalid("cursor: is not a cursor of this list. Omit it to start over.");
 }
 
 function linesOf(lines: readonly string[]): string {

@@ -1,5 +1,5 @@
 /**
- * The audit log of all workspaces (RFC 0013): `record` makes an entry durable before it resolves; the rest reads and proves.
+ * The audit log of all workspaces (RFC 0013): `record` makes an entry durable before it resolves; the other methods read and prove entries.
  *
  * Invariant: an entry that was acknowledged is in the tree under the index it got, and every later checkpoint covers it.
  */
@@ -18,7 +18,7 @@ import { seal } from "./seal.ts";
 import { Subjects, type SubjectRef } from "./subjects.ts";
 import { WorkspaceLog } from "./workspace-log.ts";
 
-/** `off`: nothing is recorded. `reads`: also who read which document. */
+/** `off`: nothing is recorded. `reads`: reads of documents are recorded as well. */
 export type AuditMode = "off" | "changes" | "reads";
 
 /** Where entries of calls without a known workspace go; only the operator reads them. */
@@ -29,7 +29,7 @@ export interface AuditEvent {
   readonly action: string;
   readonly outcome: AuditOutcome;
   readonly status?: number | undefined;
-  /** Absent: nobody is signed in, or the system acts. */
+  /** Absent if nobody is signed in, or for the system. */
   readonly userId?: string | undefined;
   readonly actingFor?: string | undefined;
   readonly role?: string | undefined;
@@ -85,7 +85,7 @@ export class AuditLog {
   }
 
   /**
-   * Durable when it resolves; its index. `tenant` absent: in the log of the instance. Undefined where nothing is recorded.
+   * Returns the index once the entry is durable. Without a workspace it goes to the log of the instance. Undefined if nothing is recorded.
    * @example await audit.append(caller.scope, { verb: "erase", action: "eraseSubject", outcome: "ok", resource: "erasures", … });
    */
   async append(workspace: Pick<Scope, "tenant"> | undefined, event: AuditEvent): Promise<number | undefined> {
@@ -96,21 +96,21 @@ export class AuditLog {
     } catch (error) {
       throw new PinakesError(
         "UNAVAILABLE",
-        "The audit log could not be written, and without it no request is answered. What was asked for may have been done: look before you repeat it.",
+        "The audit log could not be written, so the request fails. The change may have been made: check before you retry.",
         { cause: error },
       );
     }
   }
 
   /**
-   * Makes all entries of a subject anonymous: the salt behind its tokens is deleted, the tree stays as it is. False if it had none.
-   * A collection's id is `<repository>/<collection>`, that of a user's own repository `me:<user id>`.
+   * Makes all entries of a subject anonymous: the salt of its tokens is deleted, the tree is unchanged. False if it had none. A
+   * collection's id is `<repository>/<collection>`, that of a user's own repository `me:<user id>`.
    */
   async forgetSubject(workspace: Pick<Scope, "tenant">, subject: SubjectRef): Promise<boolean> {
     return this.subjects.forget(this.scopeOf(workspace.tenant), subject);
   }
 
-  /** Seals what is complete now, and waits for it. */
+  /** Seals all complete bundles, and waits for it. */
   async seal(scope: Scope): Promise<void> {
     await this.#sealing.get(scope.tenant);
     const sealed = await seal(this.items, scope, this.#closing.signal);

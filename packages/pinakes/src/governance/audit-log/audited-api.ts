@@ -125,6 +125,7 @@ const knowledgeVerbs: Verbs<KnowledgeApi> = {
     delete: "delete",
     deleteAll: "delete",
     reindex: "update",
+    setAccess: "update",
     content: "document",
     text: "document",
     chunks: "document",
@@ -148,7 +149,7 @@ const knowledgeVerbs: Verbs<KnowledgeApi> = {
   server: { info: "none", me: "none" },
 };
 
-/** Who calls, and through what. */
+/** The caller, and the interface used. */
 type AuditedBy = Pick<RecordedCall, "auth" | "face" | "ip" | "userAgent" | "requestId">;
 
 export function auditedKnowledge(api: KnowledgeApi, recorder: AuditRecorder, who: AuditedBy): KnowledgeApi {
@@ -188,7 +189,7 @@ function recordedCall(
     fields: { ...fieldsOf(call.resource, result), ...argumentsOf(call.resource, args) },
     ...(purges ? { verb: "purge" as const } : {}),
   });
-  // Streams without end, and of answers: only what is read changes nothing.
+  // Endless streams, and those of answers: only reads change nothing.
   if (call.action === "answers.stream" || call.action === "events.follow" || call.action === "workflows.events")
     return run();
   if (call.action === "tools.export") return recordedStream(run as () => AsyncIterable<unknown>, recorder, call, end);
@@ -221,7 +222,7 @@ const answered = [
   "export_id",
 ] as const;
 
-/** Items of containers are the caller's own text. */
+/** Ids of container items are the caller's own text. */
 function fieldsOf(group: string, result: unknown): Readonly<Record<string, unknown>> {
   if (group === "containers" || typeof result !== "object" || result === null) return {};
   const fields = result as Readonly<Record<string, unknown>>;
@@ -273,7 +274,7 @@ function placeOf(value: unknown): Readonly<Record<string, string>> {
   try {
     return { ...collectionOf(value as Parameters<typeof collectionOf>[0]) };
   } catch {
-    // What is no collection is refused by the call itself.
+    // The call itself rejects anything that is not a collection.
     return {};
   }
 }

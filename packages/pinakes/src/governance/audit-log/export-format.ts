@@ -1,6 +1,6 @@
 /**
- * An export: a line that says what it is, with the signed checkpoint and the hashes around its entries, then a line for each entry. Every
- * byte follows from what the checkpoint signs, so any change is found (RFC 0013).
+ * An export: a header line, with the signed checkpoint and the hashes around its entries, then one line per entry. Every byte is covered by
+ * the checkpoint's signature, so any change is detected (RFC 0013).
  */
 import { z } from "zod";
 import type { AuditFormat } from "@pinakes/client";
@@ -53,7 +53,7 @@ export function entryLine(index: number, leaf: string, format: AuditFormat): str
   return [String(index), hash.toString("hex"), ...values, leaf].map(cell).join(",");
 }
 
-/** Undefined for a line that is not exactly as it is written. */
+/** Undefined for a line that is not exactly as written by us. */
 export function readHeader(line: string): { readonly header: ExportHeader; readonly format: AuditFormat } | undefined {
   const format = line.startsWith(csvMark) ? "csv" : "ndjson";
   const text = format === "csv" ? line.slice(csvMark.length) : line;
@@ -62,7 +62,7 @@ export function readHeader(line: string): { readonly header: ExportHeader; reado
   return { header: parsed.data, format };
 }
 
-/** What a line says of itself; undefined where it says nothing. */
+/** The header of a line; undefined if there is none. */
 export function readEntryLine(
   line: string,
   format: AuditFormat,
@@ -91,7 +91,7 @@ function textOf(value: LeafEntry[keyof LeafEntry]): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** A spreadsheet would take some for a formula. */
+/** A spreadsheet would interpret some values as a formula. */
 function cell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return `"${safe.replaceAll('"', '""')}"`;

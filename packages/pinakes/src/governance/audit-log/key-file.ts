@@ -1,4 +1,4 @@
-/** The keys that sign checkpoints: from the settings, or made once and kept in the data folder, readable by its owner only. */
+/** The keys that sign checkpoints: from the settings, or created once and stored in the data folder, readable by its owner only. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PinakesError } from "../../domain/errors.ts";
@@ -7,7 +7,7 @@ import { newSeed, signerOf } from "./signed-note.ts";
 
 const fileName = "audit-key";
 
-/** The seeds, the current one first. `given`: separated by commas; `folder`: absent where nothing outlives the process. */
+/** The seeds, the current one first. `given`: separated by commas; `folder`: absent if nothing outlives the process. */
 export function auditSeeds(folder: string | undefined, given: string | undefined): readonly string[] {
   if (given !== undefined) return readSeeds(given.split(","), "PINAKES_AUDIT_KEY");
   if (folder === undefined) return [newSeed()];

@@ -1,5 +1,5 @@
 /**
- * The Merkle tree of RFC 6962: hashes, roots and proofs. Pure; hashes come from a source that answers for any complete subtree.
+ * The Merkle tree of RFC 6962: hashes, roots and proofs. Pure; hashes come from a source for any complete subtree.
  *
  * A frontier is the list of complete subtrees, largest first, that make up a tree of some size: enough to append and to compute the root.
  */
@@ -23,7 +23,7 @@ export function nodeHash(left: Hash, right: Hash): Hash {
   return hash("sha256", Buffer.concat([nodePrefix, left, right]), "buffer");
 }
 
-/** A run of leaves as complete subtrees, from left to right. */
+/** A range of leaves as complete subtrees, from left to right. */
 export class CompactRange {
   readonly #nodes: { level: number; hash: Hash }[] = [];
   #end: number;
@@ -53,15 +53,15 @@ export class CompactRange {
     return this.#nodes.map(({ hash: one }) => one);
   }
 
-  /** Appends a complete subtree; it must begin at a multiple of its size. */
+  /** Appends a complete subtree; it must start at a multiple of its size. */
   push(level: number, added: Hash): void {
     invariant(added.length === hashBytes, "CORRUPT", "a hash of the audit log has the wrong length.");
-    invariant(this.#end % 2 ** level === 0, "CORRUPT", "a subtree of the audit log begins at the wrong leaf.");
+    invariant(this.#end % 2 ** level === 0, "CORRUPT", "a subtree of the audit log starts at the wrong leaf.");
     this.#end += 2 ** level;
     let node = { level, hash: added };
     for (;;) {
       const last = this.#nodes.at(-1);
-      // Two halves of one subtree; the left half of another stays beside it.
+      // Merges the two halves of a subtree; a left half without its right half is kept.
       const index = this.#end / 2 ** node.level - 1;
       if (last?.level !== node.level || index % 2 === 0) break;
       this.#nodes.pop();
@@ -70,7 +70,7 @@ export class CompactRange {
     this.#nodes.push(node);
   }
 
-  /** Of a range that begins at leaf 0. */
+  /** Of a range that starts at leaf 0. */
   root(): Hash {
     const [last, ...more] = this.#nodes.map(({ hash: one }) => one).toReversed();
     if (last === undefined) return hash("sha256", "", "buffer");

@@ -1,4 +1,4 @@
-/** Leaves and hashes of a log as it is stored: bundles and tiles where they were sealed, blocks behind them. */
+/** Leaves and hashes of a stored log: sealed bundles and tiles, followed by blocks. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
 import { auditLimits } from "./limits.ts";
@@ -11,7 +11,7 @@ const hashBytes = 32;
 /** Blocks of one page; a bundle that is not sealed has at most as many as leaves. */
 const blocksPageMax = 256;
 
-/** Reads of one call; what was read is kept for it. */
+/** The reads of one call, cached for its duration. */
 export class LogReader {
   readonly #items: LogItems;
   readonly #scope: Scope;
@@ -23,7 +23,7 @@ export class LogReader {
     this.#scope = scope;
   }
 
-  /** The leaves of a bundle that are there; fewer than 256 only at the end of the log. */
+  /** The existing leaves of a bundle; fewer than 256 only at the end of the log. */
   bundle(index: number): Promise<readonly string[]> {
     return remembered(this.#bundles, index, () => this.#readBundle(index));
   }
@@ -76,7 +76,7 @@ export class LogReader {
     return hashes[0];
   }
 
-  /** Its hashes; none where there is no tile yet. */
+  /** Its hashes; empty if there is no tile yet. */
   #tile(level: number, index: number): Promise<Buffer> {
     const id = idOf.tile(level, index);
     return remembered(this.#tiles, id, async () => {
@@ -89,7 +89,7 @@ export class LogReader {
     const sealed = await this.#readSealed(index);
     if (sealed !== undefined) return sealed;
     const leaves = await readBlocks(this.#items, this.#scope, index);
-    // Sealed meanwhile: its blocks may be deleted in part.
+    // Sealed meanwhile: some of its blocks may already be deleted.
     return leaves.length === width ? leaves : ((await this.#readSealed(index)) ?? leaves);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Runs a call and records it: its entry is durable before the caller gets the answer, or the caller gets an error instead. One rule for
- * every interface: changes that succeeded, or may have (5xx); everything that was denied; everything done for another user.
+ * Runs a call and records it: its entry is durable before the caller gets the response; otherwise the caller gets an error. The rule is the
+ * same for every interface: it records changes that succeeded, or may have (5xx), all denials, and everything done for another user.
  */
 import type { AuditFace, AuditOutcome, AuditVerb } from "@pinakes/client";
 import { PinakesError } from "../../domain/errors.ts";
@@ -8,7 +8,7 @@ import type { Authenticated } from "../../identity/index.ts";
 import { withCallNotes, type CallNotes } from "../../runtime/call-notes.ts";
 import type { AuditLog } from "./audit-log.ts";
 
-/** What an operation is if it succeeds; `none`: it only reads. `document`: reads a document, recorded where reads are. */
+/** What a successful operation is recorded as; `none`: it only reads. `document`: reads a document, recorded if reads are recorded. */
 export type CallVerb = AuditVerb | "none" | "document";
 
 export interface RecordedCall {
@@ -26,11 +26,11 @@ export interface RecordedCall {
 /** How it ended. */
 export interface CallEnd {
   readonly status?: number | undefined;
-  /** What was thrown, also where the answer says it in other words. */
+  /** The original error, also if the response states it differently. */
   readonly failure?: unknown;
-  /** Of the call and its answer; see resource-ids.ts. */
+  /** Ids from the call and its response; see resource-ids.ts. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Where the request says so: a delete that purges. */
+  /** Set if the request is a purging delete. */
   readonly verb?: AuditVerb | undefined;
 }
 
@@ -94,7 +94,7 @@ function verbOf(verb: CallVerb, notes: CallNotes, reads: boolean): AuditVerb | u
   return notes.actingFor === undefined ? undefined : "read";
 }
 
-/** Undefined: it failed without having done anything, and nobody was denied. */
+/** Undefined if it failed without any effect, and nobody was denied. */
 function outcomeOf({ status, failure }: CallEnd, notes: CallNotes, changes: boolean): AuditOutcome | undefined {
   if (failure === undefined && (status === undefined || status < 400)) return "ok";
   if (status === 401 || status === 403 || notes.access === "denied" || isDenial(failure)) return "denied";

@@ -1,4 +1,4 @@
-/** What the log is stored as: the items of one partition for each workspace (RFC 0013), and the salts of subjects. */
+/** The stored form of the log: the items of one partition per workspace (RFC 0013), and the salts of subjects. */
 import { z } from "zod";
 import { defineContainer } from "../../containers/index.ts";
 
@@ -21,14 +21,14 @@ export const Block = z.object({
   id: z.string(),
   log,
   first: z.int().min(0),
-  /** Of one commit: tells whether a commit without an answer happened. */
+  /** Id of one commit: shows whether a commit without a response succeeded. */
   writer: z.string(),
   leaves: z.array(z.string()),
 });
 
 export const Bundle = z.object({ id: z.string(), log, format, leaves: z.array(z.string()) });
 
-export const Tile = z.object({ id: z.string(), log, format, /** Base64, one after the other. */ hashes: z.string() });
+export const Tile = z.object({ id: z.string(), log, format, /** Base64, concatenated. */ hashes: z.string() });
 
 export const Sealed = z.object({ id: z.literal("sealed"), log, bundles: z.int().min(0) });
 

@@ -1,6 +1,6 @@
 /**
- * Turns complete bundles of blocks into one item each, with the hashes of their leaves as a tile. In the background: what was not sealed
- * is read from its blocks.
+ * Turns complete bundles of blocks into one item each, with the hashes of their leaves as a tile. Runs in the background: unsealed entries
+ * are read from their blocks.
  */
 import { invariant } from "../../domain/invariant.ts";
 import { hasCode } from "../../domain/errors.ts";
@@ -60,7 +60,7 @@ async function sealBundle(
   return results[0]?.etag;
 }
 
-/** The tile of the leaves, and the tiles above it, each one hash longer as far as the one below is full. */
+/** The tile of the leaves, and the tiles above it, each one hash longer if the one below is full. */
 async function tilesOf(items: LogItems, scope: Scope, index: number, leaves: readonly Hash[]): Promise<Operations[]> {
   const operations: Operations[] = [{ op: "create", document: tileOf(idOf.tile(0, index), Buffer.concat(leaves)) }];
   let [full, at] = [leaves, index];
@@ -88,7 +88,7 @@ function rootOf(hashes: readonly Hash[]): Hash {
   return range.root();
 }
 
-/** Blocks of sealed bundles; also those that a crash left. */
+/** Deletes blocks of sealed bundles, including those that a crash left behind. */
 async function removeBlocks(items: LogItems, scope: Scope, bundles: number): Promise<void> {
   if (bundles === 0) return;
   const range = { gte: idOf.block(0), lt: idOf.block(bundles * width) };

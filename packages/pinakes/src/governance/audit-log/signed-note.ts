@@ -1,6 +1,6 @@
 /**
  * Signed notes and checkpoints (C2SP signed-note, tlog-checkpoint): text, a blank line, and for each key a line with its name, the first
- * bytes of its hash and an Ed25519 signature. Pure but for the making of keys.
+ * bytes of its hash and an Ed25519 signature. Pure, except for the generation of keys.
  */
 import { createPrivateKey, createPublicKey, hash, randomBytes, sign, verify, type KeyObject } from "node:crypto";
 import { PinakesError } from "../../domain/errors.ts";
@@ -9,7 +9,7 @@ import type { TreeHead } from "./merkle.ts";
 const ed25519 = 1;
 const seedBytes = 32;
 const idBytes = 4;
-// What stands before the 32 bytes of a key in PKCS#8 and in SPKI.
+// The prefix of the 32 key bytes in PKCS#8 and in SPKI.
 const privatePrefix = Buffer.from("302e020100300506032b657004220420", "hex");
 const publicPrefix = Buffer.from("302a300506032b6570032100", "hex");
 
@@ -47,7 +47,7 @@ export interface Verifier {
   readonly key: KeyObject;
 }
 
-/** Undefined for a text that is no public key. */
+/** Undefined if the text is not a public key. */
 export function verifierOf(text: string): Verifier | undefined {
   const [, name, hex, encoded] = /^([^\s+]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text) ?? [];
   if (name === undefined || hex === undefined || encoded === undefined) return undefined;
@@ -108,7 +108,7 @@ export function readCheckpoint(text: string): Checkpoint | undefined {
   return { origin, size: Number(digits), root };
 }
 
-/** Bytes of a base64 text that has no other spelling; undefined otherwise, so that no bit of it can change unseen. */
+/** Decodes canonical base64; undefined for any other encoding of the same bytes, so that every change is detected. */
 export function exactBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, "base64");
   return bytes.toString("base64") === text ? bytes : undefined;

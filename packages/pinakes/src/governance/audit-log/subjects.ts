@@ -1,6 +1,6 @@
 /**
- * Who entries are about, without saying it: each subject has a random salt, and entries carry a keyed hash (the token) and what is encrypted
- * under a key from the salt. Without the record of the salt neither leads back to anybody.
+ * Pseudonymous subjects of entries: each subject has a random salt, and entries contain a keyed hash (the token) and data encrypted under a
+ * key from the salt. Without the record of the salt neither can be attributed to anyone.
  */
 import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from "node:crypto";
 import { hasCode } from "../../domain/errors.ts";
@@ -9,7 +9,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { auditLimits } from "./limits.ts";
 import type { Subject, SubjectItems } from "./records.ts";
 
-/** `workspace` keys the hashes of ids that callers choose; `anonymous` is everybody who is not signed in. */
+/** `workspace` keys the hashes of ids that callers choose; `anonymous` is everyone who is not signed in. */
 export type SubjectKind =
   | "user"
   | "agent"
@@ -43,7 +43,7 @@ export class KnownSubject {
     this.#cipherKey = createHmac("sha256", this.#salt).update("origin").digest();
   }
 
-  /** Of an id that is nobody's own: the same text gives the same hash in this workspace. */
+  /** For ids that do not identify a person: the same text gives the same hash in this workspace. */
   hashOf(text: string): string {
     return createHmac("sha256", this.#salt)
       .update(`id\n${text}`)
@@ -102,20 +102,20 @@ export class Subjects {
     return subject;
   }
 
-  /** Undefined where it has no salt (any more). */
+  /** Undefined if it has no salt (any more). */
   async find(scope: Scope, ref: SubjectRef): Promise<KnownSubject | undefined> {
     const record = await this.#records.read(scope, { ...partition, id: recordId(ref) });
     return record === undefined ? undefined : new KnownSubject(record);
   }
 
-  /** Whose token it is; undefined for those that were forgotten. */
+  /** The subject of a token; undefined for forgotten subjects. */
   async behind(scope: Scope, token: string): Promise<(SubjectRef & { readonly known: KnownSubject }) | undefined> {
     const record = await this.#records.read(scope, { ...partition, id: tokenId(token) });
     if (record === undefined) return undefined;
     return { kind: record.kind as SubjectKind, id: record.subject_id, known: new KnownSubject(record) };
   }
 
-  /** Deletes the salt: the entries of the subject are anonymous from now on. False where there was none. */
+  /** Deletes the salt: the entries of the subject are anonymous from now on. False if there was none. */
   async forget(scope: Scope, ref: SubjectRef): Promise<boolean> {
     this.#cache.delete(cacheName(scope, ref));
     const id = recordId(ref);
@@ -153,7 +153,7 @@ export class Subjects {
       ]);
       return new KnownSubject(record);
     } catch (error) {
-      // Also after an answer that was lost: whoever's salt is there is the one.
+      // Also after a lost response: the stored salt is authoritative.
       const winner = await this.find(scope, ref);
       if (winner === undefined) throw error;
       return winner;

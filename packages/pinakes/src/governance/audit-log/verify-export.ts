@@ -20,7 +20,7 @@ export interface VerifyOptions {
 
 export interface VerifiedExport {
   readonly origin: string;
-  /** Of the signed tree. */
+  /** Size of the signed tree. */
   readonly size: number;
   readonly first: number;
   readonly end: number;
@@ -31,7 +31,7 @@ export interface VerifiedExport {
 
 export type Verification =
   | { readonly ok: true; readonly export: VerifiedExport }
-  /** `entry`: which one; null where it is not one. `line`: from 1. */
+  /** `entry`: the invalid entry; null if it is another line. `line`: from 1. */
   | { readonly ok: false; readonly entry: number | null; readonly line: number; readonly reason: string };
 
 class Refused extends Error {
@@ -192,7 +192,7 @@ function requireKey(text: string, reason: string): Verifier {
   return key;
 }
 
-/** The checkpoint of a note that all of these keys, and nobody else, have signed. */
+/** The checkpoint of a note that exactly these keys have signed. */
 function requireSigned(text: string, keys: readonly Verifier[]): Checkpoint {
   const note = readNote(text);
   const checkpoint = note === undefined ? undefined : readCheckpoint(note.text);
@@ -203,10 +203,10 @@ function requireSigned(text: string, keys: readonly Verifier[]): Checkpoint {
   return checkpoint;
 }
 
-/** Lines as text, exactly: each ends with a line feed, and is UTF-8. */
+/** Lines as exact text: each ends with a line feed, and is UTF-8. */
 async function* linesOf(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  // What is not UTF-8 is no line of ours.
+  // Invalid UTF-8 cannot be one of our lines.
   const decode = (bytes: Uint8Array): string => {
     try {
       return decoder.decode(bytes);

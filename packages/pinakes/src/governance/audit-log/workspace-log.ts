@@ -1,6 +1,6 @@
 /**
- * The log of one workspace: group commit of leaves. Leaves that arrive while a commit is under way wait and share the next one, so that
- * the cost of an entry falls as their rate grows. Indexes come from the head, which a commit replaces under its etag.
+ * The log of one workspace: group commit of leaves. Leaves that arrive during a commit wait and share the next one, so that the cost per
+ * entry falls as the rate grows. Indexes come from the head, which a commit replaces under its etag.
  *
  * Invariants: the head's frontier has the leaves of all blocks up to its size; a commit is one batch, so no crash separates them.
  */
@@ -17,7 +17,7 @@ interface Waiting {
   readonly done: PromiseWithResolvers<number>;
 }
 
-/** A head as it was read or written. */
+/** The head as read or written. */
 export interface KnownHead {
   readonly size: number;
   readonly range: CompactRange;
@@ -70,7 +70,7 @@ export class WorkspaceLog {
   }
 
   async #drain(): Promise<void> {
-    // What else arrives in this turn of the event loop comes along.
+    // Other leaves that arrive in this turn of the event loop are included.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, auditLimits.groupLeavesMax);
@@ -98,7 +98,7 @@ export class WorkspaceLog {
       } catch (error) {
         this.#head = undefined;
         const outrun = hasCode(error, "CONFLICT", "PRECONDITION_FAILED");
-        // Whatever the error says: if the block is there, the commit happened.
+        // Whatever the error says: if the block exists, the commit succeeded.
         if (!outrun && (await this.#isOurs(known.size, writer))) return known.size;
         if (!outrun || attempt >= auditLimits.commitAttemptsMax) throw error;
         await sleep(Math.random() * Math.min(100, 2 ** attempt));

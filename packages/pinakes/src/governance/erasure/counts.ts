@@ -1,4 +1,4 @@
-/** What erasures count for each store, over workspaces and attempts. Pure. */
+/** The counts of an erasure per store, over workspaces and attempts. Pure. */
 import { PinakesError } from "../../domain/errors.ts";
 import type { ErasureRecord, StoreCounts } from "./records.ts";
 
@@ -28,7 +28,7 @@ export function summed(runs: readonly Counted[]): { stores: ErasureRecord["store
   return { stores: [...stores.values()], holds: [...new Set(runs.flatMap((run) => [...run.holds]))] };
 }
 
-/** What the first attempt found stays: a later one finds only what was left. */
+/** The first attempt's total is kept: a later one only finds what was left. */
 export function mergedFound(
   record: ErasureRecord,
   { stores, holds }: Pick<ErasureRecord, "stores" | "holds">,
@@ -39,7 +39,7 @@ export function mergedFound(
   return { stores: [...merged, ...rest], holds: [...holds] };
 }
 
-/** What earlier attempts removed counts, too. */
+/** Includes removals of earlier attempts. */
 export function mergedDone(before: ErasureRecord["stores"], now: ErasureRecord["stores"]): ErasureRecord["stores"] {
   const names = new Set([...before, ...now].map(({ store }) => store));
   return [...names].map((store) => {

@@ -1,5 +1,5 @@
 /**
- * The work of an erasure as a job (RFC 0012): every attempt starts from the first step, and a job that cannot go on is tried again later.
+ * The work of an erasure as a job (RFC 0012): every attempt starts from the first step, and a job that cannot continue is retried later.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "../../domain/json.ts";
@@ -35,18 +35,20 @@ export interface ErasuresDependencies {
   readonly knowledge: KnowledgeErasure;
   readonly state: StateErasure;
   readonly fences: Fences;
+  /** Archives of subject exports whose record is gone. */
+  readonly removeArchives: (signal: AbortSignal) => Promise<unknown>;
   readonly holds: Holds;
   /** How late other processes see a fence. */
   readonly fenceMs: number;
   readonly forgetCredentials: (ids: readonly string[]) => void;
   readonly destroyKeys: (workspace: string) => Promise<void>;
-  /** The store id: who issues receipts. */
+  /** The store id: the issuer of receipts. */
   readonly issuer: () => Promise<string>;
   /** Makes the entries of the audit log anonymous. */
   readonly forgetInLog?: ((workspace: string, subject: Subject) => Promise<void>) | undefined;
 }
 
-/** Errors that pass are over soon; what does not is looked at again by the sweep of jobs. */
+/** Transient errors are over soon; others are retried by the sweep of jobs. */
 const attemptsAtOnce = 3;
 export const endedStates: ReadonlySet<string> = new Set(["done_live", "counted", "held"]);
 
@@ -83,7 +85,7 @@ export class ErasureJobs {
     await this.#deps.jobs.start(scope, job, { job_id });
   }
 
-  /** From its first step, whatever an earlier attempt did. An erasure never gives up: what fails is tried again later. */
+  /** Starts at the first step, whatever an earlier attempt did. An erasure never gives up: failures are retried later. */
   async run({ input }: JobRecord, { signal, tell }: JobTools): Promise<JsonObject> {
     const { erasure_id, workspace_id } = input as { readonly erasure_id: string; readonly workspace_id: string };
     for (let attempt = 1; ; attempt += 1) {
@@ -142,6 +144,7 @@ export class ErasureJobs {
       await this.#deps.forgetInLog?.(workspace, subject);
       runs.push(run);
     }
+    await this.#deps.removeArchives(signal);
     await this.#update(home, id, { state: "verifying" });
     let remaining = 0;
     for (const run of runs) remaining += await run.verify();
@@ -150,7 +153,7 @@ export class ErasureJobs {
     if (remaining > 0) throw remainsError(remaining, new Map(stores.map((one) => [one.store, one])));
     if (holds.length > 0) return current;
     await this.#records.dropLinks(home, id);
-    // From here on nobody can tell whose erasure it was, which is why the files are rewritten after it.
+    // From here on the subject of the erasure is unknown, so the files are rewritten after it.
     return this.#records.update(home, id, ({ subject: _, ...rest }) => ({
       ...rest,
       work: {},

@@ -1,6 +1,6 @@
 /**
- * One attempt of an erasure in one workspace (RFC 0012). It can stop anywhere: the next attempt starts from the first step and finds what is
- * left. What it could not find again is recorded before it is removed.
+ * One attempt of an erasure in one workspace (RFC 0012). It can stop anywhere: the next attempt starts from the first step and finds what
+ * is left. Data that it could not find again is recorded before it is removed.
  */
 import type { Scope } from "../../domain/scope.ts";
 import type { KnowledgeErasure } from "../../knowledge/index.ts";
@@ -18,7 +18,7 @@ import { findLinks, hitsOf, placesOf, type Hit, type ScanContext, type StorePlac
 export interface RunDependencies {
   readonly knowledge: KnowledgeErasure;
   readonly state: StateErasure;
-  /** Keeps what a later attempt could not find again, before this one goes on. */
+  /** Records what a later attempt could not find again, before this one continues. */
   readonly keep: (change: (work: WorkOfWorkspace) => WorkOfWorkspace) => Promise<WorkOfWorkspace>;
   readonly keepLinks: () => Promise<void>;
   /** The keys that encrypt the objects of a workspace. */
@@ -51,7 +51,7 @@ export class ErasureRun {
     this.#ownRows = new OwnRows(context, deps.knowledge);
   }
 
-  /** Finds what leads to rows that name nobody. */
+  /** Finds links to rows that do not name the subject themselves. */
   async prepare(): Promise<void> {
     await findLinks(this.#context, await placesOf(this.#context));
   }
@@ -98,7 +98,7 @@ export class ErasureRun {
     await this.#removeObjects();
   }
 
-  /** How much is left that no hold keeps; 0 is the only success. */
+  /** Amount of remaining data that no hold protects; only 0 is a success. */
   async verify(): Promise<number> {
     for (const [store, counts] of this.counts) this.counts.set(store, { ...counts, held: 0, remaining: 0 });
     this.holds.clear();
@@ -175,7 +175,7 @@ export class ErasureRun {
     return rows.length;
   }
 
-  /** The keys are recorded first: a crash in between leaves entries of the feed, which the next attempt removes. */
+  /** The keys are recorded first: after a crash, entries of the feed remain, which the next attempt removes. */
   async #removeRows({ container, scope }: StorePlace, keys: readonly ItemKey[]): Promise<void> {
     await this.#keepPending(scope.tenant, container, keys);
     const { erasure } = this.#context.items;

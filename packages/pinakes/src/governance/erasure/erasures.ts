@@ -1,6 +1,4 @@
-/**
- * Erasures (RFC 0012): asked for by admins, run as jobs under the system's tenant, proved by a count of zero and a signed receipt.
- */
+/** Erasures (RFC 0012): requested by admins, run as jobs under the system's tenant, proved by a count of zero and a signed receipt. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type {
   Erasure,
@@ -58,8 +56,8 @@ export class Erasures {
   }
 
   /**
-   * Checks the request and starts it; a dry run counts before it returns. NOT_FOUND where nothing names the subject, unless it was erased here
-   * before.
+   * Validates the request and starts it; a dry run counts before it returns. NOT_FOUND if nothing names the subject, unless it was erased
+   * here before.
    */
   async request(caller: Caller, input: NewErasure, { mayTouchAll = false } = {}): Promise<Erasure> {
     const { tenant } = requireAdmin(caller);
@@ -124,7 +122,7 @@ export class Erasures {
     return this.#receiptView(found);
   }
 
-  /** Of the workspace, oldest first: the whole chain. */
+  /** Receipts of the workspace, oldest first: the whole chain. */
   async receipts(
     caller: Caller,
     query: { limit?: number | undefined; cursor?: string | undefined } = {},
@@ -142,7 +140,7 @@ export class Erasures {
     return { key_id: keyIdOf(public_key), public_key };
   }
 
-  /** Counts again. The id of the subject is forgotten by then, so it has to be given. */
+  /** Counts again. The erasure no longer stores the subject's id, so it must be passed in. */
   async verify(
     caller: Caller,
     erasureId: string,
@@ -152,7 +150,7 @@ export class Erasures {
     const record = await this.#read(caller, erasureId);
     const subject = checkSubject(input, checkPaths(paths));
     if ((await this.#records.hmac(subject)) !== record.subject_hmac)
-      throw invalid("subject: it is not the one of this erasure; nothing was counted.");
+      throw invalid("subject: does not match this erasure; nothing was counted.");
     const stores = new Map<string, number>();
     for (const workspace of record.workspaces) {
       const run = await this.#jobs.runOf(record, subject, workspace, new AbortController().signal);
@@ -175,7 +173,7 @@ export class Erasures {
     for (;;) {
       const record = await this.#read(caller, erasureId);
       if (endedStates.has(record.state)) return viewOf(record);
-      // Joins a run of this process; one that was left by a process that died is taken over once it is silent.
+      // Joins a run of this process; a run of a dead process is taken over once its heartbeat has stopped.
       if ((await this.#deps.jobs.stateOf(scope, record.job_id)) !== "over")
         await this.#deps.jobs.run(scope, record.job_id);
       await sleep(waitMs, undefined, signal === undefined ? {} : { signal });
@@ -268,7 +266,7 @@ function checkLimit(limit: number): number {
   throw invalid(`limit: must be a whole number from 1 to ${governanceLimits.pageItemsMax}, got ${show(limit)}.`);
 }
 
-/** Another workspace answers as one that does not exist. */
+/** Another workspace is reported as missing. */
 function checkWorkspaces(
   own: string,
   subject: Subject,

@@ -1,10 +1,10 @@
 /**
- * Writes that name a subject under erasure are refused: nothing of it can be added behind the scan.
+ * Writes that name a subject under erasure are refused, so that nothing can be added behind the scan.
  *
  * Invariants
- * - a fence is in force in this process once `raise` has resolved, and every write that began before has ended by then;
+ * - a fence is active in this process once `raise` has resolved, and every write that started before has ended by then;
  * - other processes see it within `fenceMs` of the record, because each reads the records of fenced erasures that often;
- * - without fences a write costs one look into an empty map.
+ * - without fences a write costs one lookup in an empty map.
  */
 import { PinakesError } from "../../domain/errors.ts";
 import type { Scope } from "../../domain/scope.ts";
@@ -13,7 +13,7 @@ import { RunningCalls } from "../../runtime/running-calls.ts";
 import { Naming } from "../subjects/naming.ts";
 import type { Subject } from "../subjects/subject.ts";
 
-/** Of the scopes of erasures themselves, which pass their own fences. */
+/** Marks the scopes of erasures themselves, which pass their own fences. */
 export const erasureReason = "erasure: removes what names a subject, in the workspaces of its request";
 
 export interface Fence {
@@ -26,7 +26,7 @@ export class Fences {
   readonly #byTenant = new Map<string, Map<string, Naming>>();
   readonly #running = new RunningCalls();
 
-  /** Resolves when no write is left that began before the fence. */
+  /** Resolves when all writes that started before the fence have ended. */
   async raise(fence: Fence): Promise<void> {
     this.#add(fence);
     await this.#running.settled();
@@ -39,7 +39,7 @@ export class Fences {
     }
   }
 
-  /** As the records say; `own` are those of this process, which lowers them itself. */
+  /** The fences in the records; `own` are those of this process, which it lowers itself. */
   replace(fences: readonly Fence[], own: ReadonlySet<string>): void {
     const known = new Set([...fences.map(({ erasureId }) => erasureId), ...own]);
     const all = [...this.#byTenant.values()].flatMap((one) => [...one.keys()]);
@@ -47,7 +47,7 @@ export class Fences {
     for (const fence of fences) this.#add(fence);
   }
 
-  /** Throws CONFLICT where a fence refuses the write; otherwise runs it. */
+  /** Throws CONFLICT if a fence refuses the write; otherwise runs it. */
   async run<Result>(scope: Scope, operations: readonly Operation[], write: () => Promise<Result>): Promise<Result> {
     const fences = this.#byTenant.get(scope?.tenant);
     if (fences !== undefined) for (const naming of fences.values()) check(scope, operations, naming);
@@ -93,7 +93,7 @@ function refused(detail: string): PinakesError {
   return new PinakesError("CONFLICT", detail);
 }
 
-/** The same store behind the fences. */
+/** The same store with fences. */
 export function fencedItems(store: ItemStore, fences: Fences): ItemStore {
   return {
     capabilities: store.capabilities,

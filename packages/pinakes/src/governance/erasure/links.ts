@@ -13,7 +13,7 @@ export class Links {
   readonly #shared = new Set<string>();
   readonly #workflows = new Set<string>();
 
-  /** Of an earlier attempt, which may have deleted what they were found in. */
+  /** Links of an earlier attempt, which may have deleted the rows they were found in. */
   add({ sessions, shared, workflows }: StoredLinks): void {
     for (const id of sessions) this.#sessions.add(id);
     for (const id of shared) this.#shared.add(id);
@@ -41,7 +41,7 @@ export class Links {
     return this.#sessions.has(id) && !this.#shared.has(id);
   }
 
-  /** Of the user alone. */
+  /** Only of the user. */
   get ownSessions(): readonly string[] {
     return [...this.#sessions].filter((id) => !this.#shared.has(id));
   }

@@ -1,4 +1,4 @@
-/** What a receipt says (RFC 0012). Nothing in it names the subject. */
+/** The content of a receipt (RFC 0012). Nothing in it names the subject. */
 import type { JsonObject } from "../../domain/json.ts";
 import type { ErasureRecord } from "./records.ts";
 

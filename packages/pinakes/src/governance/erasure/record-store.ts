@@ -113,7 +113,7 @@ export class RecordStore {
     return records;
   }
 
-  /** Whether the subject was erased here before: then a repetition that finds nothing is no mistake. */
+  /** Whether the subject was erased here before: repeating the erasure without findings is then not an error. */
   async knows(workspace: string, hmac: string): Promise<boolean> {
     const equals = { workspace_id: workspace, subject_hmac: hmac };
     const filter = { dry_run: false };
@@ -243,7 +243,7 @@ export class RecordStore {
     return publicKeyOf((await this.#secrets()).signing);
   }
 
-  /** The same subject always has the same; without the secret nobody can tell whose it is. */
+  /** Deterministic for a subject; without the secret it cannot be attributed. */
   async hmac({ type, id }: Pick<Subject, "type" | "id">): Promise<string> {
     const { secret } = await this.#secrets();
     return createHmac("sha256", Buffer.from(secret, "base64"))
@@ -256,7 +256,7 @@ export class RecordStore {
     return this.#keys;
   }
 
-  /** Made once, by whoever is first. */
+  /** Created once, by the first process that needs it. */
   async #makeKeys(): Promise<Keys> {
     const key = { partition: [keysPartition], id: "keys" };
     const stored = await this.#items.read(this.#scope, container, key);

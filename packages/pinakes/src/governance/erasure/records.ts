@@ -1,5 +1,5 @@
 /**
- * What is stored of erasures, under the system's tenant `pinakes.governance`, one partition for each workspace:
+ * The records of erasures, under the system's tenant `pinakes.governance`, one partition for each workspace:
  *
  *   erasure:<id>          the erasure
  *   links:<id>:<n>        sessions and workflows of its subject, while it runs
@@ -13,7 +13,7 @@ import { erasureStates, erasureSubjectTypes } from "@pinakes/client";
 import { z } from "zod";
 import type { ContainerDefinition } from "../../ports/item-store.ts";
 
-/** Of every record. */
+/** Format version of every record. */
 const format = 1;
 
 export const erasuresContainer: ContainerDefinition = Object.freeze({
@@ -46,7 +46,7 @@ const work = z.object({
   incarnations: z.array(incarnation),
   metric_days: z.array(z.string()),
   tool_days: z.array(z.string()),
-  /** Rows of the step that may be under way: their feed entries have to go even if the rows are gone. */
+  /** Rows of the current step: their feed entries must be removed even if the rows are gone. */
   pending: z
     .object({
       tenant: z.string(),
@@ -88,7 +88,7 @@ export const ErasureRecord = z.object({
   work: z.record(z.string(), work),
   holds: z.array(z.string()),
   engines: z.array(z.string()),
-  /** Of the last start. */
+  /** Time of the last start. */
   job_id: z.string(),
   attempts: z.number(),
   error: z.string().nullable(),

@@ -33,7 +33,7 @@ export interface Hit {
 export interface PageOfHits {
   readonly hits: readonly Hit[];
   readonly held: number;
-  /** Ids of the holds that keep them. */
+  /** Ids of the holds that protect them. */
   readonly holds: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export async function placesOf({ items, system, workspace }: ScanContext): Promi
     .toSorted((a, b) => rank(a.row) - rank(b.row));
 }
 
-/** Which sessions and workflows lead to rows that name nobody. Before anything is deleted. */
+/** Collects the sessions and workflows that link to rows without the subject's name. Runs before anything is deleted. */
 export async function findLinks(context: ScanContext, places: readonly StorePlace[]): Promise<void> {
   if (context.naming.subject.type !== "user") return;
   for (const { container, scope } of places) {
@@ -109,7 +109,7 @@ async function* rowsOf({ items, signal }: ScanContext, container: string, scope:
 /** Whether at least one row names the subject: stops at the first. */
 export async function namesAnything(context: ScanContext): Promise<boolean> {
   for (const place of await placesOf(context)) {
-    // Answers are emptied for every subject: they name nobody in particular.
+    // Stored responses are removed for every subject: they name nobody in particular.
     if (place.container === "http-idempotency") continue;
     for await (const { hits, held } of hitsOf(context, place)) if (hits.length + held > 0) return true;
   }

@@ -1,5 +1,5 @@
 /**
- * Every store, and what an erasure does in it (RFC 0012). A test compares the table with the containers that exist and with the one in
+ * Every store, and the effect of an erasure on it (RFC 0012). A test compares the table with the containers that exist and with the one in
  * docs/governance.md, so that no new container is forgotten.
  */
 import { hash } from "node:crypto";
@@ -59,13 +59,13 @@ const keyedBy =
   (row, asked) => {
     const { subject } = asked.naming;
     if (subject.type === type && row.partition[0] === subject.id) return remove;
-    // A companion of a session beside the messages of an agent.
+    // The companion of a session, beside the messages of an agent.
     if (subject.type === "session" && row.document["session"] === subject.id) return remove;
     if (isOwnSession(row.document, asked)) return remove;
     return owned(row, asked);
   };
 
-/** Also what others wrote in a session that is only this user's: answers to the user. */
+/** Includes what others wrote in a session that only this user has: answers to the user. */
 function isOwnSession(document: JsonObject, { links, naming }: Asked): boolean {
   if (naming.subject.type !== "user") return false;
   const session = document["session_id"] ?? document["session"];
@@ -161,7 +161,7 @@ const subjectExport: Decide = (
   return subject.type === "workspace" || same ? remove : undefined;
 };
 
-/** A copy of what expired under a hold: the hold is over, or it would have been kept. */
+/** A copy of data that expired under a hold: the hold was released, or the copy would have been kept. */
 const copy: Decide = ({ document: { held } }, { naming }) =>
   isJsonObject(held) && (naming.names(held) || naming.redacted(held) !== undefined) ? remove : undefined;
 
@@ -189,7 +189,7 @@ const lane: Decide = ({ partition: [queue] }, { naming: { subject } }) =>
 const dataKey: Decide = ({ id }, { naming: { subject } }) =>
   subject.type === "workspace" && id.startsWith(`${subject.id}:`) ? remove : undefined;
 
-/** The salt of a subject: without it the entries of the audit log lead to nobody, and the log still verifies (RFC 0013). */
+/** The salt of a subject: without it the entries of the audit log are anonymous, and the log still verifies (RFC 0013). */
 const salt: Decide = ({ document: { kind, subject_id } }, { naming: { subject } }) =>
   subject.type === "workspace" || (kind === subject.type && subject_id === subject.id) ? remove : undefined;
 
@@ -223,7 +223,7 @@ export const otherContainers: StoreRow = container(
   owned,
 );
 
-/** In the order in which they are erased: what other rows are found by comes last. */
+/** In erasure order: rows through which other rows are found come last. */
 export const stores: readonly StoreRow[] = [
   container(
     "identity-keys",
@@ -290,14 +290,14 @@ export const stores: readonly StoreRow[] = [
   kept("pinakes-probe", "the store id", "pinakes.store"),
   container(
     "subject-exports",
-    ["workspace and subject", "deleted; archives follow within a minute"],
+    ["workspace and subject", "deleted with their archives"],
     subjectExport,
     "pinakes.governance",
   ),
   kept("erasures", "keyed hashes of subjects", "pinakes.governance"),
   kept(
     "legal-holds",
-    "a hold outlives an erasure that it stops; it names the subject until its release",
+    "a hold outlives an erasure that it blocks; it names the subject until its release",
     "pinakes.governance",
   ),
   {

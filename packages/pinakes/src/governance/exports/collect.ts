@@ -1,5 +1,5 @@
 /**
- * Everything held about a subject, as files (R-AGT-71): rows by container as JSON lines, then original files and texts. It finds what an
+ * Everything stored about a subject, as files (R-AGT-71): rows by container as JSON lines, then original files and texts. It finds what an
  * erasure would remove, by the same table (erasure/stores.ts), and changes nothing.
  */
 import type { JsonObject } from "../../domain/json.ts";
@@ -13,11 +13,11 @@ import type { ArchiveFile } from "./zip-stream.ts";
 
 /** Rows that say nothing about the subject beyond what other files have, and why. */
 export const notIncluded: Readonly<Record<string, string>> = {
-  "http-idempotency": "copies of answers to requests",
+  "http-idempotency": "copies of responses to requests",
   "identity-sessions": "sign-in sessions: hashes of cookies",
   "knowledge-grants": "links that expire",
   "held-items": "expired rows that a legal hold keeps",
-  queues: "messages under way",
+  queues: "messages in transit",
   "knowledge-work": "background work",
   "vector-work": "background work",
   "state-work": "background work",
@@ -27,7 +27,7 @@ export const notIncluded: Readonly<Record<string, string>> = {
   vectors: "indexes, computed from documents; rows with vectors of callers are in vectors/",
   triples: "graphs: see the export of triples of each collection",
 };
-/** Credentials, also as hashes, are nobody's to read. */
+/** Credentials, including their hashes, are never exported. */
 const secretFields: readonly string[] = ["secret_sha256", "wrapped"];
 
 export interface CollectDependencies {

@@ -1,4 +1,4 @@
-/** The parts of a row of somebody else that name a subject: what the subject may see of it. */
+/** The parts of another subject's row that mention the subject: all that the subject may see of it. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import type { Naming } from "../subjects/naming.ts";
 

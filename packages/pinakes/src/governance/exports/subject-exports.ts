@@ -1,10 +1,10 @@
 /**
- * Exports of everything held about a subject (R-AGT-71), as zip archives: asked for by admins, written by a job, kept for a week.
+ * Exports of everything stored about a subject (R-AGT-71), as zip archives: requested by admins, written by a job, kept for a week.
  *
  * Invariants
  * - a record is `ready` only after all its archives are stored, and has their hashes;
  * - an archive without a record is removed by `sweep`: a crash, an expiry and an erasure of the subject leave nothing else;
- * - an attempt writes the same keys as the one before, so a repeated job leaves no archive of an earlier attempt beyond the last part.
+ * - an attempt writes the same keys as the previous one, so a repeated job leaves no archive of an earlier attempt beyond the last part.
  */
 import { createHash } from "node:crypto";
 import type { NewSubjectExport, SubjectExport } from "@pinakes/client";
@@ -175,7 +175,7 @@ export class SubjectExports {
     await this.#removeArchives(`${archivesRoot}${tenant}/${exportId}/`);
   }
 
-  /** Removes archives whose record is gone. */
+  /** Removes archives whose record no longer exists. */
   async sweep(signal: AbortSignal): Promise<number> {
     const { objects, items } = this.#deps;
     let removed = 0;

@@ -1,8 +1,8 @@
 /**
- * Legal holds (R-AGT-69): what one matches is not purged, not erased and not deleted with its collection. Records are kept under the system's
- * tenant, so that nothing of the workspace removes them; what expires under a hold is copied to `held-items` of the workspace.
+ * Legal holds (R-AGT-69): matching data is not purged, erased or deleted with its collection. Records are stored under the system's tenant,
+ * so that operations on the workspace do not remove them; data that expires under a hold is copied to `held-items` of the workspace.
  *
- * Invariant: a copy is stored before the expired row is removed, and a release removes a copy only where no other hold matches it.
+ * Invariant: a copy is stored before the expired row is removed, and a release removes a copy only if no other hold matches it.
  */
 import { hash } from "node:crypto";
 import { holdScopeTypes, type HoldScope, type LegalHold, type NewLegalHold } from "@pinakes/client";
@@ -118,7 +118,7 @@ export class Holds {
     return found;
   }
 
-  /** What it alone kept goes, and erasures that it stopped start again. */
+  /** Data protected only by this hold expires, and erasures that it blocked resume. */
   async release(caller: Caller, holdId: string): Promise<void> {
     const hold = await this.get(caller, holdId);
     await this.#deps.items.write(this.#scope, holdsContainer.name, [hold.workspace_id], { op: "delete", id: holdId });
@@ -127,7 +127,7 @@ export class Holds {
     await this.#released(hold.workspace_id);
   }
 
-  /** Those in force, as this process knows them; at most `seenMs` late. */
+  /** Active holds, as known to this process; at most `seenMs` old. */
   async inForce(workspace: string): Promise<readonly HoldMatcher[]> {
     const known = this.#known.get(workspace);
     const now = performance.now();
@@ -137,7 +137,7 @@ export class Holds {
     return holds;
   }
 
-  /** Throws CONFLICT with the hold's id where one keeps the row. */
+  /** Throws CONFLICT with the hold's id if one protects the row. */
   async refuse(workspace: string, container: string, document: JsonObject, what: string): Promise<void> {
     const hold = (await this.inForce(workspace)).find((one) => one.matches({ container, document }));
     if (hold === undefined) return;

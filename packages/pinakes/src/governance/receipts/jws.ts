@@ -32,7 +32,7 @@ export function signReceipt(content: JsonObject, privateKey: string): string {
   return `${signed}.${sign(null, Buffer.from(signed), createPrivateKey(privateKey)).toString("base64url")}`;
 }
 
-/** What the next receipt names as its predecessor. */
+/** The predecessor named by the next receipt. */
 export function receiptHash(jws: string): string {
   return hash("sha256", jws, "hex");
 }
@@ -44,10 +44,10 @@ export type CheckedReceipt =
 export function checkReceipt(jws: string, publicKey: string): CheckedReceipt {
   const [header, payload, signature, ...more] = jws.split(".");
   if (header === undefined || payload === undefined || signature === undefined || more.length > 0)
-    return { valid: false, reason: "it is no compact JWS of three parts" };
+    return { valid: false, reason: "it is not a compact JWS with three parts" };
   // Another spelling of the same bytes would pass the signature, and change the hash that the next receipt names.
   if (![header, payload, signature].every((part) => Buffer.from(part, "base64url").toString("base64url") === part))
-    return { valid: false, reason: "a part of it is not written in base64url as it was signed" };
+    return { valid: false, reason: "a part of it is not canonical base64url" };
   const key = publicKeyObject(publicKey);
   const read = decode(header);
   if (read?.["alg"] !== "EdDSA" || read["typ"] !== receiptType)
@@ -58,7 +58,9 @@ export function checkReceipt(jws: string, publicKey: string): CheckedReceipt {
   if (!verify(null, bytes, key, Buffer.from(signature, "base64url")))
     return { valid: false, reason: "its signature does not fit: it was changed" };
   const content = decode(payload);
-  return content === undefined ? { valid: false, reason: "its content is no JSON object" } : { valid: true, content };
+  return content === undefined
+    ? { valid: false, reason: "its content is not a JSON object" }
+    : { valid: true, content };
 }
 
 function publicKeyObject(pem: string): KeyObject {
@@ -66,7 +68,7 @@ function publicKeyObject(pem: string): KeyObject {
     const key = createPublicKey(pem);
     if (key.asymmetricKeyType === "ed25519") return key;
   } catch {
-    // Reported below, as any other text that is no key.
+    // Reported below, like any other text that is not a key.
   }
   throw invalid("The public key must be an Ed25519 key in PEM (-----BEGIN PUBLIC KEY-----).");
 }

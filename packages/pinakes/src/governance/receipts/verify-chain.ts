@@ -18,7 +18,7 @@ export interface ReceiptsCheck {
 }
 
 export interface ChainOptions {
-  /** It must begin with the first receipt; otherwise a later part of a chain can be checked by itself. */
+  /** It must start with the first receipt; otherwise a later part of a chain can be checked by itself. */
   readonly whole?: boolean | undefined;
   /** Hash of a receipt that must be in the chain, such as the head of an earlier check: then none is missing at the end. */
   readonly head?: string | undefined;

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import { namingKeys, namingObjects, type Subject } from "./subject.ts";
 
-/** What stands where an id was. */
+/** The placeholder for an id. */
 export const erasedText = "erased";
 const erasedObject: JsonObject = { erased: true };
 /** Lists of ids, from which one disappears. */
@@ -30,7 +30,7 @@ export class Naming {
     return this.#paths.some((path) => this.#isId(valueAt(document, path)));
   }
 
-  /** Without any object or text that names the subject; undefined where nothing does. */
+  /** Without the objects and strings that name the subject; undefined if none does. */
   redacted(document: JsonObject): JsonObject | undefined {
     const changed = this.#shaped(document, 0);
     return changed === document ? undefined : changed;
@@ -62,7 +62,7 @@ export class Naming {
     });
   }
 
-  /** An agent of a workflow; what it did goes with its name. */
+  /** An agent of a workflow; its progress is removed together with its name. */
   #agent(value: JsonValue, depth: number): JsonValue {
     if (!isJsonObject(value)) return value;
     const shaped = this.#shaped(value, depth);

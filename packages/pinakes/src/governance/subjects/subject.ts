@@ -1,4 +1,4 @@
-/** Whom an erasure is about: checked input, and the paths that name such a subject. */
+/** The subject of an erasure: validated input, and the paths that name such a subject. */
 import { hash } from "node:crypto";
 import { erasureSubjectTypes, type ErasureSubject, type ErasureSubjectType } from "@pinakes/client";
 import { invalid, show } from "../../domain/errors.ts";
@@ -12,7 +12,7 @@ interface NamedDocuments {
 
 export interface Subject {
   readonly type: ErasureSubjectType;
-  /** Of documents: repository, collection and ids as one text. */
+  /** For documents: repository, collection and ids as one string. */
   readonly id: string;
   readonly documents?: NamedDocuments | undefined;
   /** More paths that name it. */
@@ -55,11 +55,12 @@ function checkDocuments({ id, repository_id, collection_id, document_ids = [] }:
   return { id: JSON.stringify(documents), documents };
 }
 
-/** Wildcards are refused by name: whoever sends one expects more than an id. */
+/** Wildcards are rejected explicitly: a caller who sends one expects more than a single id. */
 export function checkId(id: unknown, field: string): string {
   if (typeof id !== "string" || id.trim() === "" || id.length > governanceLimits.subjectIdCharsMax)
     throw invalid(`${field}: must be a string of 1–${governanceLimits.subjectIdCharsMax} characters, got ${show(id)}.`);
-  if (/^[*%?\s]+$/.test(id)) throw invalid(`${field}: ${show(id)} names nobody; an erasure never widens.`);
+  if (/^[*%?\s]+$/.test(id))
+    throw invalid(`${field}: ${show(id)} does not name a subject; wildcards are not supported.`);
   return id;
 }
 
@@ -67,7 +68,7 @@ const pathPattern = /^[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*$/;
 
 function checkPath(path: string): string {
   if (path.length > governanceLimits.pathCharsMax || !pathPattern.test(path))
-    throw invalid(`paths: ${show(path)} is no path; write names with dots between them, such as author.id.`);
+    throw invalid(`paths: ${show(path)} is not a path; write names separated by dots, such as author.id.`);
   return path;
 }
 

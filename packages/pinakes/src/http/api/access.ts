@@ -14,10 +14,18 @@ const Decision = shape<wire.AccessDecision>()(
       reason: z.string().describe("The rule that decided."),
       groups: z.array(z.string()).describe("The user's groups that grant access."),
       document: z
-        .object({ document_id: z.string(), status: z.string(), uploaded_by: z.string(), searchable: z.boolean() })
+        .object({
+          document_id: z.string(),
+          status: z.string(),
+          uploaded_by: z.string(),
+          searchable: z.boolean(),
+          allowed_groups: z.array(z.string()).nullable(),
+          allowed_users: z.array(z.string()).nullable(),
+          sensitivity: z.array(z.string()),
+        })
         .optional()
         .describe(
-          "With `document`: a document is as visible as its collection; searches return it once it is indexed.",
+          "With `document`: the decision is that on the document, whose access may narrow that of its collection; searches return it once it is indexed.",
         ),
     })
     .meta({ id: "Decision" }),
@@ -45,15 +53,9 @@ export function accessRoutes(knowledge: Knowledge): readonly Route[] {
       handler: async ({ caller, body: { repository, collection, document, user } }) => {
         if (document !== undefined && collection === undefined)
           throw invalid("collection: is missing; a document is named with its collection.");
-        const decision = await knowledge.access.explain(caller, repository, collection, user);
-        if (document === undefined || collection === undefined) return ok(decision);
-        const { document_id, status, uploaded_by, live_version } = await knowledge.documents.get(
-          caller,
-          repository,
-          collection,
-          document,
-        );
-        return ok({ ...decision, document: { document_id, status, uploaded_by, searchable: live_version !== null } });
+        if (document === undefined || collection === undefined)
+          return ok(await knowledge.access.explain(caller, repository, collection, user));
+        return ok(await knowledge.access.explainDocument(caller, repository, collection, document, user));
       },
     }),
   ];

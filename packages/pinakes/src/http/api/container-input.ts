@@ -27,7 +27,7 @@ export function readPk(text: string): PkInput {
     value = JSON.parse(text);
   } catch (error) {
     throw invalid(
-      `pk: begins with "[" but is not a JSON list. Send a string that begins with it inside a list: ["[…"].`,
+      `pk: starts with "[" but is not a JSON list. Send a string that begins with it inside a list: ["[…"].`,
       {
         cause: error,
       },

@@ -18,7 +18,7 @@ import {
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import type { FilePart, Part } from "../framework/body/multipart.ts";
 import { documentTextRoutes } from "./document-text.ts";
-import { chunkingInput, cid, did, Document, Job, paging, rid } from "./schemas.ts";
+import { accessInput, chunkingInput, cid, did, Document, Job, paging, rid } from "./schemas.ts";
 
 const all = "/v1/repositories/{rid}/collections/{cid}/documents";
 const one = `${all}/{did}`;
@@ -44,6 +44,7 @@ const TextDocument = z.strictObject({
   name: z.string(),
   text: z.string(),
   metadata: z.record(z.string(), z.json()).optional(),
+  ...accessInput,
   chunking_strategy: chunkingInput.optional(),
   replace: z.boolean().optional(),
   path: z.string().optional(),
@@ -67,7 +68,7 @@ function uploadRoute(knowledge: Knowledge): Route {
     operationId: "uploadDocuments",
     summary: "Upload documents: files in a form, or one text as JSON",
     description:
-      "Fields of the form apply to the files after them: `metadata` and `chunking_strategy` (JSON), `replace` (true); `path` to the next file only. A file whose name is in use is refused unless replace is true, which replaces the document atomically.",
+      "Fields of the form apply to the files after them: `metadata`, `chunking_strategy`, `allowed_groups`, `allowed_users` and `sensitivity` (JSON), `replace` (true); `path` to the next file only. A file whose name is in use is refused unless replace is true, which replaces the document atomically.",
     tag: "documents",
     auth: "caller",
     params: z.object({ rid, cid }),
@@ -78,6 +79,9 @@ function uploadRoute(knowledge: Knowledge): Route {
         file: { description: "A file; repeat for several, each up to 50 MB.", file: true, required: true },
         metadata: { description: "JSON; searches can filter by it." },
         chunking_strategy: { description: "JSON; if the collection allows an override." },
+        allowed_groups: { description: "JSON; groups of the collection that may see the files, or null." },
+        allowed_users: { description: "JSON; users that may see the files, beside the groups, or null." },
+        sensitivity: { description: "JSON; labels that readers must be cleared for." },
         replace: { description: "true: replace the document with the same name." },
         path: {
           description:
@@ -148,13 +152,22 @@ async function uploadForm(
 interface FormSettings {
   metadata?: unknown;
   chunking_strategy?: unknown;
+  allowed_groups?: unknown;
+  allowed_users?: unknown;
+  sensitivity?: unknown;
   replace?: boolean;
   /** Applies to the next file only: it determines which document that is. */
   path?: string;
 }
 
+const jsonFields = ["metadata", "chunking_strategy", "allowed_groups", "allowed_users", "sensitivity"] as const;
+
+function isJsonField(name: string): name is (typeof jsonFields)[number] {
+  return (jsonFields as readonly string[]).includes(name);
+}
+
 function readField(settings: FormSettings, name: string, value: string): void {
-  if (name === "metadata" || name === "chunking_strategy") {
+  if (isJsonField(name)) {
     try {
       settings[name] = JSON.parse(value) as unknown;
     } catch (error) {
@@ -166,7 +179,7 @@ function readField(settings: FormSettings, name: string, value: string): void {
   } else if (name === "path") settings.path = value;
   else
     throw invalid(
-      `${name}: is not a field of this form; known fields are metadata, chunking_strategy, replace and path, each before the files it applies to.`,
+      `${name}: is not a field of this form; known fields are ${jsonFields.join(", ")}, replace and path, each before the files it applies to.`,
     );
 }
 
@@ -294,6 +307,24 @@ function changeRoutes(knowledge: Knowledge): readonly Route[] {
       handler: async ({ caller, params: p, ifMatch }) => {
         await knowledge.documents.delete(caller, p.rid, p.cid, p.did, ifMatch);
         return noContent();
+      },
+    }),
+    defineRoute({
+      method: "PATCH",
+      path: one,
+      operationId: "changeDocumentAccess",
+      summary: "Change who may see a document",
+      description:
+        "Narrows the access to the collection, for everything of the document: chunks, citations, versions, links, events, and triples that it alone supports. Absent fields stay as they are. Users of the collection who are excluded get the answers of a collection without the document, from the next request on. For the uploader and for those with ADMIN access to the collection, who always see it.",
+      tag: "documents",
+      auth: "caller",
+      conditional: true,
+      params,
+      body: z.strictObject(accessInput),
+      answers: { 200: { description: "The document.", schema: Document } },
+      handler: async ({ caller, params: p, body, ifMatch }) => {
+        const document = await knowledge.documents.setAccess(caller, p.rid, p.cid, p.did, body, ifMatch);
+        return ok(document, { etag: document.etag });
       },
     }),
     defineRoute({

@@ -240,3 +240,17 @@ export const Key = shape<
     })
     .meta({ id: "Key" }),
 );
+
+/** Who of those who may use the collection may see a document. */
+export const accessInput = {
+  allowed_groups: z
+    .array(z.string())
+    .nullable()
+    .optional()
+    .describe("Groups of the collection; null, with `allowed_users` null: everybody who may use the collection."),
+  allowed_users: z.array(z.string()).nullable().optional().describe("Ids of users, beside the groups."),
+  sensitivity: z
+    .array(z.string())
+    .optional()
+    .describe("Labels; readers must also be in the group `sensitivity:<label>` of each."),
+};

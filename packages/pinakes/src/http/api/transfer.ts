@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Knowledge } from "../../knowledge/index.ts";
 import { accepted, created, defineRoute, ok, queryInteger, type Route } from "../framework/index.ts";
 import { fileAnswer } from "./documents.ts";
-import { chunkingInput, cid, did, Document, rid } from "./schemas.ts";
+import { accessInput, chunkingInput, cid, did, Document, rid } from "./schemas.ts";
 
 const Grant = z
   .object({ url: z.string(), expires_at: z.string(), expires_in_seconds: z.number() })
@@ -24,6 +24,7 @@ export function transferRoutes(knowledge: Knowledge): readonly Route[] {
       body: z.strictObject({
         name: z.string(),
         metadata: z.record(z.string(), z.json()).optional(),
+        ...accessInput,
         chunking_strategy: chunkingInput.optional(),
         replace: z.boolean().optional(),
         expires_in_seconds: z.number().int().optional().describe("Default 300, maximum 900."),

@@ -26,7 +26,7 @@ function tokenOf({ header, query }: Pick<Conditional, "header" | "query">): numb
   const sent = header("x-fencing-token")?.trim();
   if (sent === undefined || sent === "") return query.fencing_token;
   if (!/^\d{1,15}$/.test(sent))
-    throw invalid(`X-Fencing-Token: must be the whole number that came with the lease, got ${JSON.stringify(sent)}.`);
+    throw invalid(`X-Fencing-Token: must be the whole number returned with the lease, got ${JSON.stringify(sent)}.`);
   return Number(sent);
 }
 
@@ -34,7 +34,7 @@ export function requiredToken(request: Pick<Conditional, "header" | "query">, in
   const token = inBody ?? tokenOf(request);
   if (token === undefined)
     throw invalid(
-      "fencing_token: is missing. Send the token that came with the lease, in the body, the query or the header X-Fencing-Token.",
+      "fencing_token: is missing. Send the token returned with the lease, in the body, the query or the header X-Fencing-Token.",
     );
   return token;
 }

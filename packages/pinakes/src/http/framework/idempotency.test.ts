@@ -173,7 +173,7 @@ describe("http kit: Idempotency-Key", () => {
       const again = await post("k1", { name: "a" });
       expect([again.status, runs()]).toEqual([status, 1]);
       if (status === 409)
-        expect(await again.json()).toMatchObject({ detail: expect.stringContaining("too large to keep") as string });
+        expect(await again.json()).toMatchObject({ detail: expect.stringContaining("too large to store") as string });
     }
   });
 
@@ -190,7 +190,7 @@ describe("http kit: Idempotency-Key", () => {
     });
     expect([response.status, await response.json()]).toEqual([
       400,
-      expect.objectContaining({ detail: expect.stringContaining("JSON bodies only") as string }),
+      expect.objectContaining({ detail: expect.stringContaining("works only with JSON bodies") as string }),
     ]);
   });
 });

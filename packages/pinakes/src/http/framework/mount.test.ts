@@ -80,7 +80,7 @@ describe("http kit: paths", () => {
     expect(await json(response)).toMatchObject({
       code: "INVALID",
       status: 405,
-      detail: "PUT is not possible here; use GET, HEAD, DELETE, POST.",
+      detail: "PUT is not supported here; use GET, HEAD, DELETE, POST.",
     });
     expect((await ask("GET", "/v1/r/a/c/b:archive")).headers.get("allow")).toBe("POST, OPTIONS");
     const options = await ask("OPTIONS", "/v1/metrics");

@@ -1,7 +1,9 @@
 /** Explains access decisions. */
+import type { AccessDecision } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { decideCollection, decideRepository, type Decision } from "../access/access.ts";
+import { decideDocument, openAccess } from "../access/document-access.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Services } from "./services.ts";
 import { noteActingFor } from "../../runtime/call-notes.ts";
@@ -27,6 +29,34 @@ export class AccessApi {
     if (collectionId === undefined) return decideRepository(who, repository);
     const { collection } = await this.#of.collections.open(caller, repositoryId, collectionId);
     return decideCollection(who, repository, collection);
+  }
+
+  /** The same for a document, which may narrow the access to its collection. */
+  async explainDocument(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    user?: { readonly user_id: string; readonly groups?: readonly string[] | undefined },
+  ): Promise<AccessDecision> {
+    const decision = await this.explain(caller, repositoryId, collectionId, user);
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId);
+    const { record } = await this.#of.documents.get(caller, opened, documentId);
+    const who = user === undefined ? caller : this.actAs(caller, user);
+    const { document_id, status, uploaded_by, live, access = openAccess } = record;
+    const { allowed_groups, allowed_users, sensitivity } = access;
+    return {
+      ...decideDocument(who, decision, record),
+      document: {
+        document_id,
+        status,
+        uploaded_by,
+        searchable: live !== null,
+        allowed_groups,
+        allowed_users,
+        sensitivity,
+      },
+    };
   }
 
   /** An admin impersonates another user, to see what they see. */

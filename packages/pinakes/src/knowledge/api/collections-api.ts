@@ -1,8 +1,10 @@
 /** Collections as callers see them, with their counters. */
 import type { CollectionUsage } from "@pinakes/client";
-import type { CollectionRecord } from "../records/records.ts";
-import { recount } from "../records/recount.ts";
-import { CollectionPartition } from "../records/collection-partition.ts";
+import { pickCounted, recount } from "../records/recount.ts";
+import { hiddenDocuments } from "../access/hidden-documents.ts";
+import { visibleStats } from "../access/visible-stats.ts";
+import { visibleTriples } from "../graph/visible-triples.ts";
+import { CollectionPartition, emptyStats } from "../records/collection-partition.ts";
 import {
   deleteCollection,
   reindexCollection,
@@ -180,15 +182,15 @@ export class CollectionsApi {
     options: { repair?: boolean } = {},
   ): Promise<CollectionUsage> {
     const needed = options.repair === true ? "ADMIN" : "READ";
-    const { collection } = await this.#services.collections.open(caller, repositoryId, collectionId, {
+    const opened = await this.#services.collections.open(caller, repositoryId, collectionId, {
       needed,
       action: "Counting anew",
     });
-    return usageOf(this.#services, caller, collection, options);
+    return usageOf(this.#services, caller, opened, options);
   }
 
   async #view(caller: Caller, opened: OpenCollection): Promise<CollectionView> {
-    return shownCollection(this.#services.deps, caller.scope, opened);
+    return shownCollection(this.#services.deps, caller, opened);
   }
 
   /** Resolves the repository of a list query; one that the caller may not see does not exist. */
@@ -207,9 +209,11 @@ export class CollectionsApi {
 async function usageOf(
   { deps, stores, rows }: Pick<Services, "deps" | "stores" | "rows">,
   caller: Caller,
-  collection: CollectionRecord,
+  opened: OpenCollection,
   options: { repair?: boolean },
 ): Promise<CollectionUsage> {
+  const { collection } = opened;
+  if ((await hiddenDocuments(deps, caller, opened)) !== undefined) return visibleUsage({ deps, rows }, caller, opened);
   const counted = await recount(deps.items, new CollectionPartition(deps.items, caller.scope, collection), options);
   const { quads } = await deps.triples.usage(caller.scope, collection.incarnation);
   const held = await Promise.all(
@@ -225,4 +229,18 @@ async function usageOf(
       triples: quads,
     },
   };
+}
+
+/** For a caller who may not see all documents: only what can be counted without the hidden ones. */
+async function visibleUsage(
+  { deps, rows }: Pick<Services, "deps" | "rows">,
+  caller: Caller,
+  opened: OpenCollection,
+): Promise<CollectionUsage> {
+  const counted = pickCounted((await visibleStats(deps, caller, opened))?.record ?? emptyStats);
+  const visible = await visibleTriples(deps, caller, [opened]);
+  const triples = await visible.count(caller.scope, opened.collection.incarnation, {});
+  const vectors = await rows.count(caller, opened.collection);
+  const stores = { documents: counted.document_count, vectors, triples };
+  return { ...counted, recounted: counted, consistent: true, repaired: false, triples, stores };
 }

@@ -4,6 +4,7 @@ import { invalid } from "../../domain/errors.ts";
 import type { TextQuery, TextWindow } from "../documents/document-text.ts";
 import type { DocumentTriple } from "../documents/document-triples.ts";
 import type { Content, DocumentQuery, Passage } from "../documents/documents.ts";
+import type { AccessInput } from "../access/document-access.ts";
 import { archived } from "../access/open-collection.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
 import { startJob } from "./start-job.ts";
@@ -121,6 +122,23 @@ export class DocumentsApi {
       action: "Changing metadata",
     });
     return documentView(await this.#of.documents.setMetadata(caller, opened, documentId, metadata));
+  }
+
+  /** Who may see it; absent fields stay as they are. The next call of every process decides by it. */
+  async setAccess(
+    caller: Caller,
+    repositoryId: string,
+    collectionId: string,
+    documentId: string,
+    input: AccessInput,
+    ifMatch?: string,
+  ): Promise<DocumentView> {
+    const opened = await this.#of.collections.open(caller, repositoryId, collectionId, {
+      needed: "WRITE",
+      action: "Changing the access of a document",
+    });
+    const changing = this.#of.documents.setAccess(caller, opened, documentId, input, ifMatch);
+    return documentView(await conditionOn(`Document "${documentId}"`, changing));
   }
 
   async content(

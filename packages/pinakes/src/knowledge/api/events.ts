@@ -7,7 +7,7 @@ import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { PinakesError, invalid } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Incarnation } from "../../lifecycle/index.ts";
-import type { Change } from "../../ports/item-store.ts";
+import type { Change, ItemStore } from "../../ports/item-store.ts";
 import { decideCollection } from "../access/access.ts";
 import type { CatalogRecords } from "../records/catalog-records.ts";
 import {
@@ -17,7 +17,10 @@ import {
   type DocumentRecord,
 } from "../records/records.ts";
 import type { JobRecord } from "../jobs/jobs.ts";
-import { seesJob } from "../access/sees-job.ts";
+import { seesDocument } from "../access/document-access.ts";
+import { hiddenDocuments } from "../access/hidden-documents.ts";
+import type { OpenCollection } from "../access/open-collection.ts";
+import { shownJob, sightOfJob } from "../access/sees-job.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 
 export interface KnowledgeEvent {
@@ -60,7 +63,7 @@ export async function* followEvents(
       const page = await deps.items.changes(scope, feed, { cursor: cursors[feed], limit: changesPerPage });
       for (const change of page.changes) {
         if (isStopped()) return;
-        const event = await eventOf(catalog, caller, feed, change);
+        const event = await eventOf({ catalog, items: deps.items }, caller, feed, change);
         // Within a page the id is the cursor of the page's start: after a reconnect some events may repeat, none is lost.
         if (event !== undefined) yield { ...event, id: makeId(cursors) };
       }
@@ -90,20 +93,22 @@ async function cursorsNow(deps: KnowledgeDependencies, caller: Caller, known: Cu
 
 type Unplaced = Omit<KnowledgeEvent, "id">;
 
-async function eventOf(
-  catalog: CatalogRecords,
-  caller: Caller,
-  feed: string,
-  change: Change,
-): Promise<Unplaced | undefined> {
+interface Records {
+  readonly catalog: CatalogRecords;
+  readonly items: ItemStore;
+}
+
+async function eventOf(records: Records, caller: Caller, feed: string, change: Change): Promise<Unplaced | undefined> {
   const { document, at } = change;
   if (document === undefined) return undefined;
   const kind = document["kind"];
   const when = new Date(at).toISOString();
   const workspace_id = caller.scope.tenant;
   if (feed === "jobs") {
-    const job = document as unknown as JobRecord;
-    if (!(await seesJob(catalog, caller, job))) return undefined;
+    const stored = document as unknown as JobRecord;
+    const sight = await sightOfJob(records, caller, stored);
+    if (sight === undefined) return undefined;
+    const job = shownJob(stored, sight);
     const over = job.status !== "queued" && job.status !== "running";
     const { job_id, status, progress, error, repository_id, collection_id } = job;
     const data = { kind: job.kind, status, progress, error };
@@ -118,7 +123,11 @@ async function eventOf(
   if (kind === "document") {
     const record = document as unknown as DocumentRecord;
     const { document_id, repository_id, collection_id, status, error, progress, version, name } = record;
-    if (!(await sees(catalog, caller, record))) return undefined;
+    const seen = await opened(records, caller, record);
+    // By the document as it is now, and as it was then.
+    const hidden = seen === undefined ? undefined : await hiddenDocuments(records, caller, seen);
+    if (seen === undefined || hidden?.values.has(document_id) === true) return undefined;
+    if (!seesDocument(caller, seen.decision, record)) return undefined;
     const resource = { document_id, repository_id, collection_id };
     return {
       type: "document.status",
@@ -131,7 +140,7 @@ async function eventOf(
   if (kind === "collection") {
     const record = document as unknown as CollectionRecord;
     const { repository_id, collection_id, status, name } = record;
-    if (!(await sees(catalog, caller, record))) return undefined;
+    if ((await opened(records, caller, record)) === undefined) return undefined;
     return {
       type: "collection.status",
       workspace_id,
@@ -143,16 +152,21 @@ async function eventOf(
   return undefined;
 }
 
-/** Checked for each event: a caller who loses a group receives no further events. */
-async function sees(catalog: CatalogRecords, caller: Caller, incarnation: Incarnation): Promise<boolean> {
+/** Checked for each event: a caller who loses a group receives no further events. Undefined: the caller may not see the collection. */
+async function opened(
+  { catalog }: Records,
+  caller: Caller,
+  incarnation: Incarnation,
+): Promise<Pick<OpenCollection, "collection" | "decision"> | undefined> {
   const [repository, current] = await catalog.both(caller.scope, incarnation.repository_id, incarnation.collection_id);
   // For another incarnation of the same id, its own record decides.
   const collection =
     current?.record.incarnation === incarnation.incarnation
       ? current
       : await catalog.incarnation(caller.scope, incarnation);
-  if (repository === undefined || collection === undefined) return false;
-  return decideCollection(caller, repository.record, collection.record).level !== null;
+  if (repository === undefined || collection === undefined) return undefined;
+  const decision = decideCollection(caller, repository.record, collection.record);
+  return decision.level === null ? undefined : { collection: collection.record, decision };
 }
 
 function makeId(cursors: Cursors): string {

@@ -14,7 +14,7 @@ import { documentIdsOf, withDocuments, type DocumentResult } from "../jobs/inges
 import type { JobQuery, JobRecord, Jobs } from "../jobs/jobs.ts";
 import type { OperationsApi } from "./operations-api.ts";
 import { isOperationJob } from "../jobs/operation-jobs.ts";
-import { seesJob } from "../access/sees-job.ts";
+import { shownJob, sightOfJob, type JobSight } from "../access/sees-job.ts";
 
 export interface JobsApiDependencies {
   readonly deps: KnowledgeDependencies;
@@ -33,7 +33,9 @@ export class JobsApi {
   }
 
   async get(caller: Caller, jobId: string): Promise<JobView> {
-    return this.#view(caller, await this.#visible(caller, jobId));
+    const [view] = await this.#views(caller, await this.#visible(caller, jobId));
+    if (view === undefined) throw notFound(`job "${jobId}"`);
+    return view;
   }
 
   async list(caller: Caller, query: JobQuery = {}): Promise<ListPage<JobView>> {
@@ -43,8 +45,7 @@ export class JobsApi {
     let { cursor } = query;
     do {
       const page = await this.#services.jobs.list(scope, { ...query, limit: limit - items.length, cursor });
-      for (const job of page.items)
-        if (await seesJob(this.#services.catalog, caller, job)) items.push(await this.#view(caller, job));
+      for (const job of page.items) items.push(...(await this.#views(caller, job)));
       cursor = page.cursor;
     } while (cursor !== undefined && items.length < limit);
     return { items, next_cursor: cursor ?? null };
@@ -63,7 +64,8 @@ export class JobsApi {
       needed: "WRITE",
       action: "Retrying",
     });
-    const { result } = await withDocuments(this.#services.deps, this.#services.catalog, caller.scope, job);
+    const hidden = (await this.#sight(caller, job))?.hidden;
+    const { result } = await withDocuments(this.#services.deps, this.#services.catalog, caller.scope, job, hidden);
     const failed = ((result?.["documents"] ?? []) as readonly DocumentResult[]).filter(
       ({ status }) => status === "failed",
     );
@@ -87,17 +89,25 @@ export class JobsApi {
     return jobView(await this.#services.jobs.cancel(caller.scope, jobId));
   }
 
-  async #view(caller: Caller, job: JobRecord): Promise<JobView> {
-    return jobView(
-      job.kind === "ingest" ? await withDocuments(this.#services.deps, this.#services.catalog, caller.scope, job) : job,
-    );
+  async #sight(caller: Caller, job: JobRecord): Promise<JobSight | undefined> {
+    const { catalog, deps } = this.#services;
+    return sightOfJob({ catalog, items: deps.items }, caller, job);
+  }
+
+  /** None: the caller may not see the job. */
+  async #views(caller: Caller, job: JobRecord): Promise<readonly JobView[]> {
+    const sight = await this.#sight(caller, job);
+    if (sight === undefined) return [];
+    if (job.kind !== "ingest") return [jobView(shownJob(job, sight))];
+    const { deps, catalog } = this.#services;
+    return [jobView(await withDocuments(deps, catalog, caller.scope, job, sight.hidden))];
   }
 
   async #visible(caller: Caller, jobId: string): Promise<JobRecord> {
     const scope = requireCaller(caller);
     checkAskedId(jobId, "job_id");
     const job = await this.#services.jobs.read(scope, jobId);
-    if (job === undefined || !(await seesJob(this.#services.catalog, caller, job))) throw notFound(`job "${jobId}"`);
+    if (job === undefined || (await this.#sight(caller, job)) === undefined) throw notFound(`job "${jobId}"`);
     return job;
   }
 

@@ -1,6 +1,6 @@
 /**
- * Repositories, collections, documents, and searches over them, one object per resource. The caller is the first argument of every call;
- * what a caller may not see answers exactly like what does not exist. HTTP, CLI, MCP and programs call the same objects.
+ * Repositories, collections, documents, and searches over them, one object per resource. The caller is the first argument of every call; a
+ * resource that a caller may not see is reported exactly like a missing one. HTTP, CLI, MCP and programs call the same objects.
  */
 import type { Caller } from "../../domain/caller.ts";
 import type { EmbeddingModel } from "../../ports/embedder.ts";
@@ -36,14 +36,14 @@ export class Knowledge {
   readonly repositories: RepositoriesApi;
   readonly collections: CollectionsApi;
   readonly documents: DocumentsApi;
-  /** A user's own files, by id, and what they are in collections. */
+  /** A user's own files, by id, and their use in collections. */
   readonly files: FilesApi;
-  /** Files on their way into a collection, under keys that their user chose. */
+  /** Staged files, to be ingested into a collection, under keys chosen by their user. */
   readonly staging: Staging;
-  /** A user's documents apart from any collection, under ids of their own. */
+  /** A user's documents outside of collections, under client-defined ids. */
   readonly library: Library;
   readonly search: SearchApi;
-  /** Questions answered from what a search finds, with verified citations. */
+  /** Answers questions from search results, with verified citations. */
   readonly answers: AnswersApi;
   /** Generated responses that their users can read again. */
   readonly responses: Responses;
@@ -58,7 +58,7 @@ export class Knowledge {
   readonly rows: RawVectors;
   /** Compares the contents of every store with the records. */
   readonly audit: Audit;
-  /** What repairs removed, until it is restored or expires. */
+  /** Data that repairs removed, until it is restored or expires. */
   readonly quarantine: Quarantine;
   /** Triples of collections, by pattern and by SPARQL. */
   readonly graph: GraphApi;

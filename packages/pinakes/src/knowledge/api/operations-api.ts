@@ -15,7 +15,7 @@ import type { ListPage, Paging } from "../records/paging.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { operationView, type OperationView } from "../views.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import { seesJob } from "../access/sees-job.ts";
+import { sightOfJob, type Work } from "../access/sees-job.ts";
 import { everyPage } from "../../containers/every-item.ts";
 
 export interface OperationQuery extends Paging {
@@ -66,7 +66,7 @@ export class OperationsApi {
       });
       for (const { document } of page.items) {
         const operation = document as unknown as Operation;
-        if (await seesJob(this.#services.catalog, caller, operation)) items.push(operationView(operation));
+        if (await this.#sees(caller, operation)) items.push(operationView(operation));
       }
       cursor = page.cursor;
     } while (cursor !== undefined && items.length < limit);
@@ -113,13 +113,20 @@ export class OperationsApi {
     checkAskedId(operationId, "operation_id");
     const what = `operation "${operationId}"`;
     const job = (await this.#services.jobs.read(scope, operationId)) ?? (await this.#listed(scope, operationId));
-    if (job?.incarnation === undefined || !(await seesJob(this.#services.catalog, caller, job))) throw notFound(what);
+    if (job?.incarnation === undefined || !(await this.#sees(caller, job))) throw notFound(what);
     const found = await this.#services.lifecycle.read(scope, {
       repository_id: job.repository_id,
       incarnation: job.incarnation,
     });
     if (found?.operation.operation_id !== operationId) throw notFound(what);
     return found.operation;
+  }
+
+  /** What a store counts may be of documents that the caller may not see: then the operation is not shown. */
+  async #sees(caller: Caller, work: Work): Promise<boolean> {
+    const { catalog, deps } = this.#services;
+    const sight = await sightOfJob({ catalog, items: deps.items }, caller, work);
+    return sight !== undefined && (sight.hidden === undefined || work.created_by === caller.userId);
   }
 
   /** Finds an operation without a job by scanning all operations. */

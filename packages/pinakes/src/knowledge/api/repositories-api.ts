@@ -32,8 +32,8 @@ export class RepositoriesApi {
   }
 
   /**
-   * A repository that an interface keeps its collections in, open to the workspace; created when it is first needed, whoever needs it. One
-   * that an admin created under this id is used as it is.
+   * A repository that an interface uses for its collections, open to the workspace; created on first use. An existing one that an admin
+   * created under this id is used unchanged.
    */
   async ensureShared(
     caller: Caller,
@@ -43,7 +43,7 @@ export class RepositoriesApi {
     const exists = () => ifMissing(this.#of.repositories.get(caller, input.repository_id));
     if ((await exists()) !== undefined) return;
     const system = this.#deps.callerOf({ tenant, userId: "system", role: "admin" });
-    // CONFLICT: another request was faster, or it is there and not for this caller.
+    // CONFLICT: another request created it first, or it exists and is not accessible to this caller.
     await tolerate(this.#of.repositories.create(system, input), "CONFLICT");
   }
 

@@ -1,6 +1,6 @@
 /**
  * The input limit of the embedding model bounds every chunk: its text together with the context that is embedded with it (headings, a
- * table's header). The strategy says where a text is cut, the model how much may stay together.
+ * table's header). The strategy determines where a text is split, the model how large a chunk may be.
  *
  * Context takes at most a quarter of the limit; the text gets what the longest context of the document leaves.
  */
@@ -114,6 +114,6 @@ export function limitWarning(
   if (unit === "token" && type !== "NONE" && chunk_size > model.tokensMax)
     return `chunking_strategy.chunk_size: ${chunk_size} tokens, but ${reads}. Documents are cut into chunks of at most ${model.tokensMax} tokens.`;
   if (unit === "char" && type !== "NONE" && chunk_size > model.tokensMax * charsPerToken)
-    return `chunking_strategy.chunk_size: ${chunk_size} characters are mostly more than ${model.tokensMax} tokens, and ${reads}. Chunks that exceed it are cut shorter.`;
+    return `chunking_strategy.chunk_size: ${chunk_size} characters usually exceed ${model.tokensMax} tokens, and ${reads}. Chunks that exceed it are cut shorter.`;
   return undefined;
 }

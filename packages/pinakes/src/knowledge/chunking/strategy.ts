@@ -57,7 +57,7 @@ export function readChunkingStrategy(input: unknown, where = "chunkingStrategy")
   if (separators !== undefined && type !== "RECURSIVE")
     throw invalid(`${where}.separators: only RECURSIVE uses them; leave them out for ${type}.`);
   if (threshold !== undefined && type !== "SEMANTIC")
-    throw invalid(`${where}.threshold: only SEMANTIC uses it; leave it out for ${type}.`);
+    throw invalid(`${where}.threshold: only SEMANTIC uses it; omit it for ${type}.`);
   // One chunk of the whole text has no size; zeros keep the stored shape the same for every type.
   if (type === "NONE") return { type, unit, chunk_size: 0, chunk_overlap: 0 };
   const sizes = readSizes(quantities, unit, where);
@@ -150,7 +150,7 @@ function readSeparators(value: JsonValue | undefined, where: string): readonly s
   const { separatorsMax, separatorCharsMax } = chunkingLimits;
   if (!Array.isArray(value) || value.length === 0 || value.length > separatorsMax) {
     throw invalid(
-      `${where}.separators: must be a list of 1 to ${separatorsMax} strings, tried in order; leave it out for the default.`,
+      `${where}.separators: must be a list of 1 to ${separatorsMax} strings, tried in order; omit it for the default.`,
     );
   }
   return value.map((separator: JsonValue, i) => {

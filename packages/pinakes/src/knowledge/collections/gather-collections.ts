@@ -8,11 +8,11 @@ import { PinakesError, invalid, show } from "../../domain/errors.ts";
 import { compileFilter } from "../../domain/filter.ts";
 import { compareUtf8 } from "../../domain/json.ts";
 import type { Item } from "../../ports/item-store.ts";
-import { CollectionPartition } from "../records/collection-partition.ts";
 import { SealedCursors } from "../records/sealed-cursors.ts";
 import { knowledgeLimits } from "../limits.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
+import { visibleStats } from "../access/visible-stats.ts";
 import type { CatalogRecords } from "../records/catalog-records.ts";
 import { everyPage } from "../../containers/every-item.ts";
 import { pagesOf } from "../../runtime/pages.ts";
@@ -181,12 +181,17 @@ export class CollectionLists {
   async #stats(caller: Caller, opened: readonly OpenCollection[]): Promise<readonly (StatsRecord | undefined)[]> {
     const found: (StatsRecord | undefined)[] = [];
     for (let at = 0; at < opened.length; at += 100) {
-      const keys = opened.slice(at, at + 100).map(({ collection }) => {
-        const { repository_id, incarnation } = new CollectionPartition(this.#deps.items, caller.scope, collection).key;
-        return { partition: [repository_id, incarnation], id: itemIds.stats };
-      });
+      const some = opened.slice(at, at + 100);
+      const keys = some.map(({ collection: { repository_id, incarnation } }) => ({
+        partition: [repository_id, incarnation],
+        id: itemIds.stats,
+      }));
       const items = await this.#deps.items.readMany(caller.scope, documentsContainer.name, keys);
-      found.push(...items.map((item) => item?.document as unknown as StatsRecord | undefined));
+      for (const [i, one] of some.entries()) {
+        const all = items[i]?.document as unknown as StatsRecord | undefined;
+        // Only of what the caller may see: sizes order and select collections.
+        found.push(one.collection.restricted === true ? (await visibleStats(this.#deps, caller, one))?.record : all);
+      }
     }
     return found;
   }

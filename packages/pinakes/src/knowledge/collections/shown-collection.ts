@@ -1,21 +1,21 @@
-/** The view of a collection, with its counters and the number of rows that callers embedded. */
+/** The view of a collection, with the counters of what the caller may see, and the number of rows that callers embedded. */
+import type { Caller } from "../../domain/caller.ts";
 import type { Scope } from "../../domain/scope.ts";
-import { CollectionPartition } from "../records/collection-partition.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import { PinakesError } from "../../domain/errors.ts";
 import { ownVectorsName } from "../records/raw-vectors-name.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
+import { visibleStats } from "../access/visible-stats.ts";
 import { collectionView, type CollectionView } from "../views.ts";
 
 export async function shownCollection(
   deps: Pick<KnowledgeDependencies, "items" | "vectors">,
-  scope: Scope,
+  caller: Caller,
   opened: OpenCollection,
 ): Promise<CollectionView> {
-  const { collection } = opened;
   const [stats, rows] = await Promise.all([
-    new CollectionPartition(deps.items, scope, collection).stats(),
-    countOwnRows(deps, scope, collection.incarnation),
+    visibleStats(deps, caller, opened),
+    countOwnRows(deps, caller.scope, opened.collection.incarnation),
   ]);
   return collectionView(opened, stats, rows);
 }

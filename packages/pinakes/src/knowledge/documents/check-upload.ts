@@ -5,6 +5,7 @@ import { fileTypeOf, fileTypes, type FileType } from "../../domain/file-type.ts"
 import type { JsonObject } from "../../domain/json.ts";
 import { readChunkingStrategy } from "../chunking/index.ts";
 import { knowledgeLimits } from "../limits.ts";
+import { readAccess, type AccessChange, type AccessInput } from "../access/document-access.ts";
 import { archived, type OpenCollection } from "../access/open-collection.ts";
 import { uploadUri } from "../records/ids.ts";
 import type { Stored } from "../records/catalog-records.ts";
@@ -14,7 +15,8 @@ import { requireTaking } from "../records/taking.ts";
 import { checkDocumentMetadata } from "./document-metadata.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";
 
-export interface UploadInput {
+/** Access fields that are absent stay as they are when a document is replaced. */
+export interface UploadInput extends AccessInput {
   readonly name: string;
   /** A stream, or bytes or text in memory. */
   readonly body: AsyncIterable<Uint8Array> | Uint8Array | string;
@@ -33,7 +35,7 @@ export function uploadedFrom(path: string | undefined): Pick<UploadInput, "sourc
   // A name contains no "/", so this never equals the source of an upload by name.
   if (!path.includes("/"))
     throw invalid(
-      `path: must have a folder, such as a/x.md; got ${JSON.stringify(path)}. Leave it out for a file without one.`,
+      `path: must have a folder, such as a/x.md; got ${JSON.stringify(path)}. Omit it for a file without one.`,
     );
   return { source: { type: "manual", uri: uploadUri(path) } };
 }
@@ -54,13 +56,13 @@ export interface CheckedUpload {
   readonly fileType: FileType;
   readonly override: ChunkingStrategy | null;
   readonly metadata: JsonObject;
+  /** Undefined: the access of a document that is replaced stays. */
+  readonly access: AccessChange | undefined;
 }
 
 /** All checks that need no bytes. */
-export function checkUpload(
-  { repository, collection }: OpenCollection,
-  input: Omit<UploadInput, "body">,
-): CheckedUpload {
+export function checkUpload(opened: OpenCollection, input: Omit<UploadInput, "body">): CheckedUpload {
+  const { repository, collection } = opened;
   requireTaking(repository);
   if (collection.status === "ARCHIVED") throw archived(collection);
   const name = checkFileName(input.name);
@@ -82,6 +84,7 @@ export function checkUpload(
     override,
     fileType: typeOf(name, repository),
     metadata: checkDocumentMetadata(input.metadata ?? {}),
+    access: readAccess(input, opened),
   };
 }
 

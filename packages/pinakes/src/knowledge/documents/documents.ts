@@ -3,6 +3,7 @@ import { documentStatuses, type Chunk as Passage } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
 import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { succeeds } from "../../runtime/expected-errors.ts";
+import { visiblePage } from "../../runtime/visible-page.ts";
 import type { Operation, SessionTokens } from "../../ports/item-store.ts";
 import type { IngestQueue } from "./ingest-queue.ts";
 import { derivedKeys, readParsedText } from "./parsed-text.ts";
@@ -11,6 +12,9 @@ import { chunkId } from "./passages.ts";
 import { SealedCursors } from "../records/sealed-cursors.ts";
 import { knowledgeLimits } from "../limits.ts";
 import { notFound } from "../access/access.ts";
+import { changedAccess, readAccess, seesDocument, withAccess, type AccessInput } from "../access/document-access.ts";
+import { hiddenDocuments } from "../access/hidden-documents.ts";
+import { visibleStats } from "../access/visible-stats.ts";
 import { archived, type OpenCollection } from "../access/open-collection.ts";
 import type { Stored } from "../records/catalog-records.ts";
 import { checkLimit } from "../collections/list-collections.ts";
@@ -25,6 +29,7 @@ import {
   type VersionInfo,
 } from "../records/records.ts";
 import type { ListPage, Paging } from "../records/paging.ts";
+import { openRestricted, restrictedOperations } from "../records/restricted-rows.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { checkDocumentMetadata } from "./document-metadata.ts";
 import { checkTextQuery, textWindow, type TextQuery, type TextWindow } from "./document-text.ts";
@@ -44,6 +49,9 @@ export interface DocumentQuery {
 }
 
 export type { Passage };
+
+/** Rows of one read of a list, of which some are not visible. */
+const rowsPerReadMax = 1_000;
 
 export interface Content {
   readonly document: DocumentRecord;
@@ -65,7 +73,7 @@ export class Documents {
   async get(caller: Caller, opened: OpenCollection, documentId: string): Promise<Stored<DocumentRecord>> {
     checkAskedId(documentId, "document_id");
     const found = await this.#partition(caller, opened).read(documentId);
-    if (found === undefined)
+    if (found === undefined || !seesDocument(caller, opened.decision, found.record))
       throw notFound(`document "${documentId}" in collection "${opened.collection.collection_id}"`);
     return found;
   }
@@ -80,24 +88,46 @@ export class Documents {
     if (status !== undefined && !documentStatuses.includes(status))
       throw invalid(`status: must be one of ${documentStatuses.join(", ")}, got ${show(status)}.`);
     const { incarnation } = opened.collection;
-    const page = await this.#deps.items.query(caller.scope, documentsContainer.name, {
-      ...(status === undefined
-        ? { index: "byUploaded", equals: { incarnation, kind: "document" } }
-        : { index: "byStatus", equals: { incarnation, kind: "document", status } }),
-      order,
-      limit: checkLimit(query.limit),
-      cursor: query.cursor,
-      ...(q === undefined ? {} : { filter: { name: { contains: q } } }),
-      ...(session === undefined ? {} : { session }),
-    });
-    const items = page.items.map(({ document, etag }) => ({ record: document as unknown as DocumentRecord, etag }));
-    return { items, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
+    const limit = checkLimit(query.limit);
+    const read = async (rows: number, cursor: string | undefined) => {
+      const page = await this.#deps.items.query(caller.scope, documentsContainer.name, {
+        ...(status === undefined
+          ? { index: "byUploaded", equals: { incarnation, kind: "document" } }
+          : { index: "byStatus", equals: { incarnation, kind: "document", status } }),
+        order,
+        limit: rows,
+        cursor,
+        ...(q === undefined ? {} : { filter: { name: { contains: q } } }),
+        ...(session === undefined ? {} : { session }),
+      });
+      const found = page.items.map(({ document, etag }) => ({ record: document as unknown as DocumentRecord, etag }));
+      return { rows: found, cursor: page.cursor };
+    };
+    const hidden = await hiddenDocuments(this.#deps, caller, opened);
+    const { rows, cursor } =
+      hidden === undefined
+        ? await read(limit, query.cursor)
+        : await visiblePage(
+            {
+              read,
+              // By the records themselves: an index may be behind, and names documents as they were.
+              visible: async (found) =>
+                found.filter(
+                  ({ record }) =>
+                    !hidden.values.has(record.document_id) && seesDocument(caller, opened.decision, record),
+                ),
+              rowsMax: rowsPerReadMax,
+            },
+            limit,
+            query.cursor,
+          );
+    return { items: rows, ...(cursor === undefined ? {} : { cursor }) };
   }
 
   /** Number of documents that `list` would return: from the counters, unless filtered by name. */
   async count(caller: Caller, opened: OpenCollection, { status, q, session }: DocumentQuery): Promise<number> {
     if (q === undefined) {
-      const stats = (await this.#partition(caller, opened).stats())?.record ?? emptyStats;
+      const stats = (await visibleStats(this.#deps, caller, opened))?.record ?? emptyStats;
       return status === undefined ? stats.document_count : stats.by_status[status];
     }
     let count = 0;
@@ -124,17 +154,12 @@ export class Documents {
    * after.
    */
   async delete(caller: Caller, opened: OpenCollection, documentId: string, ifMatch?: string): Promise<DocumentRecord> {
-    const { decision, collection } = opened;
-    if (collection.status === "ARCHIVED") throw archived(collection);
+    if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     const partition = this.#partition(caller, opened);
     await this.#queue.watch(partition);
     for (;;) {
       const { record, etag } = await this.get(caller, opened, documentId);
-      if (decision.level === "READ" || (decision.level === "WRITE" && record.uploaded_by !== caller.userId))
-        throw new PinakesError(
-          "FORBIDDEN",
-          `Document "${documentId}" is another user's; deleting it needs ADMIN access to the collection.`,
-        );
+      requireOwn(caller, opened, record, "deleting it");
       try {
         await this.#remove(partition, record, ifMatch ?? etag);
         await removeLeftovers(this.#deps, partition);
@@ -164,13 +189,40 @@ export class Documents {
   ): Promise<Stored<DocumentRecord>> {
     const checked = checkDocumentMetadata(metadata);
     return this.#again(caller, opened, documentId, (record) => {
-      if (opened.decision.level === "WRITE" && record.uploaded_by !== caller.userId)
-        throw new PinakesError(
-          "FORBIDDEN",
-          `Document "${documentId}" is another user's; changing it needs ADMIN access to the collection.`,
-        );
+      requireOwn(caller, opened, record, "changing it");
       return { ...record, metadata: checked };
     });
+  }
+
+  /** Who may see it. Takes effect with the next call of every process; nothing is indexed again. */
+  async setAccess(
+    caller: Caller,
+    opened: OpenCollection,
+    documentId: string,
+    input: AccessInput,
+    ifMatch?: string,
+  ): Promise<Stored<DocumentRecord>> {
+    const change = readAccess(input, opened);
+    if (change === undefined) throw invalid("Send allowed_groups, allowed_users or sensitivity.");
+    if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
+    const partition = this.#partition(caller, opened);
+    for (;;) {
+      const { record, etag } = await this.get(caller, opened, documentId);
+      requireOwn(caller, opened, record, "changing its access");
+      if (record.status === "uploading")
+        throw new PinakesError("CONFLICT", `Document "${documentId}" is being uploaded; change its access afterwards.`);
+      const next = withAccess(record, changedAccess(record.access, change));
+      if (next.access !== undefined) await openRestricted(this.#deps.items, partition, opened.collection);
+      try {
+        const { results } = await partition.write([
+          { op: "replace", document: partition.document(itemIds.document(documentId), next), ifMatch: ifMatch ?? etag },
+          ...restrictedOperations(partition, record, next),
+        ]);
+        return { record: next, etag: results[1]?.etag as string };
+      } catch (error) {
+        if (ifMatch !== undefined || !hasCode(error, "PRECONDITION_FAILED")) throw error;
+      }
+    }
   }
 
   async #again(
@@ -310,6 +362,20 @@ export class Documents {
   #partition(caller: Caller, { collection }: OpenCollection): CollectionPartition {
     return new CollectionPartition(this.#deps.items, caller.scope, collection);
   }
+}
+
+/** One's own document with WRITE access, any with ADMIN. */
+function requireOwn(
+  { userId }: Caller,
+  { decision }: OpenCollection,
+  { document_id, uploaded_by }: DocumentRecord,
+  action: string,
+): void {
+  if (decision.level === "ADMIN" || (decision.level === "WRITE" && uploaded_by === userId)) return;
+  throw new PinakesError(
+    "FORBIDDEN",
+    `Document "${document_id}" is another user's; ${action} needs ADMIN access to the collection.`,
+  );
 }
 
 /** The batch that deletes a document: its record, its source and its counts, with a removal for the rest. */

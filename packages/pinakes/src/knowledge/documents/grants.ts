@@ -10,6 +10,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Scope } from "../../domain/scope.ts";
 import type { Item } from "../../ports/item-store.ts";
 import { knowledgeTenant } from "../records/work-registry.ts";
+import type { AccessInput } from "../access/document-access.ts";
 import type { Collections } from "../collections/collections.ts";
 import { openOrCreate } from "../collections/open-or-create.ts";
 import type { Repositories } from "../collections/repositories.ts";
@@ -28,7 +29,7 @@ export interface Grant {
   readonly expires_in_seconds: number;
 }
 
-export interface UploadGrant {
+export interface UploadGrant extends AccessInput {
   readonly name: string;
   readonly metadata?: unknown;
   readonly chunking_strategy?: unknown;

@@ -18,18 +18,6 @@ export function sourceMark({ run, generation }: Pick<IndexedVersion, "run" | "ge
   return `${run}.${generation}`;
 }
 
-export interface GraphSource {
-  readonly documentId: string;
-  readonly run: number;
-  readonly generation: number;
-}
-
-/** Undefined for a source that is not a document. */
-export function readSource(source: string): GraphSource | undefined {
-  const [, documentId, run, generation] = /^(.+)\.(\d+)\.(\d+)$/.exec(source) ?? [];
-  return documentId === undefined ? undefined : { documentId, run: Number(run), generation: Number(generation) };
-}
-
 const nothing: DocumentGraph = { sources: [], triples: 0 };
 
 /** Adds a source that may have triples from here on. */

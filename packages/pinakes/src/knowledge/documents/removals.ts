@@ -2,6 +2,7 @@
 import type { CollectionPartition } from "../records/collection-partition.ts";
 import type { Operation } from "../../ports/item-store.ts";
 import { itemIds, type ChunkRange, type DocumentRecord, type RemovalRecord } from "../records/records.ts";
+import { forgetRestricted } from "../records/restricted-rows.ts";
 import { isoTime } from "../records/times.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { removeSources } from "./graph-support.ts";
@@ -13,7 +14,7 @@ const keysPerDelete = 1_000;
 /** A removal record, written in the batch that makes its contents garbage. `why` and the run make the id unique. */
 export function removal(
   partition: CollectionPartition,
-  { document_id, run, graph }: Pick<DocumentRecord, "document_id" | "run" | "graph">,
+  { document_id, run, graph, access }: Pick<DocumentRecord, "document_id" | "run" | "graph" | "access">,
   why:
     | "replaced"
     | "failed"
@@ -39,6 +40,7 @@ export function removal(
     chunks,
     object_keys,
     ...(sources.length === 0 ? {} : { sources }),
+    ...(why === "deleted" && access !== undefined ? { restricted: true } : {}),
     at: isoTime(now),
   };
   return { op: "create", document: partition.document(itemIds.removal(document_id, `${run}.${why}`), record) };
@@ -72,7 +74,13 @@ export async function removeLeftovers(
         await deps.objects.delete(partition.scope, record.object_keys.slice(at, at + keysPerDelete));
       // The removal record stays until the collection is restored.
       if (!(await removeSources(deps, partition, record.document_id, record.sources ?? []))) return removed;
-      await partition.clean([{ op: "delete", id }]).catch((error: unknown) => ignoreMissing(error));
+      // A document with this id may have been imported again.
+      const forget = record.restricted === true && (await partition.read(record.document_id)) === undefined;
+      const done: readonly Operation[] = [
+        { op: "delete", id },
+        ...(forget ? forgetRestricted(partition, record.document_id) : []),
+      ];
+      await partition.clean(done).catch((error: unknown) => ignoreMissing(error));
       removed += 1;
     }
     if (removals.length < removalsPerRound) return removed;

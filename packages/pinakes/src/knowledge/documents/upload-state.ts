@@ -1,16 +1,18 @@
 /** How an upload changes an existing document: whether it may start, and the record after a failed upload. */
-import { PinakesError } from "../../domain/errors.ts";
+import { PinakesError, show } from "../../domain/errors.ts";
 import type { DocumentRecord } from "../records/records.ts";
 
 /** Without a heartbeat for this long, a retry of the upload takes it over; the watchdog fails it later (`uploadDeadMs`). */
 export const uploadLeaseMs = 15_000;
 
 export interface Started {
+  /** With the access of the document before, so that what is there already never opens to others. */
   readonly record: DocumentRecord;
   etag: string;
   readonly before: DocumentRecord | undefined;
 }
 
+/** Whether the upload changes nothing that searches show; its access may still differ. */
 export function isUnchanged({ record, before }: Started, sha256: string): boolean {
   if (before === undefined || before.status !== "indexed" || before.sha256 !== sha256) return false;
   const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
@@ -57,5 +59,13 @@ export function duplicate({ name, document_id }: DocumentRecord): PinakesError {
   return new PinakesError(
     "CONFLICT",
     `A document "${name}" already exists (names are case-insensitive): ${document_id}. Send it with replace=true to replace it.`,
+  );
+}
+
+/** The document of this name is one that the caller may not see: nothing of it is said, and nothing of it is replaced. */
+export function nameTaken(name: string): PinakesError {
+  return new PinakesError(
+    "CONFLICT",
+    `A document cannot be named ${show(name)} in this collection; choose another name.`,
   );
 }

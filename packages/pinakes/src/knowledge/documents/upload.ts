@@ -10,13 +10,16 @@ import type { IngestQueue } from "./ingest-queue.ts";
 import { derivedKeys } from "./parsed-text.ts";
 import { removal, unfinishedChunks } from "./removals.ts";
 import { knowledgeLimits } from "../limits.ts";
+import { changedAccess, seesDocument, withAccess } from "../access/document-access.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import { sourceKey } from "../records/ids.ts";
 import type { Stored } from "../records/catalog-records.ts";
 import { itemIds, type DocumentRecord } from "../records/records.ts";
+import { openRestricted, restrictedOperations } from "../records/restricted-rows.ts";
 import { requireStillTaking } from "../records/taking.ts";
 import { isoTime } from "../records/times.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
+import { duplicateOf } from "./duplicate-of.ts";
 import { MeasuredBody } from "./measured-body.ts";
 import { noteUse } from "../collections/uses.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
@@ -26,6 +29,7 @@ import {
   duplicate,
   isUnchanged,
   leaseLeftMs,
+  nameTaken,
   neverArrived,
   UploadUnderWay,
 } from "./upload-state.ts";
@@ -44,10 +48,12 @@ export class Uploads {
     const checked = checkUpload(opened, input);
     const partition = new CollectionPartition(this.#deps.items, caller.scope, opened.collection);
     await partition.ensure();
+    if (changedAccess(undefined, checked.access) !== undefined)
+      await openRestricted(this.#deps.items, partition, opened.collection);
     await noteUse(this.#deps, caller.scope, opened.collection);
     await this.#queue.watch(partition);
     const started = await this.#begin(caller, opened, partition, checked, input);
-    const result = await this.#receive(partition, started, checked, input);
+    const result = await this.#receive(caller, opened, partition, started, checked, input);
     await requireStillTaking(this.#deps.items, caller.scope, partition.key);
     return result;
   }
@@ -62,6 +68,7 @@ export class Uploads {
   ): Promise<Started> {
     for (;;) {
       const known = await partition.documentOf(sourceKey(checked.source.uri));
+      if (known !== undefined && !seesDocument(caller, opened.decision, known.record)) throw nameTaken(checked.name);
       if (known !== undefined && input.replace !== true && !neverArrived(known.record)) {
         const leftMs = leaseLeftMs(known.record, this.#deps.clock.now());
         if (leftMs === undefined) throw duplicate(known.record);
@@ -112,7 +119,7 @@ export class Uploads {
       version: 0,
       ...this.#fresh(caller, checked, input, now),
     };
-    const next = { ...record, version: 1, run: 1 };
+    const next = withAccess({ ...record, version: 1, run: 1 }, changedAccess(undefined, checked.access));
     const operations: Operation[] = [
       {
         op: "create",
@@ -123,6 +130,7 @@ export class Uploads {
       },
       { op: "create", document: partition.document(itemIds.document(record.document_id), next) },
       partition.move({ to: "uploading", countMax }),
+      ...restrictedOperations(partition, undefined, next),
     ];
     try {
       const { results } = await partition.write(operations);
@@ -159,6 +167,7 @@ export class Uploads {
     const { results } = await partition.write([
       { op: "replace", document: partition.document(itemIds.document(record.document_id), next), ifMatch: known.etag },
       partition.move({ from: record.status, to: "uploading" }),
+      ...restrictedOperations(partition, record, next),
       ...(chunks.length + object_keys.length === 0
         ? []
         : [removal(partition, record, "overtaken", { chunks, object_keys, now })]),
@@ -186,6 +195,8 @@ export class Uploads {
 
   /** The bytes, then the record that makes them part of the document. */
   async #receive(
+    caller: Caller,
+    opened: OpenCollection,
     partition: CollectionPartition,
     started: Started,
     checked: CheckedUpload,
@@ -198,14 +209,14 @@ export class Uploads {
     try {
       await this.#deps.objects.put(partition.scope, key, this.#alive(partition, started, body));
       if (body.bytes === 0) throw invalid(`"${checked.name}" is empty.`);
-      if (isUnchanged(started, body.sha256)) return await this.#keep(partition, started, key);
-      stored = await this.#commit(partition, started, body);
+      if (isUnchanged(started, body.sha256)) return await this.#keep(partition, started, checked, key);
+      stored = await this.#commit(partition, started, checked, body);
     } catch (error) {
       await this.#undo(partition, started, key, error);
       throw error;
     }
     await this.#queue.send(partition, stored.record);
-    const duplicate_of = await this.#duplicateOf(partition, stored.record);
+    const duplicate_of = await duplicateOf(this.#deps.items, caller, opened, stored.record);
     return { ...stored, unchanged: false, ...(duplicate_of === undefined ? {} : { duplicate_of }) };
   }
 
@@ -254,12 +265,13 @@ export class Uploads {
   async #commit(
     partition: CollectionPartition,
     { record, etag, before }: Started,
+    checked: CheckedUpload,
     { sha256, bytes }: { sha256: string; bytes: number },
   ): Promise<Stored<DocumentRecord>> {
     const now = this.#deps.clock.now();
     const { version, uploaded_at, uploaded_by } = record;
     const versions = [{ version, size_bytes: bytes, sha256, uploaded_at, uploaded_by }, ...record.versions];
-    const next: DocumentRecord = {
+    const pending: DocumentRecord = {
       ...record,
       status: "pending",
       size_bytes: bytes,
@@ -267,6 +279,7 @@ export class Uploads {
       versions: versions.slice(0, knowledgeLimits.versionsKeptMax),
       touched_at: now,
     };
+    const next = withAccess(pending, changedAccess(record.access, checked.access));
     const object_keys = versions
       .slice(knowledgeLimits.versionsKeptMax)
       .flatMap((old) => [
@@ -276,26 +289,34 @@ export class Uploads {
     const { results } = await partition.write([
       { op: "replace", document: partition.document(itemIds.document(record.document_id), next), ifMatch: etag },
       partition.move({ from: "uploading", to: "pending", bytes: bytes - (before?.size_bytes ?? 0) }),
+      ...restrictedOperations(partition, record, next),
       // The worker that ingests this version executes it.
       ...(object_keys.length === 0 ? [] : [removal(partition, record, "old-versions", { object_keys, now })]),
     ]);
     return { record: next, etag: results[1]?.etag as string };
   }
 
-  /** Restores the document as it was before this upload. */
-  async #keep(partition: CollectionPartition, { record, etag, before }: Started, key: string): Promise<UploadResult> {
+  /** Restores the document as it was before this upload, with the access that the upload gives it. */
+  async #keep(
+    partition: CollectionPartition,
+    { record, etag, before }: Started,
+    checked: CheckedUpload,
+    key: string,
+  ): Promise<UploadResult> {
     invariant(before !== undefined, "INTERNAL", "only an existing document can be unchanged");
     // The source may carry new change markers, so that a merely touched file is not read again.
-    const next: DocumentRecord = {
+    const kept: DocumentRecord = {
       ...before,
       source: record.source,
       version: record.version,
       run: record.run,
       touched_at: this.#deps.clock.now(),
     };
+    const next = withAccess(kept, changedAccess(before.access, checked.access));
     const { results } = await partition.write([
       { op: "replace", document: partition.document(itemIds.document(record.document_id), next), ifMatch: etag },
       partition.move({ from: "uploading", to: before.status }),
+      ...restrictedOperations(partition, record, next),
     ]);
     await this.#deps.objects.delete(partition.scope, [key]);
     return { record: next, etag: results[1]?.etag as string, unchanged: true };
@@ -322,10 +343,12 @@ export class Uploads {
             { op: "delete", id, ifMatch: etag },
             { op: "delete", id: itemIds.source(record.source_key) },
             partition.move({ from: "uploading" }),
+            ...restrictedOperations(partition, record, undefined),
           ]
         : [
             { op: "replace", document: partition.document(id, next), ifMatch: etag },
             partition.move({ from: "uploading", to: next.status }),
+            ...restrictedOperations(partition, record, next),
           ];
     try {
       await partition.clean(operations).catch(overtaken);
@@ -348,16 +371,6 @@ export class Uploads {
     const found = await partition.read(document_id);
     if (found?.record.versions.some((entry) => entry.version === version) === true) return;
     await this.#deps.objects.delete(partition.scope, [key]);
-  }
-
-  /** Informational, so a lagging index does no harm. */
-  async #duplicateOf(partition: CollectionPartition, record: DocumentRecord): Promise<string | undefined> {
-    const { items } = await this.#deps.items.query(partition.scope, "documents", {
-      index: "bySha256",
-      equals: { incarnation: record.incarnation, kind: "document", sha256: record.sha256 as string },
-      limit: 2,
-    });
-    return items.map(({ document }) => document["document_id"] as string).find((id) => id !== record.document_id);
   }
 }
 

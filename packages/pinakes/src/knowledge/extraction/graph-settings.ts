@@ -22,7 +22,7 @@ export function readGraphSettings(input: unknown, where = "graph"): GraphSetting
   if (mode === undefined)
     throw invalid(`${where}.extract: must be one of ${extractModes.join(", ")}; got ${show(extract)}.`);
   if (types !== undefined && (!Array.isArray(types) || types.length === 0 || types.length > entityTypesMax))
-    throw invalid(`${where}.entity_types: must be a list of 1–${entityTypesMax} texts; got ${show(types)}.`);
+    throw invalid(`${where}.entity_types: must be a list of 1–${entityTypesMax} strings; got ${show(types)}.`);
   const list = types as readonly unknown[] | undefined;
   return {
     extract: mode,

@@ -17,6 +17,8 @@ export interface PageQuery {
   /** Exclusive. */
   readonly after?: Placed | undefined;
   readonly before?: Placed | undefined;
+  /** Documents for which this is false are left out. */
+  readonly sees: (document: DocumentRecord) => boolean;
 }
 
 interface Found extends Placed {
@@ -29,10 +31,16 @@ export async function readPage(
   partition: CollectionPartition,
   query: PageQuery,
 ): Promise<{ readonly items: readonly Found[]; readonly more: boolean }> {
-  const { streams, order, limit, after, before } = query;
+  const { streams, order, limit, after, before, sees } = query;
   const backwards = before !== undefined && after === undefined;
   const direction = backwards ? (order === "asc" ? "desc" : "asc") : order;
-  const read = { order: direction, limit, from: backwards ? before : after, until: backwards ? undefined : before };
+  const read = {
+    order: direction,
+    limit,
+    from: backwards ? before : after,
+    until: backwards ? undefined : before,
+    sees,
+  };
   const found = (await Promise.all(streams.map((stream) => readStream(items, partition, stream, read)))).flat();
   const ordered = found.toSorted((a, b) => (direction === "asc" ? 1 : -1) * comparePlaced(a, b));
   const page = ordered.slice(0, limit);
@@ -49,6 +57,7 @@ async function readStream(
     readonly limit: number;
     readonly from: Placed | undefined;
     readonly until: Placed | undefined;
+    readonly sees: PageQuery["sees"];
   },
 ): Promise<readonly Found[]> {
   const { order, limit, from, until } = read;
@@ -66,6 +75,7 @@ async function readStream(
     for (const one of page.items.map(placed)) {
       if (from !== undefined && sign * comparePlaced(one, from) <= 0) continue;
       if (until !== undefined && sign * comparePlaced(one, until) >= 0) return found;
+      if (one.record.kind === "document" && !read.sees(one.record)) continue;
       found.push(one);
       if (found.length > limit) return found;
     }

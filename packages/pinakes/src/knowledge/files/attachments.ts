@@ -8,6 +8,8 @@ import { PinakesError, show } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { ifMissing } from "../../runtime/expected-errors.ts";
 import { notFound } from "../access/access.ts";
+import { seesDocument } from "../access/document-access.ts";
+import { hiddenDocuments } from "../access/hidden-documents.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Documents } from "../documents/documents.ts";
@@ -43,7 +45,7 @@ export interface AttachedFile {
   readonly created_at: string;
 }
 
-export type AttachedQuery = Omit<PageQuery, "after" | "before" | "streams"> & {
+export type AttachedQuery = Omit<PageQuery, "after" | "before" | "streams" | "sees"> & {
   readonly status?: AttachedStatus | undefined;
   /** Ids of files. */
   readonly after?: string | undefined;
@@ -114,7 +116,8 @@ export class Attachments {
       after === undefined ? undefined : await this.#placeOf(caller, opened, after, "after"),
       before === undefined ? undefined : await this.#placeOf(caller, opened, before, "before"),
     ];
-    const page = await readPage(this.#deps.items, partition, { ...query, streams, after: behind, before: ahead });
+    const sees = await this.#sight(caller, opened);
+    const page = await readPage(this.#deps.items, partition, { ...query, streams, after: behind, before: ahead, sees });
     const records = page.items.map(({ record }) => record);
     const waiting = records.filter((record) => record.kind === "attachment");
     const shown = await this.settled(partition, waiting);
@@ -195,18 +198,21 @@ export class Attachments {
 
   async #find(caller: Caller, opened: OpenCollection, fileId: string): Promise<AttachedFile | undefined> {
     const partition = this.partition(caller, opened);
+    const sees = await this.#sight(caller, opened);
     const document = await documentOf(partition, fileId);
-    if (document !== undefined) return ofDocument(document);
+    if (document !== undefined) return sees(document) ? ofDocument(document) : undefined;
     const record = await this.attachment(partition, fileId);
     const now = record === undefined ? undefined : (await this.settled(partition, [record])).get(fileId);
     if (record !== undefined && now !== undefined) return ofAttachment({ ...record, ...now });
     // It may have become a document between the two reads.
     const later = await documentOf(partition, fileId);
-    return later === undefined ? undefined : ofDocument(later);
+    return later === undefined || !sees(later) ? undefined : ofDocument(later);
   }
 
   /** In the order of the ids, without those that are not in the collection. */
-  async findMany(partition: CollectionPartition, fileIds: readonly string[]): Promise<readonly AttachedFile[]> {
+  async findMany(caller: Caller, opened: OpenCollection, fileIds: readonly string[]): Promise<readonly AttachedFile[]> {
+    const partition = this.partition(caller, opened);
+    const sees = await this.#sight(caller, opened);
     // Attachments before documents: a document is there before its attachment goes, so that no file is missed between the two reads.
     const attachments = await partition.attachments(fileIds);
     const documents = await partition.documentsOf(fileIds.map((id) => sourceKey(fileUri(id))));
@@ -214,9 +220,15 @@ export class Attachments {
     const now = await this.settled(partition, left as readonly AttachmentRecord[]);
     return fileIds.flatMap((id, i) => {
       const [document, attachment, waiting] = [documents[i], attachments[i], now.get(id)];
-      if (document !== undefined) return ofDocument(document);
+      if (document !== undefined) return sees(document) ? ofDocument(document) : [];
       return attachment === undefined || waiting === undefined ? [] : ofAttachment({ ...attachment, ...waiting });
     });
+  }
+
+  async #sight(caller: Caller, opened: OpenCollection): Promise<(document: DocumentRecord) => boolean> {
+    const hidden = await hiddenDocuments(this.#deps, caller, opened);
+    return (document) =>
+      hidden?.values.has(document.document_id) !== true && seesDocument(caller, opened.decision, document);
   }
 
   async attachment(partition: CollectionPartition, fileId: string): Promise<AttachmentRecord | undefined> {
@@ -232,7 +244,8 @@ export class Attachments {
     // Attachments first, as in `findMany`.
     const attachment = await this.attachment(partition, fileId);
     const document = await documentOf(partition, fileId);
-    if (document !== undefined) return { at: document.uploaded_at, id: itemIds.document(document.document_id) };
+    if (document !== undefined && (await this.#sight(caller, opened))(document))
+      return { at: document.uploaded_at, id: itemIds.document(document.document_id) };
     if (attachment !== undefined) return { at: attachment.uploaded_at, id: itemIds.attachment(fileId) };
     throw notFound(`file ${show(fileId)} in collection "${opened.collection.collection_id}" (${parameter})`);
   }

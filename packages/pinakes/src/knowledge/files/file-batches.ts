@@ -190,7 +190,7 @@ export class FileBatches {
     ids: readonly string[] = inputOf(job).file_ids,
   ): Promise<readonly AttachedFile[]> {
     const { attachments } = this.#of;
-    return attachments.findMany(attachments.partition(caller, opened), ids);
+    return attachments.findMany(caller, opened, ids);
   }
 
   async #read(caller: Caller, { collection }: OpenCollection, batchId: string): Promise<JobRecord> {
@@ -246,7 +246,7 @@ export class FileBatches {
     }
     // Cancelled meanwhile: the cancel may have seen the file before it became a document.
     if ((await this.#of.jobs.read(partition.scope, job_id))?.status === "cancelled") {
-      const [file] = await this.#of.attachments.findMany(partition, [fileId]);
+      const [file] = await this.#of.attachments.findMany(caller, opened, [fileId]);
       if (file?.status === "completed") return;
       if (file !== undefined) await this.#remove(caller, opened, file);
       return put(partition, [{ ...record, status: "cancelled" }]);

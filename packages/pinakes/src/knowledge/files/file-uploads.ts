@@ -279,5 +279,5 @@ function inOrder(uploadId: string, parts: readonly PartRecord[], ids: readonly s
 }
 
 function over(id: string, status: string): PinakesError {
-  return invalid(`Upload "${id}" is ${status}; only a pending one takes parts, is completed or is cancelled.`);
+  return invalid(`Upload "${id}" is ${status}; only a pending one accepts parts, is completed or is cancelled.`);
 }

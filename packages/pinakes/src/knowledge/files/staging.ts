@@ -172,7 +172,7 @@ export class Staging {
     const granted = item?.document as unknown as Granted | undefined;
     if (item === undefined || granted?.kind !== "staging") throw gone();
     if ((key ?? granted.key) !== granted.key || (user ?? granted.user.id) !== granted.user.id)
-      throw new PinakesError("FORBIDDEN", "The fields of the form are not those that came with the link.");
+      throw new PinakesError("FORBIDDEN", "The form fields do not match those returned with the link.");
     try {
       await this.#deps.items.write(this.#grants, grantsContainer.name, [id], {
         op: "delete",

@@ -6,13 +6,21 @@
 import { requireCaller, type Caller } from "../../domain/caller.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { Slots } from "../../domain/query-slots.ts";
-import { defaultGraph, type Quad } from "../../domain/rdf.ts";
+import { defaultGraph, type Quad, type TermText } from "../../domain/rdf.ts";
 import type { QuadPattern } from "../../ports/triple-store.ts";
 import { rdfFormats, writeRdf, type RdfWriteFormat } from "../../rdf/index.ts";
-import { createSparql, hideGraphs, tripleStoreSource, type SparqlOptions } from "../../sparql/index.ts";
+import {
+  createSparql,
+  hideGraphs,
+  tripleStoreSource,
+  type QuadReads,
+  type QuadSource,
+  type SparqlOptions,
+} from "../../sparql/index.ts";
 import { labelsGraph } from "../extraction/index.ts";
 import { knowledgeLimits, openSlots } from "../limits.ts";
 import type { Collections } from "../collections/collections.ts";
+import { hiddenDocuments } from "../access/hidden-documents.ts";
 import { archived, type OpenCollection } from "../access/open-collection.ts";
 import { openOrCreate, openToQuery, type OpenOrCreateDependencies } from "../collections/open-or-create.ts";
 import type { Repositories } from "../collections/repositories.ts";
@@ -34,8 +42,9 @@ import { SealedCursors } from "../records/sealed-cursors.ts";
 import { graphLimits } from "./graph-limits.ts";
 import { checkLoad, loadTriples, type LoadInput, type LoadResult } from "./load-triples.ts";
 import { readGraphBodies, readGraphName, replaceGraph, type GraphInput, type GraphWritten } from "./graph-store.ts";
-import { isLastPage, matchQuads, quadPages } from "./read-quads.ts";
+import { isLastPage, matchQuads, quadPages, type QuadDependencies } from "./read-quads.ts";
 import { SpaceWriter } from "./space-writer.ts";
+import { visibleTriples } from "./visible-triples.ts";
 import {
   isEmptyPattern,
   readPattern,
@@ -81,7 +90,7 @@ export class GraphApi {
     const load = checkLoad(input);
     const opened = await openOrCreate(this.#services, caller, repositoryId, collectionId, undefined, "Adding triples");
     const { atomicQuadsMax } = this.#deps.triples.capabilities;
-    return loadTriples(load, this.#writer(caller, opened), { atomicQuadsMax, newId: this.#deps.newId });
+    return loadTriples(load, await this.#writer(caller, opened), { atomicQuadsMax, newId: this.#deps.newId });
   }
 
   /** Given one by one: all are checked before the first is stored. */
@@ -94,7 +103,7 @@ export class GraphApi {
     requireCaller(caller);
     const quads = triples.map(readTriple);
     const opened = await openOrCreate(this.#services, caller, repositoryId, collectionId, undefined, "Adding triples");
-    const writer = this.#writer(caller, opened);
+    const writer = await this.#writer(caller, opened);
     let inserted = 0;
     for (let i = 0; i < quads.length; i += graphLimits.writeQuadsMax)
       inserted += (await writer.write({ insert: quads.slice(i, i + graphLimits.writeQuadsMax) })).inserted;
@@ -112,11 +121,12 @@ export class GraphApi {
     const question = [opened.collection.incarnation, ...patternKey(pattern)];
     const cursor =
       query.cursor === undefined ? undefined : await this.#cursors.open(caller.scope, question, query.cursor);
-    const page = await matchQuads(this.#deps, caller, opened, pattern, {
+    const visible = await this.#visible(caller, [opened]);
+    const page = await matchQuads(visible, caller, opened, pattern, {
       limit: pageLimit(query.limit),
       cursor: cursor as string | undefined,
     });
-    const next_cursor = (await isLastPage(this.#deps, caller, opened, pattern, page))
+    const next_cursor = (await isLastPage(visible, caller, opened, pattern, page))
       ? null
       : await this.#cursors.seal(caller.scope, question, page.cursor as string);
     const more = query.include_metadata === true ? { collection: await this.#record(caller, opened) } : {};
@@ -133,9 +143,10 @@ export class GraphApi {
       query.cursor === undefined ? [0, null] : await this.#cursors.open(caller.scope, question, query.cursor);
     let [index, cursor] = position as [number, string | null];
     const items: TaggedTriple[] = [];
+    const visible = await this.#visible(caller, all);
     while (index < all.length && items.length < limit) {
       const opened = all[index] as OpenCollection;
-      const page = await matchQuads(this.#deps, caller, opened, pattern, {
+      const page = await matchQuads(visible, caller, opened, pattern, {
         limit: limit - items.length,
         cursor: cursor ?? undefined,
       });
@@ -176,7 +187,9 @@ export class GraphApi {
   async hasGraph(caller: Caller, repositoryId: string, collectionId: string, graph?: string): Promise<boolean> {
     const g = readGraphName(graph);
     const opened = await this.#readable(caller, repositoryId, collectionId);
-    return g === defaultGraph || (await matchQuads(this.#deps, caller, opened, { g }, { limit: 1 })).quads.length > 0;
+    if (g === defaultGraph) return true;
+    const visible = await this.#visible(caller, [opened]);
+    return (await matchQuads(visible, caller, opened, { g }, { limit: 1 })).quads.length > 0;
   }
 
   /** The graph is then what the bodies say (`replace`), or has it beside what it had. */
@@ -192,11 +205,11 @@ export class GraphApi {
       needed: "WRITE",
       action: "Changing a graph",
     });
-    const writer = this.#writer(caller, opened);
+    const [visible, writer] = [await this.#visible(caller, [opened]), await this.#writer(caller, opened)];
     const wanted = await readGraphBodies(input, g);
     await noteUse(this.#deps, caller.scope, opened.collection);
     const present: Quad[] = [];
-    for await (const quads of quadPages(this.#deps, caller, opened, { g })) {
+    for await (const quads of quadPages(visible, caller, opened, { g })) {
       present.push(...quads);
       if (!input.replace) break;
       if (present.length > graphLimits.atomicQuadsMax * 2) break;
@@ -221,7 +234,7 @@ export class GraphApi {
     });
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     const pattern = readPattern(removal);
-    const writer = this.#writer(caller, opened);
+    const writer = await this.#writer(caller, opened);
     if (removal.triples !== undefined) {
       if (!isEmptyPattern(pattern)) throw invalid("Give either the triples to remove or a pattern, not both.");
       return removeGiven(writer, removal.triples);
@@ -232,7 +245,8 @@ export class GraphApi {
         `confirm: must be the id of the collection, "${collection_id}": a pattern without s, p, o and g removes every triple.`,
       );
     let removed = 0;
-    for await (const quads of quadPages(this.#deps, caller, opened, pattern, { all: true })) {
+    const visible = await this.#visible(caller, [opened]);
+    for await (const quads of quadPages(visible, caller, opened, pattern, { all: true })) {
       // Labels are removed with the triples of their entities, and are not counted.
       const [own, rest] = pattern.g === undefined ? parted(quads) : [[], quads];
       if (own.length > 0) await writer.write({ remove: own });
@@ -248,7 +262,7 @@ export class GraphApi {
     const settings = this.#settings(caller, input);
     if ("query" in text) {
       const opened = await this.#readable(caller, repositoryId, collectionId);
-      const result = await this.#sparql.query(this.#source(caller, [opened]), text.query, settings);
+      const result = await this.#sparql.query(await this.#source(caller, [opened]), text.query, settings);
       return { ...result, ...(await this.#more(caller, [opened], [], { include_metadata: input.include_metadata })) };
     }
     if (input.include_metadata === true)
@@ -260,9 +274,9 @@ export class GraphApi {
     if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
     // An update never creates a collection.
     await noteUse(this.#deps, caller.scope, opened.collection);
-    const writer = this.#writer(caller, opened);
+    const writer = await this.#writer(caller, opened);
     const { inserted, removed } = await this.#sparql.update(
-      this.#source(caller, [opened]),
+      await this.#source(caller, [opened]),
       writer,
       text.update,
       settings,
@@ -278,7 +292,7 @@ export class GraphApi {
     const { all, missing } = await this.#readableAll(caller, collections, input);
     const more = await this.#more(caller, all, missing, input);
     checkMore?.(more);
-    return { ...(await this.#sparql.query(this.#source(caller, all), query, settings)), ...more };
+    return { ...(await this.#sparql.query(await this.#source(caller, all), query, settings)), ...more };
   }
 
   #settings(caller: Caller, input: SparqlSettings): SparqlOptions {
@@ -325,24 +339,43 @@ export class GraphApi {
     };
   }
 
-  #writer(caller: Caller, { collection }: OpenCollection): SpaceWriter {
-    if (collection.status === "ARCHIVED") throw archived(collection);
-    return new SpaceWriter(this.#deps, caller.scope, collection);
+  /** The triples of these collections that the caller may see. */
+  async #visible(caller: Caller, all: readonly OpenCollection[]): Promise<QuadDependencies> {
+    return { triples: await visibleTriples(this.#deps, caller, all) };
   }
 
-  #source(caller: Caller, all: readonly OpenCollection[]) {
+  async #writer(caller: Caller, opened: OpenCollection): Promise<SpaceWriter> {
+    if (opened.collection.status === "ARCHIVED") throw archived(opened.collection);
+    const hidden = await hiddenDocuments(this.#deps, caller, opened);
+    return new SpaceWriter(this.#deps, caller.scope, opened.collection, hidden);
+  }
+
+  async #source(caller: Caller, all: readonly OpenCollection[]): Promise<QuadSource> {
     const spaces = all.map(({ collection }) => collection.incarnation);
-    return hideGraphs(tripleStoreSource(this.#deps.triples, caller.scope, spaces), [labelsGraph]);
+    const { triples } = await this.#visible(caller, all);
+    // Counts only order the patterns of a query: those of the store are good enough, and cheap.
+    const reads: QuadReads = {
+      count: async (...asked) => this.#deps.triples.count(...asked),
+      match: async (...asked) => triples.match(...asked),
+      graphs: async (...asked) => triples.graphs(...asked),
+    };
+    return hideGraphs(tripleStoreSource(reads, caller.scope, spaces), [labelsGraph]);
   }
 
   async *#all(caller: Caller, opened: OpenCollection, pattern: QuadPattern, unnamed: boolean): AsyncGenerator<Quad> {
-    for await (const quads of quadPages(this.#deps, caller, opened, pattern))
+    for await (const quads of quadPages(await this.#visible(caller, [opened]), caller, opened, pattern))
       for (const quad of quads) yield unnamed ? { ...quad, g: defaultGraph } : quad;
   }
 
-  async #requireUnnamed(caller: Caller, { collection }: OpenCollection, format: string): Promise<void> {
-    const page = await this.#deps.triples.graphs(caller.scope, collection.incarnation, { limit: 2 });
-    const graphs = page.graphs.filter((name) => name !== labelsGraph);
+  async #requireUnnamed(caller: Caller, opened: OpenCollection, format: string): Promise<void> {
+    const { triples } = await this.#visible(caller, [opened]);
+    const graphs: TermText[] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await triples.graphs(caller.scope, opened.collection.incarnation, { limit: 100, cursor });
+      graphs.push(...page.graphs.filter((name) => name !== labelsGraph));
+      ({ cursor } = page);
+      if (cursor === undefined || graphs.length > 0) break;
+    }
     if (graphs.length > 0)
       throw invalid(
         `${format} has no named graphs, but this collection does, such as ${graphs[0]}. Ask for TriG or N-Quads, or for one graph with "g" ("default": the unnamed one).`,
@@ -350,6 +383,6 @@ export class GraphApi {
   }
 
   async #record(caller: Caller, opened: OpenCollection): Promise<CollectionView> {
-    return shownCollection(this.#deps, caller.scope, opened);
+    return shownCollection(this.#deps, caller, opened);
   }
 }

@@ -49,7 +49,7 @@ export async function readGraphBodies({ bodies, base_iri }: GraphInput, graph: T
     const blankPrefix = `b${name.digest("hex").slice(0, 32)}`;
     for await (const batch of readRdf(whole.chunks(), { format, baseIri: base_iri, blankPrefix }))
       for (const { s, p, o, g } of batch) {
-        if (g !== defaultGraph) throw invalid("The body names a graph of its own; send the triples of one graph.");
+        if (g !== defaultGraph) throw invalid("The body contains a named graph; send the triples of one graph.");
         chars += s.length + p.length + o.length;
         quads.set(`${s} ${p} ${o}`, { s, p, o, g: graph });
         checkSize(quads.size, chars);

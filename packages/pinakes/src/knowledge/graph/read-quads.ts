@@ -5,14 +5,17 @@ import type { Quad } from "../../domain/rdf.ts";
 import type { QuadPage, QuadPattern } from "../../ports/triple-store.ts";
 import { hideGraphs, tripleStoreSource } from "../../sparql/index.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
-import type { KnowledgeDependencies } from "../dependencies.ts";
 import { labelsGraph } from "../extraction/index.ts";
 import { graphLimits } from "./graph-limits.ts";
+import type { TripleReads } from "./visible-triples.ts";
 
-type Dependencies = Pick<KnowledgeDependencies, "triples">;
+/** What the caller may see of the store (visible-triples.ts). */
+export interface QuadDependencies {
+  readonly triples: TripleReads;
+}
 
 export async function matchQuads(
-  deps: Dependencies,
+  deps: QuadDependencies,
   caller: Caller,
   { collection }: OpenCollection,
   pattern: QuadPattern,
@@ -37,7 +40,7 @@ export async function matchQuads(
 
 /** True also if the store has more rows, but none of them is visible. */
 export async function isLastPage(
-  deps: Dependencies,
+  deps: QuadDependencies,
   caller: Caller,
   opened: OpenCollection,
   pattern: QuadPattern,
@@ -49,7 +52,7 @@ export async function isLastPage(
 }
 
 export async function* quadPages(
-  deps: Dependencies,
+  deps: QuadDependencies,
   caller: Caller,
   opened: OpenCollection,
   pattern: QuadPattern,

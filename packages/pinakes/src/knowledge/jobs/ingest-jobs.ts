@@ -21,14 +21,16 @@ export interface DocumentResult {
   readonly attempts: number;
 }
 
-/** The job with the current state of its documents. */
+/** The job with the current state of its documents, without hidden ones. */
 export async function withDocuments(
   deps: KnowledgeDependencies,
   catalog: CatalogRecords,
   scope: Scope,
   job: JobRecord,
+  hidden?: { readonly values: ReadonlySet<string> },
 ): Promise<JobRecord> {
-  const results = await documentResults(deps, catalog, scope, job);
+  const all = await documentResults(deps, catalog, scope, job);
+  const results = hidden === undefined ? all : all.filter(({ document_id }) => !hidden.values.has(document_id));
   const failed = results.filter(({ status }) => status === "failed");
   const underWay = results.filter(
     ({ status }) => status === "uploading" || status === "pending" || status === "indexing",
@@ -47,7 +49,7 @@ export async function withDocuments(
   };
 }
 
-export function documentIdsOf({ input }: JobRecord): readonly string[] {
+export function documentIdsOf({ input }: Pick<JobRecord, "input">): readonly string[] {
   return (input["document_ids"] as readonly string[] | undefined) ?? [];
 }
 

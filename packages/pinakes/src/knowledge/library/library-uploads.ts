@@ -156,7 +156,7 @@ export class LibraryUploads {
     const upload = await this.#upload(caller, uploadId);
     const state = this.#stateOf(upload);
     if (state === "in-progress") return upload;
-    throw invalid(`Upload ${show(uploadId)} is ${state}; begin a new one.`);
+    throw invalid(`Upload ${show(uploadId)} is ${state}; start a new one.`);
   }
 
   #stateOf({ state, expires_at }: LibraryUpload): UploadStatus["state"] {

@@ -93,7 +93,7 @@ export class RawVectors {
       includeVectors: include_vectors,
     });
     if (include_metadata !== true) return found;
-    return { ...found, collection: await shownCollection(this.#deps, caller.scope, opened) };
+    return { ...found, collection: await shownCollection(this.#deps, caller, opened) };
   }
 
   async #found(
@@ -226,11 +226,9 @@ export class RawVectors {
     } catch (error) {
       if (!isMissing(error)) throw error;
       if (dims === undefined)
-        throw new PinakesError(
-          "NOT_FOUND",
-          "This collection has no rows with vectors of its own, so there is nothing to delete.",
-          { cause: error },
-        );
+        throw new PinakesError("NOT_FOUND", "This collection has no raw vectors, so there is nothing to delete.", {
+          cause: error,
+        });
       await this.#create(caller, name, dims);
       await this.#stillTaken(caller, opened);
       return append().catch((cause: unknown) => {

@@ -13,12 +13,14 @@ import { noteLateWrite } from "./late-writes.ts";
 import {
   documentsContainer,
   itemIds,
+  type AccessChangesRecord,
   type AttachmentRecord,
   type CollectionRecord,
   type DocumentRecord,
   type DocumentStatus,
   type FenceRecord,
   type RemovalRecord,
+  type RestrictedRecord,
   type SourceRecord,
   type StatsRecord,
 } from "./records.ts";
@@ -46,6 +48,7 @@ export const emptyStats: StatsRecord = {
 };
 
 const keysPerRead = 100;
+const rowsPerRead = 1_000;
 
 export class CollectionPartition {
   readonly scope: Scope;
@@ -122,6 +125,28 @@ export class CollectionPartition {
 
   async stats(): Promise<Stored<StatsRecord> | undefined> {
     return this.#read(itemIds.stats);
+  }
+
+  async accessChanges(): Promise<Stored<AccessChangesRecord> | undefined> {
+    return this.#read(itemIds.access);
+  }
+
+  /** The rows of one bucket, or of all, read from the partition itself. */
+  async restricted(bucket?: string): Promise<readonly RestrictedRecord[]> {
+    const { repository_id, incarnation } = this.key;
+    const prefix = bucket === undefined ? itemIds.restrictedPrefix : itemIds.restricted(bucket, "");
+    const found: RestrictedRecord[] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await this.#items.query(this.scope, documentsContainer.name, {
+        equals: { repository_id, incarnation },
+        range: { prefix },
+        limit: rowsPerRead,
+        cursor,
+      });
+      found.push(...page.items.map(({ document }) => document as unknown as RestrictedRecord));
+      cursor = page.cursor;
+      if (cursor === undefined) return found;
+    }
   }
 
   async read(documentId: string): Promise<Stored<DocumentRecord> | undefined> {

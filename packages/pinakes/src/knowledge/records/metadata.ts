@@ -14,7 +14,7 @@ export function checkMetadata(input: unknown, where = "metadata"): Metadata {
   const { tags = [], custom_fields = {}, ...rest } = input;
   const unknown = Object.keys(rest);
   if (unknown.length > 0)
-    throw invalid(`${where}.${unknown[0]}: is not known; put custom fields into ${where}.custom_fields.`);
+    throw invalid(`${where}.${unknown[0]}: is unknown; put custom fields into ${where}.custom_fields.`);
   if (!isJsonObject(custom_fields)) throw invalid(`${where}.custom_fields: must be an object.`);
   checkJson(custom_fields, `${where}.custom_fields`);
   const bytes = Buffer.byteLength(JSON.stringify(custom_fields), "utf8");

@@ -78,7 +78,7 @@ export function checkDescription(description: unknown, charsMax: number, where =
 
 export function checkTags(tags: unknown, where = "metadata.tags"): readonly string[] {
   const { tagsMax, tagCharsMax } = knowledgeLimits;
-  if (!Array.isArray(tags)) throw invalid(`${where}: must be a list of texts.`);
+  if (!Array.isArray(tags)) throw invalid(`${where}: must be a list of strings.`);
   const unique = [...new Set(tags as unknown[])];
   if (unique.length > tagsMax) throw invalid(`${where}: has ${unique.length} tags; at most ${tagsMax} are allowed.`);
   return unique.map((tag, i) => {
@@ -107,8 +107,22 @@ export function checkGroups(groups: unknown, where = "allowed_groups"): readonly
     throw invalid(`${where}: must be null or a list of at most ${groupsMax} groups.`);
   const unique = [...new Set(groups as unknown[])].map((group, i) => {
     if (typeof group !== "string" || group === "" || group.length > groupCharsMax || control.test(group))
-      throw invalid(`${where}[${i}]: a group is a text of 1–${groupCharsMax} characters, got ${show(group)}.`);
+      throw invalid(`${where}[${i}]: a group must be a string of 1–${groupCharsMax} characters, got ${show(group)}.`);
     return group;
+  });
+  return unique.length === 0 ? null : unique;
+}
+
+/** Ids of users; null and [] name nobody. */
+export function checkUsers(users: unknown, where = "allowed_users"): readonly string[] | null {
+  const { allowedUsersMax, groupCharsMax } = knowledgeLimits;
+  if (users === null) return null;
+  if (!Array.isArray(users) || users.length > allowedUsersMax)
+    throw invalid(`${where}: must be null or a list of at most ${allowedUsersMax} ids of users.`);
+  const unique = [...new Set(users as unknown[])].map((user, i) => {
+    if (typeof user !== "string" || user === "" || user.length > groupCharsMax || control.test(user))
+      throw invalid(`${where}[${i}]: the id of a user is a text of 1–${groupCharsMax} characters, got ${show(user)}.`);
+    return user;
   });
   return unique.length === 0 ? null : unique;
 }

@@ -2,15 +2,24 @@
  * Stored records (RFC 0005). Records that must change together are items of one container and partition, distinguished by `kind`:
  *
  *   collections  (repository_id)               the repository, its collections, their number, their tags, operations on them
- *   documents    (repository_id, incarnation)  one incarnation of a collection: fence, stats, documents, their sources, removals, attachments
+ *   documents    (repository_id, incarnation)  one incarnation of a collection: fence, stats, documents, their sources, removals,
+ *                                              attachments, and which documents have an access of their own
  *
  * Invariants
  * - a document is counted in exactly one field of `stats.by_status`, and `total_size_bytes` is the sum of all `size_bytes`: both change in
  *   the batch that changes the document;
  * - every batch that writes a document checks the fence, so nothing enters a deleted or archived collection;
+ * - a document with an `access` has a `restricted` item with the same access and uploader, and its collection is marked `restricted`; the
+ *   item stays until everything that a deleted document left is removed (restricted-rows.ts);
  * - `live` of a document is the version that searches show; chunks of any other version are invisible, even while they are still stored.
  */
-import type { CollectionStatus, DocumentSource, DocumentStatus, Pipeline as PipelineSettings } from "@pinakes/client";
+import type {
+  CollectionStatus,
+  DocumentAccess,
+  DocumentSource,
+  DocumentStatus,
+  Pipeline as PipelineSettings,
+} from "@pinakes/client";
 import type { ChunkingStrategy } from "../../domain/chunking.ts";
 import type { FileType } from "../../domain/file-type.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -129,6 +138,8 @@ export interface CollectionRecord {
   readonly expires_after_days?: number | null;
   /** When they went. */
   readonly expired_at?: string | null;
+  /** It has, or had, documents with an access of their own: reads look at the `access` item (restricted-rows.ts). */
+  readonly restricted?: true;
   /** A migration fills it and refuses other writers (hold.ts). */
   readonly hold?: { readonly migration_id: string };
   /** The migration that created it, and whether its source knew the creation time. */
@@ -150,7 +161,7 @@ export interface FenceRecord {
   readonly next?: { readonly generation: number; readonly embedding_model: string } | null;
 }
 
-export type { CollectionStatus, DocumentSource, DocumentStatus, PipelineSettings };
+export type { CollectionStatus, DocumentAccess, DocumentSource, DocumentStatus, PipelineSettings };
 
 export interface StatsRecord {
   readonly kind: "stats";
@@ -197,6 +208,8 @@ export interface DocumentRecord {
   readonly name: string;
   readonly file_type: FileType;
   readonly metadata: JsonObject;
+  /** Who of those who may use the collection may see it (RFC 0014). Absent: all of them. */
+  readonly access?: DocumentAccess;
   readonly source: DocumentSource;
   readonly status: DocumentStatus;
   readonly error: string | null;
@@ -279,6 +292,8 @@ export interface RemovalRecord {
   readonly object_keys: readonly string[];
   /** Sources in the graph: `<run>.<generation>`. */
   readonly sources?: readonly string[];
+  /** The deleted document had an access of its own, which applies to its leftovers. */
+  readonly restricted?: true;
   readonly at: string;
 }
 
@@ -305,6 +320,20 @@ export interface AttachmentRecord {
   readonly uploaded_by: string;
 }
 
+/** A document with an access of its own: what the decision needs, in the batch that changes the document. */
+export interface RestrictedRecord {
+  readonly kind: "restricted";
+  readonly document_id: string;
+  readonly access: DocumentAccess;
+  readonly uploaded_by: string;
+}
+
+/** How often the restricted documents of each bucket have changed. */
+export interface AccessChangesRecord {
+  readonly kind: "access";
+  readonly changes: Readonly<Record<string, number>>;
+}
+
 export interface ChunkRange {
   readonly run: number;
   readonly chunk_count: number;
@@ -326,5 +355,8 @@ export const itemIds = Object.freeze({
   removal: (document: string, what: string) => `removal:${document}:${what}`,
   removalPrefix: "removal:",
   kept: (document: string) => `kept:${document}`,
+  access: "access",
+  restricted: (bucket: string, document: string) => `restricted:${bucket}:${document}`,
+  restrictedPrefix: "restricted:",
   attachment: (file: string) => `attachment:${file}`,
 });

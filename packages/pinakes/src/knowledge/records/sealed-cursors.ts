@@ -33,7 +33,7 @@ export class SealedCursors {
     const opened = decryptToken(await this.#secret(), bindingOf(scope, question), cursor, { charsMax: cursorCharsMax });
     if (opened !== undefined) return opened.payload as JsonValue;
     throw invalid(
-      "cursor: is not one that this query returned: it was changed, truncated, or belongs to another query. Leave it out to start over.",
+      "cursor: is not valid for this query: it was modified, truncated, or belongs to another query. Omit it to start over.",
     );
   }
 

@@ -3,6 +3,7 @@ import type { Caller } from "../../domain/caller.ts";
 import { hasCode } from "../../domain/errors.ts";
 import type { Filter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import type { HiddenDocuments } from "../access/hidden-documents.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Joined } from "./graph-hits.ts";
 import { inParallel } from "../../runtime/in-parallel.ts";
@@ -23,13 +24,14 @@ export async function explainSearch(
   const collections = await inParallel(
     targets,
     atOnce,
-    async ({ opened: { collection, decision }, partition, generation = 1, model, rows }) => {
-      const count = async (filter?: Filter) => countRows(deps, caller, partition.vectors(generation), filter);
+    async ({ opened: { collection, decision }, partition, generation = 1, model, rows, hidden }) => {
+      const count = async (filter?: Filter) =>
+        countRows(deps, caller, partition.vectors(generation), { filter, hidden });
       const passages = await count();
       const matching = query.filter === undefined ? passages : await count(query.filter);
       const { repository_id, collection_id } = collection;
       const own =
-        rows === undefined ? {} : { own_rows: await countRows(deps, caller, rows.name), own_rows_dims: rows.dims };
+        rows === undefined ? {} : { own_rows: await countRows(deps, caller, rows.name, {}), own_rows_dims: rows.dims };
       return {
         repository_id,
         collection_id,
@@ -44,9 +46,14 @@ export async function explainSearch(
   return { mode: query.mode, fusion: query.fusion, vector_weight: query.weight, collections };
 }
 
-async function countRows(deps: Dependencies, caller: Caller, name: string, filter?: Filter): Promise<number> {
+async function countRows(
+  deps: Dependencies,
+  caller: Caller,
+  name: string,
+  { filter, hidden }: { readonly filter?: Filter | undefined; readonly hidden?: HiddenDocuments | undefined },
+): Promise<number> {
   try {
-    return await deps.vectors.count(caller.scope, name, filter === undefined ? {} : { filter });
+    return await deps.vectors.count(caller.scope, name, { ...(filter === undefined ? {} : { filter }), hidden });
   } catch (error) {
     // The search itself has already reported a field that no collection knows: here it matches nothing.
     if (isUnknownField(error) || hasCode(error, "NOT_FOUND")) return 0;

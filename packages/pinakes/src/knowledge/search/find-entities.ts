@@ -1,8 +1,9 @@
 /** Entities named in a query: runs of its words, looked up as names and as parts of names. No model is used. */
 import { literal, type Quad, type TermText } from "../../domain/rdf.ts";
 import type { Scope } from "../../domain/scope.ts";
-import type { QuadPattern, TripleStore } from "../../ports/triple-store.ts";
+import type { QuadPattern } from "../../ports/triple-store.ts";
 import { isStopword, labelKey, labelKeyPredicate, labelsGraph, labelWordPredicate } from "../extraction/index.ts";
+import type { TripleReads } from "../graph/visible-triples.ts";
 import { graphSearchLimits } from "./graph-limits.ts";
 import { inParallel } from "../../runtime/in-parallel.ts";
 
@@ -15,7 +16,7 @@ export interface Seed {
 }
 
 export interface GraphSpace {
-  readonly triples: TripleStore;
+  readonly triples: TripleReads;
   readonly scope: Scope;
   readonly space: string;
 }

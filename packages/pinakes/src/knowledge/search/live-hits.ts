@@ -9,17 +9,23 @@ interface LiveHits {
   readonly overtaken: boolean;
 }
 
+interface LiveOptions {
+  readonly generation: number;
+  readonly past: boolean;
+  readonly sees: (document: DocumentRecord) => boolean;
+}
+
 /** The live chunks. For a search in the past, those of the last run of a document that still exists. */
 export async function liveHits(
   partition: CollectionPartition,
   hits: readonly QueryHit[],
-  generation: number,
-  past: boolean,
+  { generation, past, sees }: LiveOptions,
 ): Promise<LiveHits> {
   const ids = [...new Set(hits.map(({ metadata }) => metadata["document_id"] as string))];
   const documents = new Map(
     (await partition.readMany(ids)).flatMap((document) =>
-      document === undefined ? [] : [[document.document_id, document] as const],
+      // Again by the record, beside the bitmap: its access may have changed since.
+      document === undefined || !sees(document) ? [] : [[document.document_id, document] as const],
     ),
   );
   const lastRun = new Map<string, number>();

@@ -8,11 +8,13 @@ import { PinakesError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Quad } from "../../domain/rdf.ts";
 import type { VectorRow } from "../../vectors/index.ts";
+import type { Decision } from "../access/access.ts";
+import { seesDocument } from "../access/document-access.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";
 import { tripleView } from "../graph/triple-view.ts";
 import { stableHash } from "../extraction/index.ts";
 import { chunkId } from "../documents/passages.ts";
-import { readSource } from "../documents/graph-support.ts";
+import { readSource } from "../records/graph-source.ts";
 import { shownIn, type DocumentRecord, type IndexedVersion } from "../records/records.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Citation } from "./search-result.ts";
@@ -29,7 +31,11 @@ interface Stating {
 export async function provenanceOf(
   deps: Pick<KnowledgeDependencies, "triples" | "vectors">,
   caller: Caller,
-  { partition, generation }: { readonly partition: CollectionPartition; readonly generation: number },
+  {
+    partition,
+    generation,
+    decision,
+  }: { readonly partition: CollectionPartition; readonly generation: number; readonly decision: Decision },
   quad: Quad,
 ): Promise<ProvenanceView> {
   const { incarnation } = partition.key;
@@ -41,7 +47,12 @@ export async function provenanceOf(
     return from === undefined || from.generation !== generation ? [] : [{ ...from, part }];
   });
   const ids = [...new Set(sources.map(({ documentId }) => documentId))];
-  const records = new Map((await partition.readMany(ids)).map((document, i) => [ids[i] as string, document]));
+  const records = new Map(
+    (await partition.readMany(ids)).map((document, i) => [
+      ids[i] as string,
+      document !== undefined && seesDocument(caller, decision, document) ? document : undefined,
+    ]),
+  );
   const live = sources.filter(({ documentId, run }) => shownOf(records.get(documentId), generation)?.run === run);
   if (there === 0 || (!asserted && live.length === 0))
     throw new PinakesError("NOT_FOUND", "The collection does not contain this triple.");

@@ -1,6 +1,8 @@
 /** Ranks the candidates of all collections, and builds the hits that callers see. */
+import type { Caller } from "../../domain/caller.ts";
 import type { QueryHit } from "../../vectors/index.ts";
 import { passageFields } from "../documents/document-metadata.ts";
+import { decideDocument } from "../access/document-access.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import type { DocumentRecord } from "../records/records.ts";
 import { absoluteScores, strongEnough, type Scale } from "./absolute-scores.ts";
@@ -23,7 +25,12 @@ export interface Found {
   readonly graph?: number;
 }
 
-export function rankHits(found: readonly Found[], query: CheckedSearch, scale: Scale): readonly SearchHit[] {
+export function rankHits(
+  found: readonly Found[],
+  query: CheckedSearch,
+  scale: Scale,
+  who: Caller,
+): readonly SearchHit[] {
   const { mode, fusion, weight, limit } = query;
   const fused =
     mode === "hybrid"
@@ -54,9 +61,13 @@ export function rankHits(found: readonly Found[], query: CheckedSearch, scale: S
     ...toHit(entry, entry.score, mode === "hybrid" ? entry.fused : undefined),
     ...(query.grouped ? { more: more.get(groupOf(entry)) ?? [] } : {}),
     ...(query.explain
-      ? { explain: { parts: entry.parts, evidence: { ...entry.evidence }, access: entry.opened.decision.reason } }
+      ? { explain: { parts: entry.parts, evidence: { ...entry.evidence }, access: reasonOf(who, entry) } }
       : {}),
   }));
+}
+
+function reasonOf(who: Caller, { opened, document }: Found): string {
+  return (document === undefined ? opened.decision : decideDocument(who, opened.decision, document)).reason;
 }
 
 /** Rows form groups of one. */

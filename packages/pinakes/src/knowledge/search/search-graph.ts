@@ -5,9 +5,13 @@
 import type { Caller } from "../../domain/caller.ts";
 import { hasCode } from "../../domain/errors.ts";
 import type { Support } from "../../ports/triple-store.ts";
+import type { Decision } from "../access/access.ts";
+import { seesDocument } from "../access/document-access.ts";
+import type { HiddenDocuments } from "../access/hidden-documents.ts";
+import { withoutHidden } from "../graph/visible-triples.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";
 import { chunkId } from "../documents/passages.ts";
-import { readSource } from "../documents/graph-support.ts";
+import { readSource } from "../records/graph-source.ts";
 import { shownIn, type DocumentRecord } from "../records/records.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { expandGraph, type Edge, type ShownSupports } from "./expand-graph.ts";
@@ -27,6 +31,13 @@ export interface GraphEdge extends Omit<Edge, "supports"> {
   readonly passages: readonly string[];
 }
 
+interface GraphPlace {
+  readonly partition: CollectionPartition;
+  readonly generation: number;
+  readonly hidden: HiddenDocuments | undefined;
+  readonly decision: Decision;
+}
+
 export interface GraphQuestion {
   readonly query: string;
   readonly hops: number;
@@ -36,15 +47,18 @@ export interface GraphQuestion {
 export async function searchGraph(
   deps: Pick<KnowledgeDependencies, "triples">,
   caller: Caller,
-  { partition, generation }: { readonly partition: CollectionPartition; readonly generation: number },
+  { partition, generation, hidden, decision }: GraphPlace,
   { query, hops }: GraphQuestion,
 ): Promise<GraphFound | undefined> {
-  const graph: GraphSpace = { triples: deps.triples, scope: caller.scope, space: partition.key.incarnation };
+  const space = partition.key.incarnation;
+  const triples = hidden === undefined ? deps.triples : withoutHidden(deps.triples, new Map([[space, hidden]]));
+  const graph: GraphSpace = { triples, scope: caller.scope, space };
+  const sees = (document: DocumentRecord): boolean => seesDocument(caller, decision, document);
   try {
     if ((await graph.triples.count(graph.scope, graph.space, {}, { max: 1 })) === 0) return undefined;
     const seeds = await findEntities(graph, query);
     const documents = new Map<string, DocumentRecord | undefined>();
-    const edges = await expandGraph(graph, seeds, hops, shownSupports(partition, generation, documents));
+    const edges = await expandGraph(graph, seeds, hops, shownSupports(partition, generation, documents, sees));
     return found(seeds, edges, documents);
   } catch (error) {
     // It was deleted concurrently: the rest of this search decides.
@@ -58,12 +72,16 @@ function shownSupports(
   partition: CollectionPartition,
   generation: number,
   documents: Map<string, DocumentRecord | undefined>,
+  sees: (document: DocumentRecord) => boolean,
 ): ShownSupports {
   return async (lists) => {
     const ids = new Set(lists.flat().flatMap(({ source }) => readSource(source)?.documentId ?? []));
     const missing = [...ids].filter((id) => !documents.has(id));
     const records = await partition.readMany(missing);
-    for (const [i, id] of missing.entries()) documents.set(id, records[i]);
+    for (const [i, id] of missing.entries()) {
+      const record = records[i];
+      documents.set(id, record !== undefined && sees(record) ? record : undefined);
+    }
     return lists.map((supports) => {
       if (supports.length === 0) return [];
       const shown = supports.filter((support) => isShown(support, generation, documents));

@@ -76,7 +76,7 @@ export function checkSearch(input: SearchInput): CheckedSearch {
   if (!Number.isInteger(limit) || limit < 1 || limit > searchHitsMax)
     throw invalid(`limit: must be a whole number from 1 to ${searchHitsMax}, got ${show(limit)}.`);
   if (collections !== undefined && (collections.length === 0 || collections.length > searchCollectionsMax))
-    throw invalid(`collections: name 1–${searchCollectionsMax}, or leave it out to search all that you may read.`);
+    throw invalid(`collections: name 1–${searchCollectionsMax}, or omit it to search all that you may read.`);
   if (!(diversity >= 0 && diversity <= 1))
     throw invalid(`diversity: must be a number from 0 to 1, got ${show(diversity)}.`);
   if (!(vector_weight >= 0 && vector_weight <= 1))
@@ -119,7 +119,7 @@ function checkGraph(mode: SearchMode, { graph, as_of }: SearchInput): CheckedSea
   if (!(weight >= 0 && weight <= 1)) throw invalid(`graph.weight: must be a number from 0 to 1, got ${show(weight)}.`);
   if (mode === "vector" || mode === "keyword") {
     if (graph !== undefined && hops > 0)
-      throw invalid(`graph: is for the modes hybrid and graph, not for ${mode}. Leave it out, or change the mode.`);
+      throw invalid(`graph: is for the modes hybrid and graph, not for ${mode}. Omit it, or change the mode.`);
     return undefined;
   }
   // The graph has no history: only vectors and keywords can be searched in the past.

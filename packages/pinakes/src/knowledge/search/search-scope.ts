@@ -4,6 +4,7 @@ import { PinakesError } from "../../domain/errors.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
 import { knowledgeLimits } from "../limits.ts";
 import type { Collections } from "../collections/collections.ts";
+import { hiddenDocuments, type HiddenDocuments } from "../access/hidden-documents.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import type { CatalogRecords } from "../records/catalog-records.ts";
 import { listCollections } from "../collections/list-collections.ts";
@@ -26,6 +27,8 @@ export interface Target {
   readonly model: string;
   /** Rows that callers embedded themselves; undefined if there are none. */
   readonly rows: RawRows | undefined;
+  /** Documents that the caller may not see: their chunks are excluded before anything is ranked. */
+  readonly hidden: HiddenDocuments | undefined;
 }
 
 export interface ScopeDependencies {
@@ -46,12 +49,14 @@ export async function findTargets(
   const each = new Map(opened.map((one) => [`${one.collection.repository_id}/${one.collection.incarnation}`, one]));
   return inParallel([...each.values()], atOnce, async (one) => {
     const partition = new CollectionPartition(services.deps.items, caller.scope, one.collection);
-    const [fence, rows] = await Promise.all([
+    const [fence, rows, hidden] = await Promise.all([
       partition.fence(),
       ownRowsOf(services.deps, caller.scope, one.collection.incarnation),
+      hiddenDocuments(services.deps, caller, one),
     ]);
     return {
       opened: one,
+      hidden,
       partition,
       generation: fence?.record.generation,
       model: fence?.record.embedding_model ?? one.collection.embedding_model,

@@ -13,6 +13,8 @@ import { hasCode, PinakesError } from "../../domain/errors.ts";
 import type { EmbeddingModel } from "../../ports/embedder.ts";
 import { vectorLimits, type QueryHit, type TermCounts } from "../../vectors/index.ts";
 import { CollectionPartition } from "../records/collection-partition.ts";
+import { seesDocument } from "../access/document-access.ts";
+import type { HiddenDocuments } from "../access/hidden-documents.ts";
 import { noteUse } from "../collections/uses.ts";
 import { readTriple, type TripleInput } from "../graph/triple-view.ts";
 import { knowledgeLimits } from "../limits.ts";
@@ -100,10 +102,10 @@ export class Search {
     collectionId: string,
     triple: TripleInput,
   ): Promise<ProvenanceView> {
-    const { collection } = await this.#collections.open(caller, repositoryId, collectionId);
+    const { collection, decision } = await this.#collections.open(caller, repositoryId, collectionId);
     const partition = new CollectionPartition(this.#deps.items, caller.scope, collection);
     const generation = (await partition.fence())?.record.generation ?? 1;
-    return provenanceOf(this.#deps, caller, { partition, generation }, readTriple(triple, 0));
+    return provenanceOf(this.#deps, caller, { partition, generation, decision }, readTriple(triple, 0));
   }
 
   async #search(caller: Caller, query: CheckedSearch): Promise<SearchResult> {
@@ -117,11 +119,12 @@ export class Search {
       this.#counted(caller, query, targets),
     ]);
     const { found, graphs, skipped, unknownFields } = await this.#gather(caller, query, targets, embedded, counted);
-    const hits = rankHits(found, query, {
+    const scale = {
       questionWeight: questionWeight(counted.all),
       rows: query.mode === "vector" ? Infinity : counted.all.rows,
-      modelOf: (id) => embedded.models.get(id) ?? unknownModel(id),
-    });
+      modelOf: (id: string) => embedded.models.get(id) ?? unknownModel(id),
+    };
+    const hits = rankHits(found, query, scale, caller);
     const searched = targets.filter((target) => !skipped.some((one) => one.target === target));
     // A search over everything counts as a use of the collections that have hits.
     const shown = new Set(hits.map(({ repository_id, collection_id }) => `${repository_id}/${collection_id}`));
@@ -130,7 +133,7 @@ export class Search {
     const totalMs = performance.now() - began;
     return {
       hits,
-      outcome: hits.length > 0 ? "ok" : await outcomeOf(this.#deps, caller.scope, searched),
+      outcome: hits.length > 0 ? "ok" : await outcomeOf(this.#deps, caller, searched),
       ...(skipped.length === 0
         ? {}
         : { skipped: [...new Map(skipped.map((one) => [one.target, one])).values()].map(skippedView) }),
@@ -207,12 +210,17 @@ export class Search {
 
   /** The hits of vectors and keywords in one collection, joined with those of the graph. */
   async #joined(caller: Caller, target: Target, query: CheckedSearch, question: Question): Promise<Joined> {
-    const { opened, partition, generation, model } = target;
+    const { opened, partition, generation, model, hidden } = target;
     const [candidates, graph] = await Promise.all([
       query.mode === "graph" ? [] : this.#candidates(caller, target, query, question),
       query.graph === undefined || generation === undefined
         ? undefined
-        : searchGraph(this.#deps, caller, { partition, generation }, { query: query.query, hops: query.graph.hops }),
+        : searchGraph(
+            this.#deps,
+            caller,
+            { partition, generation, hidden, decision: opened.decision },
+            { query: query.query, hops: query.graph.hops },
+          ),
     ]);
     if (graph === undefined || generation === undefined)
       return { found: candidates, entities: [], edges: [], added: 0, graphSearched: false };
@@ -253,11 +261,15 @@ export class Search {
     if (query.mode === "vector" || query.mode === "graph")
       return countEverywhere([], () => Promise.reject(new Error("not asked")));
     const { query: text, asOf } = query;
-    const names = targets.flatMap(({ partition, generation, rows }) => [
-      ...(generation === undefined ? [] : [partition.vectors(generation)]),
-      ...(rows === undefined ? [] : [rows.name]),
-    ]);
-    return countEverywhere(names, (name) => this.#deps.vectors.countTerms(caller.scope, name, text, { asOf }));
+    const counted = new Map(
+      targets.flatMap(({ partition, generation, rows, hidden }) => [
+        ...(generation === undefined ? [] : [[partition.vectors(generation), hidden] as const]),
+        ...(rows === undefined ? [] : [[rows.name, undefined] as const]),
+      ]),
+    );
+    return countEverywhere([...counted.keys()], (name) =>
+      this.#deps.vectors.countTerms(caller.scope, name, text, { asOf, hidden: counted.get(name) }),
+    );
   }
 
   /** The best of one collection. Repeats with a higher limit while results turn out to be of documents that changed or were deleted. */
@@ -267,12 +279,16 @@ export class Search {
     query: CheckedSearch,
     question: Question,
   ): Promise<readonly Found[]> {
-    const { opened, partition, generation, model } = target;
+    const { opened, partition, generation, model, hidden } = target;
     if (generation === undefined) return [];
     let limit = candidatesOf(query);
     for (let round_ = 1; ; round_ += 1) {
-      const hits = await this.#query(caller, partition.vectors(generation), { ...query, limit }, question);
-      const { live, overtaken } = await liveHits(partition, hits, generation, query.asOf !== undefined);
+      const hits = await this.#query(caller, partition.vectors(generation), { ...query, limit }, question, hidden);
+      const { live, overtaken } = await liveHits(partition, hits, {
+        generation,
+        past: query.asOf !== undefined,
+        sees: (document) => seesDocument(caller, opened.decision, document),
+      });
       const enough = live.length === hits.length || live.length >= query.limit || (hits.length < limit && !overtaken);
       // Hidden chunks, or none at all, may mean that the generation was just replaced.
       if (live.length < hits.length || hits.length === 0) await sameGeneration(target);
@@ -286,6 +302,7 @@ export class Search {
     collection: string,
     query: CheckedSearch,
     question: Question,
+    hidden: HiddenDocuments | undefined,
   ): Promise<readonly QueryHit[]> {
     const { limit, filter, asOf } = query;
     const { vector } = question;
@@ -301,6 +318,7 @@ export class Search {
         ...(filter === undefined ? {} : { filter }),
         ...(asOf === undefined ? {} : { asOf }),
         ...(query.diversity > 0 ? { includeVectors: true } : {}),
+        hidden,
       });
       return hits;
     } catch (error) {

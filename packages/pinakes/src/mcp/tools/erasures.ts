@@ -27,7 +27,7 @@ export const erasureTools: readonly McpTool[] = [
     name: "erasure_request",
     title: "Erase a subject",
     description:
-      "Erases everything that names a user, an agent, a session, documents or the workspace, from every store, permanently. The client's user is asked first; where the client cannot ask, or the user does not agree, it is a dry run that counts and changes nothing. For admins. erasure_status tells how far it is.",
+      "Erases everything that names a user, an agent, a session, documents or the workspace, from every store, permanently. The client's user is asked first; if the client cannot ask, or the user declines, it is a dry run that counts and changes nothing. Admins only. erasure_status reports the progress.",
     input: z.strictObject({ subject: Subject, paths: ErasurePaths }),
     output: ErasureOutput,
     annotations: { ...changes, idempotentHint: true },
@@ -47,14 +47,14 @@ export const erasureTools: readonly McpTool[] = [
     },
     run: async ({ knowledge }, args) => {
       const erasure = await knowledge.erasures.request(args);
-      return answerOf(erasure, `The erasure ${erasure.erasure_id} has begun. erasure_status tells how far it is.`);
+      return answerOf(erasure, `The erasure ${erasure.erasure_id} has started. erasure_status reports the progress.`);
     },
   }),
   defineTool({
     name: "erasure_status",
     title: "State of an erasure",
     description:
-      "How far an erasure is, with counts for each store, and a link to its signed receipt when it is done. Waits for its end with progress notifications where timeout_seconds says so. For admins.",
+      "The progress of an erasure, with counts per store, and a link to its signed receipt once it is done. With timeout_seconds it waits for the end, with progress notifications. Admins only.",
     input: z.strictObject({ erasure_id: z.string().min(1).max(256), timeout_seconds: timeoutSeconds(0) }),
     output: ErasureOutput,
     annotations: reads,

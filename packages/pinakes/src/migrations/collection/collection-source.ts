@@ -172,7 +172,7 @@ export class CollectionSource extends EntrySource implements MigrationSource {
       await moves.releaseTarget(scope, this.#move, migration_id);
       throw new PinakesError(
         "CONFLICT",
-        `Collection ${show(destination.collection_id)} was written to since the switch. Roll back with force: what was written goes to the trash with it.`,
+        `Collection ${show(destination.collection_id)} was written to since the switch. Roll back with force to move these writes to the trash with it.`,
       );
     };
     // Before it is held, and again when nobody can write to it any more.

@@ -163,7 +163,7 @@ export class UnregisteredSource extends EntrySource implements MigrationSource {
         ? [
             {
               where: `line ${line}`,
-              reason: `created_at: ${show(created_at)} is not a time; write ISO 8601, or leave it out.`,
+              reason: `created_at: ${show(created_at)} is not a time; write ISO 8601, or omit it.`,
             },
           ]
         : [];

@@ -132,12 +132,12 @@ export class ChromaServerReader implements RowReader {
     if (status >= 300 && status < 400)
       throw new PinakesError(
         "INVALID",
-        `${this.#root}: answers ${status}, a redirect, which is not followed; use its target.`,
+        `${this.#root}: responded with ${status}, a redirect, which is not followed; use its target.`,
       );
     if (status === 200) return this.#parsed(text);
     throw new PinakesError(
       status >= 500 ? "UNAVAILABLE" : "INVALID",
-      `${this.#root}: answers ${status} ${text.slice(0, 200)}`,
+      `${this.#root}: responded with ${status} ${text.slice(0, 200)}`,
     );
   }
 

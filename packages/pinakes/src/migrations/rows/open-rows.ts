@@ -31,7 +31,7 @@ export async function openVectorStore(spec: VectorStoreSpec, { deps, sources }: 
   if (owners.length !== 1) throw invalid('source: give one of "repository", "user" and "trustgraph".');
   if (trustgraph !== undefined && collections !== undefined)
     throw invalid(
-      'source: "collections" names targets, which "trustgraph" takes from the names; leave some out with "skip".',
+      'source: "collections" names targets, which "trustgraph" derives from the names; omit some with "skip".',
     );
   const server = sources.server(spec.server, "server");
   const [database, rules] =

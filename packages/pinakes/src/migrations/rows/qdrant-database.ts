@@ -63,7 +63,7 @@ export class QdrantDatabase implements VectorDatabase {
     if (status !== 200)
       throw new PinakesError(
         status >= 500 ? "UNAVAILABLE" : "INVALID",
-        `${url}: answers ${status} ${text.slice(0, 200)}`,
+        `${url}: responded with ${status} ${text.slice(0, 200)}`,
       );
     const { result } = this.#parsed(text);
     if (!isJsonObject(result)) throw this.#odd("an answer has no result");

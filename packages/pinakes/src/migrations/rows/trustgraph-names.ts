@@ -71,7 +71,7 @@ function readName(
 ): { readonly user: string; readonly collection: string; readonly of: VectorsOf } | string {
   const of = (["chunks", "entities"] as const).find((one) => name.startsWith(prefixes[one]));
   if (of === undefined)
-    return `begins neither with ${show(prefixes.chunks)} nor with ${show(prefixes.entities)}; leave it out with "skip".`;
+    return `starts neither with ${show(prefixes.chunks)} nor with ${show(prefixes.entities)}; omit it with "skip".`;
   const end = size === undefined ? "" : `_${size}`;
   if (!name.endsWith(end)) return `does not end with ${show(end)}, the size of its vectors; is it of version 1.4?`;
   const rest = name.slice(prefixes[of].length, name.length - end.length);
@@ -80,7 +80,7 @@ function readName(
   );
   const [user, other] = fitting.toSorted((a, b) => written(b).length - written(a).length);
   if (user === undefined)
-    return `belongs to none of the users ${users.map(show).join(", ")}; name its user in "users", or leave it out with "skip".`;
+    return `does not belong to any of the users ${users.map(show).join(", ")}; name its user in "users", or omit it with "skip".`;
   if (other !== undefined && written(other) === written(user))
     return `may belong to ${show(user)} and to ${show(other)}, whose names are written the same; name one of them.`;
   return { user, collection: rest.slice(written(user).length + 1), of };

@@ -89,7 +89,8 @@ function pathList(given: unknown, where: string, max: number): readonly string[]
 }
 
 function storedPath(path: unknown, where: string): string {
-  if (typeof path !== "string") throw invalid(`${where}: a path is a text such as "/user_id", got ${show(path)}.`);
+  if (typeof path !== "string")
+    throw invalid(`${where}: a path must be a string such as "/user_id", got ${show(path)}.`);
   return canonicalPath(path);
 }
 

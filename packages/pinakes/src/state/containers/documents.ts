@@ -32,7 +32,7 @@ export function completeDocument(
   if (!isJsonObject(given)) throw invalid(`The document must be a JSON object, got ${show(given)}.`);
   const clean = withoutSystemProperties(given);
   requireFreeId(target, clean["id"]);
-  if (clean[companionField] !== undefined) throw invalid(`${companionField}: is a system property; leave it out.`);
+  if (clean[companionField] !== undefined) throw invalid(`${companionField}: is a system property; omit it.`);
   // The order of properties is preserved: clients compare requests and responses as text.
   const made = clean["id"] === undefined ? { id: randomUUID() } : {};
   const document: JsonObject = { ...made, ...clean, ...workspaceOf(caller, clean) };
@@ -62,7 +62,7 @@ export function placedIn<Given extends { readonly document: JsonObject }>(
 /** Containers of Cosmos DB's clients hold no system items, so any id is allowed there. */
 export function requireFreeId({ definition }: Target, id: unknown): void {
   if (definition.optionalKey !== true && typeof id === "string" && id.startsWith(reservedIdPrefix))
-    throw invalid(`id: ids that begin with "${reservedIdPrefix}" are reserved, got ${show(id)}; choose another.`);
+    throw invalid(`id: ids that start with "${reservedIdPrefix}" are reserved, got ${show(id)}; choose another.`);
 }
 
 /** Every written document has its workspace_id; older documents of any schema may lack it. */
@@ -76,7 +76,7 @@ function requireWorkspace(tenant: string, workspace: unknown): void {
   if (workspace !== tenant)
     throw new PinakesError(
       "FORBIDDEN",
-      `workspace_id: must be your own workspace ("${tenant}") or left out, got ${show(workspace)}.`,
+      `workspace_id: must be your own workspace ("${tenant}") or omitted, got ${show(workspace)}.`,
     );
 }
 

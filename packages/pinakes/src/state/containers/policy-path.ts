@@ -82,7 +82,7 @@ const part = /"((?:[^"\\]|\\.)*)"|([^/"]+)/y;
 
 function splitPath(text: unknown, where: string): Part[] {
   if (typeof text !== "string" || !text.startsWith("/"))
-    throw invalid(`${where}: a path is a text that begins with "/", such as "/status/?"; got ${show(text)}.`);
+    throw invalid(`${where}: a path must be a string that starts with "/", such as "/status/?"; got ${show(text)}.`);
   if (text.length > pathCharsMax)
     throw invalid(`${where}: the path has ${text.length} characters; at most ${pathCharsMax} are allowed.`);
   const parts: Part[] = [];

@@ -203,7 +203,7 @@ function parametersOf(given: SqlQuery["parameters"]): Readonly<Record<string, Js
     if (typeof name !== "string" || !/^@\w+$/.test(name))
       throw invalid(`parameters[${i}].name: must be "@" and a name, such as "@id"; got ${show(name)}.`);
     if (value === undefined) throw invalid(`parameters[${i}].value: is missing; null is a value, too.`);
-    if (Object.hasOwn(values, name)) throw invalid(`parameters[${i}].name: ${name} is given twice.`);
+    if (Object.hasOwn(values, name)) throw invalid(`parameters[${i}].name: ${name} is specified twice.`);
     Object.defineProperty(values, name, { value, enumerable: true });
   }
   return values;

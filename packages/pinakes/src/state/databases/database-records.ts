@@ -47,12 +47,12 @@ export interface DatabaseContainer {
 /** Names of databases and their containers: any string that fits into a path. */
 export function checkName(name: unknown, what: string): string {
   if (typeof name !== "string" || name === "")
-    throw invalid(`${what}: the id is a text that is not empty; got ${show(name)}.`);
+    throw invalid(`${what}: the id must be a non-empty string; got ${show(name)}.`);
   if (/[/\\?#\p{Cc}\u{10ffff}]/u.test(name) || name.endsWith(" "))
     throw invalid(
       `${what}: the id must not hold / \\ ? # or control characters, or end in a space; got ${show(name)}.`,
     );
-  if (!name.isWellFormed()) throw invalid(`${what}: the id holds half of a surrogate pair.`);
+  if (!name.isWellFormed()) throw invalid(`${what}: the id contains an unpaired surrogate.`);
   if (utf8Bytes(name) > nameBytesMax)
     throw invalid(`${what}: the id has ${utf8Bytes(name)} bytes; at most ${nameBytesMax} are allowed.`);
   return name;

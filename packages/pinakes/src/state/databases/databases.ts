@@ -106,7 +106,7 @@ export class Databases {
     if (database.default)
       throw new PinakesError(
         "FORBIDDEN",
-        `Database ${show(name)} holds system containers and cannot be deleted; delete your containers in it.`,
+        `Database ${show(name)} contains system containers and cannot be deleted; delete your containers in it.`,
       );
     this.#cache.clear();
     for (const item of await this.#all(scope, containersTopic(database.key)))

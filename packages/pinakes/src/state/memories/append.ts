@@ -191,7 +191,7 @@ export class Appender {
     if (plan.key !== undefined) return this.#repeated(caller, plan, plan.key);
     throw new PinakesError(
       "CONFLICT",
-      `Message ${show(id)} of agent ${show(plan.agentId)} already exists; use another id, or leave it out.`,
+      `Message ${show(id)} of agent ${show(plan.agentId)} already exists; use another id, or omit it.`,
     );
   }
 
@@ -209,7 +209,7 @@ export class Appender {
     if (!same || found[messages.length] !== undefined)
       throw new PinakesError(
         "CONFLICT",
-        `idempotencyKey: ${show(key)} was used for other messages, or for some that are gone; use a new key.`,
+        `idempotencyKey: ${show(key)} was used for other messages, or for messages that were deleted; use a new key.`,
       );
     return found.flatMap((item) => (item === undefined ? [] : [viewOf(item)]));
   }

@@ -95,13 +95,13 @@ export function requireWorkspace(workspace: unknown, tenant: string): void {
   if (workspace === tenant) return;
   throw new PinakesError(
     "FORBIDDEN",
-    `workspace_id: must be your own workspace ("${tenant}") or left out, got ${show(workspace)}.`,
+    `workspace_id: must be your own workspace ("${tenant}") or omitted, got ${show(workspace)}.`,
   );
 }
 
 export function requireOwnId(id: unknown): void {
   if (typeof id === "string" && id.startsWith(reservedIdPrefix))
-    throw invalid(`id: ids that begin with "${reservedIdPrefix}" are reserved; choose another, or leave it out.`);
+    throw invalid(`id: ids that start with "${reservedIdPrefix}" are reserved; choose another, or omit it.`);
 }
 
 function withoutOwnFields(document: JsonObject): JsonObject {

@@ -175,7 +175,7 @@ class Days {
     const day = dayOf(date ?? "");
     if (mark !== this.#mark || !this.#isWithin(day))
       throw invalid(
-        "The cursor belongs to another query, or was changed; repeat the query it came from, or leave it out to start over.",
+        "The cursor belongs to another query, or was modified; repeat it with the same query, or omit it to start over.",
       );
     return { day, cursor: inner === "" ? undefined : inner };
   }

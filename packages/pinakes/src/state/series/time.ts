@@ -47,7 +47,7 @@ export function boundedSpan(
   const to = given.to ?? Math.max(now + 1, (given.from ?? 0) + 1);
   const from = given.from ?? to - dayMs;
   if (to - from > seriesLimits.aggregateDaysMax * dayMs)
-    throw invalid(`from, to: the range is longer than ${seriesLimits.aggregateDaysMax} days; ask for less at once.`);
+    throw invalid(`from, to: the range is longer than ${seriesLimits.aggregateDaysMax} days; request less at once.`);
   return { from, to };
 }
 

@@ -87,7 +87,7 @@ export class ThreadAppender {
     if (added.length === 0) return there.flatMap((item) => (item === undefined ? [] : [freeView<ThreadMessage>(item)]));
     for (const { id, sequence } of added)
       if (sequence !== undefined)
-        throw invalid(`sequence: is assigned by the thread; leave it out of message ${show(id)}, or rename yours.`);
+        throw invalid(`sequence: is assigned by the thread; omit it from message ${show(id)}, or rename yours.`);
     const counter = await this.counter(scope, threadId);
     const next = counter?.next ?? (await this.#afterLast(scope, threadId));
     const numbered = added.map((document, i): JsonObject => ({ ...document, sequence: next + i }));

@@ -10,12 +10,12 @@ import { companionField, reservedIdPrefix } from "../system-container.ts";
 export function freeDocument(input: unknown, what: string, tenant: string): JsonObject {
   if (!isJsonObject(input)) throw invalid(`${what}: must be a JSON object, got ${show(input)}.`);
   const document = withoutSystemProperties(input);
-  if (document[companionField] !== undefined) throw invalid(`${companionField}: is a system property; leave it out.`);
+  if (document[companionField] !== undefined) throw invalid(`${companionField}: is a system property; omit it.`);
   const { workspace_id } = document;
   if (workspace_id !== undefined && workspace_id !== tenant)
     throw new PinakesError(
       "FORBIDDEN",
-      `workspace_id: must be your own workspace ("${tenant}") or left out, got ${show(workspace_id)}.`,
+      `workspace_id: must be your own workspace ("${tenant}") or omitted, got ${show(workspace_id)}.`,
     );
   return document;
 }
@@ -24,7 +24,7 @@ export function requireFreeId(id: unknown, where: string): string {
   if (typeof id !== "string" || id === "")
     throw invalid(`${where}: must be a string that is not empty, got ${show(id)}.`);
   if (id.startsWith(reservedIdPrefix))
-    throw invalid(`${where}: ids that begin with "${reservedIdPrefix}" are reserved; choose another.`);
+    throw invalid(`${where}: ids that start with "${reservedIdPrefix}" are reserved; choose another.`);
   return id;
 }
 

@@ -30,7 +30,7 @@ export function patched(change: WorkflowChange): Action {
     if (touched?.[0] === "checkpoints")
       throw invalid("checkpoints: cannot be replaced. Add one with checkpoint(), which keeps the earlier ones.");
     if (touched?.[0] === "workspace_id") throw foreignWorkspace();
-    if (touched !== undefined) throw invalid(`${touched[0]}: is immutable. Leave it out.`);
+    if (touched !== undefined) throw invalid(`${touched[0]}: is immutable. Omit it.`);
     return changed(document, Object.fromEntries(news), now);
   };
 }

@@ -207,6 +207,6 @@ function readCursor(cursor: string, life: string, order: string): Position {
       ? typeof id === "string" && id.startsWith(lifePrefix(life)) && id.length < 150
       : Number.isSafeInteger(inline));
   if (theLife !== life || theOrder !== order || !isPlace)
-    throw invalid("cursor: is not a cursor of this list in this order. Leave it out to start over.");
+    throw invalid("cursor: is not a cursor of this list in this order. Omit it to start over.");
   return { step: step as number, inline: inline as number | null, id: id as string };
 }

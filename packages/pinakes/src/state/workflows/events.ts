@@ -108,5 +108,5 @@ function readId(deps: StateDependencies, scope: Scope, workflowId: string, id: s
   const cursor = Buffer.from(place, "base64url").toString("utf8");
   const given = Buffer.from(signature, "base64url");
   if (sameBytes(given, sign(deps, scope, workflowId, cursor))) return cursor;
-  throw invalid("after: is not an event id of this workflow. Leave it out to start now.");
+  throw invalid("after: is not an event id of this workflow. Omit it to start now.");
 }

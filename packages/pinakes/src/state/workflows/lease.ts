@@ -62,7 +62,7 @@ export function requireToken(lease: LeaseRecord, fencingToken: number | undefine
     if (fencingToken === lease.fencing_token) return;
     throw new PinakesError(
       "CONFLICT",
-      `The fencing token ${fencingToken} is not the one of this workflow's lease: another worker took over. Stop, and acquire the lease again to go on.`,
+      `The fencing token ${fencingToken} is not that of this workflow's current lease: another worker took over. Stop, and acquire the lease again to continue.`,
     );
   }
   if (isHeld(lease, now))
@@ -133,6 +133,6 @@ export function checkLeaseSeconds(seconds: unknown = workflowLimits.leaseSeconds
 export function checkToken(token: unknown): number {
   if (typeof token === "number" && Number.isSafeInteger(token) && token >= 0) return token;
   throw invalid(
-    `fencingToken (over HTTP X-Fencing-Token): must be the whole number that came with the lease, got ${show(token)}.`,
+    `fencingToken (over HTTP X-Fencing-Token): must be the whole number returned with the lease, got ${show(token)}.`,
   );
 }

@@ -74,6 +74,6 @@ function absent(defaults: JsonObject, given: JsonObject): JsonObject {
 export function foreignWorkspace(): PinakesError {
   return new PinakesError(
     "FORBIDDEN",
-    "workspace_id: is not the caller's workspace. Leave it out, or call as a user of that workspace.",
+    "workspace_id: is not the caller's workspace. Omit it, or call as a user of that workspace.",
   );
 }

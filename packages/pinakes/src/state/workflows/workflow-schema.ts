@@ -83,7 +83,7 @@ const ErrorDetails = z.object({
 
 export const WorkflowSchema = z
   .object({
-    id: z.string().regex(workflowItemId, { message: "must begin with a letter or a digit" }),
+    id: z.string().regex(workflowItemId, { message: "must start with a letter or a digit" }),
     workflow_id: z.string().min(1).max(workflowLimits.workflowIdCharsMax),
     workspace_id: z.string(),
     type: z.enum(workflowTypes),

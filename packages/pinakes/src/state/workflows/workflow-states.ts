@@ -64,7 +64,7 @@ function prepare({ caller, before, document, now }: GenericWrite): JsonObject {
     ...given,
     updated_at: new Date(now).toISOString(),
   };
-  if (next["created_at"] !== old.created_at) throw invalid("created_at: never changes. Leave it out.");
+  if (next["created_at"] !== old.created_at) throw invalid("created_at: never changes. Omit it.");
   const checked = checkWorkflow(next, now);
   const keys = Object.keys(given).filter((key) => JSON.stringify(given[key]) !== JSON.stringify(before[key]));
   return afterTransition(old, checked, new Set(keys), now) as unknown as JsonObject;

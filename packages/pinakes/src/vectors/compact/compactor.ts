@@ -213,7 +213,7 @@ async function mergeOnce(
   if (stats.live !== manifest.stats.live || stats.liveSum !== manifest.stats.liveSum)
     throw new PinakesError(
       "INTERNAL",
-      `A merge changed what is live (${manifest.stats.live} rows, sum ${manifest.stats.liveSum} → ${stats.live}, ${stats.liveSum}); nothing was published.`,
+      `A merge changed the live rows (${manifest.stats.live} rows, sum ${manifest.stats.liveSum} → ${stats.live}, ${stats.liveSum}); nothing was published.`,
     );
   const published = await publish(site, head, lease, { ...kept(manifest), reason: "merge", segments, stats });
   return { published, rowsWritten: source.length };

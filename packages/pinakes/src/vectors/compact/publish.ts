@@ -27,7 +27,7 @@ export async function publish(
 ): Promise<Publication> {
   const { manifest, text, head } = prepare(site, current, by, fields);
   if (head.appliedSeq < current.appliedSeq)
-    throw new PinakesError("INTERNAL", "A new version must not know less of the log than the one before.");
+    throw new PinakesError("INTERNAL", "A new version must cover at least as much of the log as the previous one.");
   await site.deps.objects.put(site.scope, head.key, Buffer.from(text, "utf8"));
   const entry: HistoryEntry = { manifest, key: head.key, sha256: head.sha256, committedAt: head.committedAt };
   try {

@@ -63,7 +63,7 @@ function checkOperand(
   if (fits) return;
   const held = types.size === 0 ? "objects" : listed([...types].map((each) => plurals[each]));
   const got = `${operator} got the ${type === "null" ? "value null" : `${type} ${show(operand)}`}`;
-  throw invalid(`${where}: ${got}, but field "${key}" only ever holds ${held}${advice(key, types, operator, known)}.`);
+  throw invalid(`${where}: ${got}, but field "${key}" only contains ${held}${advice(key, types, operator, known)}.`);
 }
 
 const plurals: Readonly<Record<FieldType, string>> = {

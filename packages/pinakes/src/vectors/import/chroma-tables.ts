@@ -194,7 +194,7 @@ export class ChromaTables {
     if (typeof whole !== "bigint") return null;
     if (BigInt.asIntN(54, whole) === whole) return Number(whole);
     throw invalid(
-      `${this.#name} row ${show(id)}: metadata ${show(entry["key"])} is ${whole}, beyond the safe integers; make it a text.`,
+      `${this.#name} row ${show(id)}: metadata ${show(entry["key"])} is ${whole}, beyond the safe integers; make it a string.`,
     );
   }
 

@@ -73,7 +73,7 @@ export class ChromaDirectory implements Disposable {
       if (vector.byteLength % 4 !== 0)
         throw new PinakesError(
           "CORRUPT",
-          `${where}: its vector has ${vector.byteLength} bytes, which is no list of numbers.`,
+          `${where}: its vector has ${vector.byteLength} bytes, which is not a list of numbers.`,
         );
       const floats = new Float32Array(vector.slice().buffer);
       const text = document === null ? {} : { text: document };
@@ -136,7 +136,7 @@ function choose(
     throw invalid(`${file}: has several collections, or none (${names}); specify which one to read.`);
   if (found.length > 1)
     throw invalid(
-      `${file}: has the collection ${show(collection)} in several databases; export the one that is meant to NDJSON.`,
+      `${file}: has the collection ${show(collection)} in several databases; export the intended one to NDJSON.`,
     );
   throw new PinakesError("NOT_FOUND", `${file}: has no collection ${show(collection)}; it has ${names}.`);
 }

@@ -211,7 +211,7 @@ function readBody(body: JsonValue, normal: string | undefined): Announced {
   if (typeof deltaKey !== "string" || !/^delta\/[^/]/.test(deltaKey))
     throw invalid(`delta_key: must be a key under delta/, got ${show(deltaKey)}; ${form}.`);
   if (collection === undefined)
-    throw invalid(`collection: is missing, and this drop-box has no collection of its own; ${form}.`);
+    throw invalid(`collection: is missing, and this drop-box has no default collection; ${form}.`);
   if (typeof collection !== "string") throw invalid(`collection: must be a string, got ${show(collection)}.`);
   if (chromaCollection !== undefined && typeof chromaCollection !== "string")
     throw invalid(`chroma_collection: must be a string, got ${show(chromaCollection)}.`);

@@ -45,7 +45,7 @@ export async function openHnswIndex(folder: string, name: string): Promise<HnswI
   const idOf = new Map<number, string>();
   for (const [id, label] of idToLabel) {
     if (typeof id !== "string" || typeof label !== "number")
-      throw damaged(name, "id_to_label does not map texts to numbers");
+      throw damaged(name, "id_to_label does not map strings to numbers");
     idOf.set(label, id);
   }
   const maxSeqId = labels.get("max_seq_id");

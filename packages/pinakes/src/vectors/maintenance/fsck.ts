@@ -120,7 +120,7 @@ function checkChain(findings: Finding[], history: readonly HistoryEntry[]): void
       findings.push({
         severity: "error",
         kind: "chain",
-        detail: `Version ${manifest.version} knows less of the log than the one before.`,
+        detail: `Version ${manifest.version} covers less of the log than the previous one.`,
       });
   }
 }

@@ -41,7 +41,7 @@ export async function scrubCollection(
   if (manifest.dead.length > 0)
     throw new PinakesError(
       "CONFLICT",
-      `The vectors of "${site.collection}" have ${manifest.dead.length} delta(s) that cannot be read, so nobody knows what they hold. Redrive or discard them; then the erasure continues.`,
+      `The vectors of "${site.collection}" have ${manifest.dead.length} delta(s) that cannot be read, so their contents are unknown. Redrive or discard them; then the erasure continues.`,
     );
   const policy = {
     ...site.deps.policy,

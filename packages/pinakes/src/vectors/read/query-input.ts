@@ -77,13 +77,13 @@ function withDirection(vector: Float32Array): Float32Array {
 }
 
 function checkMode({ mode, vector, text }: QueryInput): QueryMode {
-  if (vector === undefined && text === undefined) throw invalid("A query needs a vector, a text, or both.");
+  if (vector === undefined && text === undefined) throw invalid("A query requires a vector, a text, or both.");
   const given = vector === undefined ? "keyword" : text === undefined ? "vector" : "hybrid";
   if (mode === undefined) return given;
   if (mode !== "vector" && mode !== "keyword" && mode !== "hybrid")
     throw invalid(`mode: must be vector, keyword or hybrid, got ${show(mode)}.`);
   if (mode !== "keyword" && vector === undefined) throw invalid(`mode: ${mode} needs a vector.`);
-  if (mode !== "vector" && text === undefined) throw invalid(`mode: ${mode} needs a text.`);
+  if (mode !== "vector" && text === undefined) throw invalid(`mode: ${mode} requires a text.`);
   return mode;
 }
 

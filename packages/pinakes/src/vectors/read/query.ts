@@ -8,6 +8,7 @@ import { vectorLimits } from "../limits.ts";
 import type { Hit, SearchPool, SearchResult, SearchSource } from "../search/pool.ts";
 import type { FieldHeader } from "../segment-bytes.ts";
 import type { TermCounts } from "../text/statistics.ts";
+import { narrowedFields } from "./hidden-rows.ts";
 import type { CheckedQuery, QueryMode } from "./query-input.ts";
 import { liveRows, type View, type ViewSource } from "./view.ts";
 
@@ -102,10 +103,8 @@ function fieldsOf(view: View): readonly FieldHeader[] {
   const known = knownFields.get(view);
   if (known !== undefined) return known;
   const types = new Map<string, Set<FieldHeader["types"][number]>>();
-  for (const { rows } of view.sources) {
-    for (const field of rows.segment.header.fields)
-      types.set(field.path, new Set([...(types.get(field.path) ?? []), ...field.types]));
-  }
+  for (const field of narrowedFields(view) ?? view.sources.flatMap(({ rows }) => rows.segment.header.fields))
+    types.set(field.path, new Set([...(types.get(field.path) ?? []), ...field.types]));
   const fields = [...types].map(([path, seen]) => ({ path, types: [...seen] }));
   knownFields.set(view, fields);
   return fields;

@@ -5,6 +5,7 @@ import { MissingObject, type CollectionSite } from "../store/collection-site.ts"
 import type { SegmentBytes } from "../segment-bytes.ts";
 import { isDiscarded } from "../store/manifest.ts";
 import type { Head, HistoryEntry, Log } from "../store/records.ts";
+import { withoutHidden, type HiddenRows } from "./hidden-rows.ts";
 import { extendView, openDeltas, openView, type View } from "./view.ts";
 
 export interface ReadOptions {
@@ -14,6 +15,8 @@ export interface ReadOptions {
   readonly asOf?: { readonly version: number } | { readonly time: number | string } | undefined;
   /** Accepts a cached view of at most this age in milliseconds, without asking the store. */
   readonly staleMs?: number | undefined;
+  /** Rows that count as deleted in this read. */
+  readonly hidden?: HiddenRows | undefined;
 }
 
 interface Cached {
@@ -46,6 +49,10 @@ export class Reader {
   async view(site: CollectionSite, options: ReadOptions = {}): Promise<View> {
     if (typeof options !== "object" || options === null)
       throw invalid(`The options of a read must be an object, got ${show(options)}.`);
+    return withoutHidden(await this.#whole(site, options), options.hidden);
+  }
+
+  async #whole(site: CollectionSite, options: ReadOptions): Promise<View> {
     if (options.asOf !== undefined) return this.#earlier(site, options.asOf);
     const token = options.session === undefined ? undefined : decodeToken(options.session);
     const fresh = this.#fresh(site, options.staleMs);

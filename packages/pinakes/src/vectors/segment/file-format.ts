@@ -70,7 +70,7 @@ export function sealFile(buffer: ArrayBufferLike, bodyAt: number, layout: Layout
   invariant(
     bodyAt >= headBytes,
     "INTERNAL",
-    `The head of a file needs ${headBytes} bytes; ${bodyAt} were left for it.`,
+    `The head of a file needs ${headBytes} bytes; only ${bodyAt} are available.`,
   );
   const start = bodyAt - headBytes;
   const bytes = new Uint8Array(buffer, start, headBytes + layout.bodyBytes);

@@ -32,7 +32,7 @@ export function loadSegment(
 }
 
 export function writePiece(loaded: LoadedSegment, offset: number, bytes: Uint8Array): void {
-  invariant(offset + bytes.length <= loaded.fileBytes, "INTERNAL", "A piece of a segment must lie within its file.");
+  invariant(offset + bytes.length <= loaded.fileBytes, "INTERNAL", "A part of a segment must be within its file.");
   new Uint8Array(loaded.memory.buffer, offset, bytes.length).set(bytes);
 }
 

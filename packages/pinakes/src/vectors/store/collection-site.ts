@@ -151,7 +151,7 @@ export class CollectionSite {
   }
 
   notFound(): PinakesError {
-    return new PinakesError("NOT_FOUND", `There are no vectors of a collection ${show(this.collection)}.`);
+    return new PinakesError("NOT_FOUND", `There are no vectors for collection ${show(this.collection)}.`);
   }
 
   #known<Document>(id: string, document: JsonObject): Document {

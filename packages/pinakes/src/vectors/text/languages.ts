@@ -3,7 +3,7 @@ import snowball from "snowball-stemmers";
 import * as stopword from "stopword";
 
 /**
- * The list for English has "do" but not "does". In a small collection such a word is rare, and a question that begins with "What does …"
+ * The list for English has "do" but not "does". In a small collection such a word is rare, and a question that starts with "What does …"
  * would match any other text with "does". No word that could be a topic (may, will, no, not).
  */
 const pronounsToo = [

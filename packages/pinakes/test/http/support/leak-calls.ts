@@ -181,6 +181,7 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   deleteDocuments: [{ kind: "thing", query: ({ cid }) => `confirm=${cid}` }, thing],
   deleteDocument: [thing],
   reindexDocument: [thing],
+  changeDocumentAccess: [withBody(() => ({ allowed_groups: null, allowed_users: ["mallory"] }))],
   previewChunking: [
     {
       kind: "free",

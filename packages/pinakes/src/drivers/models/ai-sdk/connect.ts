@@ -1,4 +1,4 @@
-/** The AI SDK's providers for given settings: with their keys from the environment, and what messages may say about them. */
+/** The AI SDK's providers for the configured settings: with their keys from the environment, and the details that messages may contain. */
 import type { AmazonBedrockProvider } from "@ai-sdk/amazon-bedrock";
 import type { OpenAICompatibleProvider } from "@ai-sdk/openai-compatible";
 import { PinakesError } from "../../../domain/errors.ts";
@@ -8,7 +8,7 @@ const ollamaUrl = "http://127.0.0.1:11434/v1";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Of a model behind a network; for tests. */
+/** For a model behind a network; for tests. */
 export interface RemoteOptions {
   readonly env?: Environment | undefined;
   /** Timeout of one request. */

@@ -21,7 +21,7 @@ export interface ErrorWords {
   readonly doing: string;
   /** What the provider may reject: "the input". */
   readonly what: string;
-  /** Whether an unreadable answer may be quoted; not if it contains document text. */
+  /** Whether an unreadable response may be quoted; not if it contains document text. */
   readonly quotes: boolean;
 }
 
@@ -48,7 +48,7 @@ function mapStatus(
   if (status < 300)
     return make(
       "CORRUPT",
-      quotes ? `the answer cannot be read: ${message}` : "the answer cannot be read. Nothing of it is used.",
+      quotes ? `the response cannot be parsed: ${message}` : "the answer cannot be read. Nothing of it is used.",
     );
   if (status === 429) return make("THROTTLED", `it asks to wait (429): ${message}`);
   if (status === 401 || status === 403)

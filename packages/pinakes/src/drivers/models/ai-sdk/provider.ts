@@ -1,4 +1,4 @@
-/** The AI SDK's model for given settings, and its limits per call. */
+/** The AI SDK's model for the configured settings, and its limits per call. */
 import type { EmbeddingModel as SdkModel } from "ai";
 import type { RemoteModelSettings } from "../settings.ts";
 import { connectBedrock, connectCompatible, type Connection, type Environment } from "./connect.ts";

@@ -112,7 +112,7 @@ class AiSdkChat implements ChatModel {
     } catch (error) {
       this.#closing.signal.throwIfAborted();
       signal?.throwIfAborted();
-      // After the status there is one fault that is not the text's: the stream broke off.
+      // After the status only one error is not caused by the text: an interrupted stream.
       if (InvalidResponseDataError.isInstance(error) || (APICallError.isInstance(error) && error.statusCode === 200))
         throw new PinakesError(
           "UNAVAILABLE",
@@ -131,11 +131,11 @@ class AiSdkChat implements ChatModel {
   #mapped(error: unknown): PinakesError {
     const { name, secrets } = this.#provider;
     const last = RetryError.isInstance(error) ? error.lastError : error;
-    // Their messages quote the answer, and so the document.
+    // Their messages quote the response, and so the document.
     if (unreadable.some((kind) => kind.isInstance(last)))
       return new PinakesError(
         "CORRUPT",
-        `Asking ${this.model.id} (${name}): the answer is not of the form that was asked for. Nothing of it is used.`,
+        `Asking ${this.model.id} (${name}): the response does not have the requested format. It is discarded.`,
       );
     return mapError(error, { id: this.model.id, name, secrets, answerMsMax: this.#answerMsMax }, words);
   }
@@ -145,7 +145,7 @@ class AiSdkChat implements ChatModel {
   }
 }
 
-/** Undefined where the provider did not count. */
+/** Undefined if the provider did not report usage. */
 function usageOf({ inputTokens, outputTokens }: LanguageModelUsage): ChatUsage | undefined {
   return inputTokens === undefined || outputTokens === undefined ? undefined : { inputTokens, outputTokens };
 }

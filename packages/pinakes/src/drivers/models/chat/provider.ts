@@ -1,4 +1,4 @@
-/** The AI SDK's chat model for given settings. */
+/** The AI SDK's chat model for the configured settings. */
 import type { LanguageModel } from "ai";
 import { connectBedrock, connectCompatible, type Connection, type Environment } from "../ai-sdk/connect.ts";
 import type { ChatSettings } from "./settings.ts";

@@ -28,13 +28,13 @@ const marksTokens = 2;
 export interface LocalEmbedderOptions {
   /** A folder with tokenizer.json, tokenizer_config.json and onnx/model_quantized.onnx or onnx/model.onnx. Vectors are means over tokens. */
   readonly dir?: string | undefined;
-  /** One a core, when absent. */
+  /** Default: one per core. */
   readonly threads?: number | undefined;
-  /** What collections call the model. */
+  /** The name under which collections refer to the model. */
   readonly id?: string | undefined;
   /** Token limit, for a folder that states too many or none. */
   readonly tokensMax?: number | undefined;
-  /** For tests: what the threads run. */
+  /** For tests: the script that the threads run. */
   readonly script?: URL | undefined;
 }
 

@@ -16,7 +16,7 @@ const threadsMax = 64;
 
 export interface PoolOptions extends ThreadData {
   readonly threads?: number | undefined;
-  /** For tests: what the threads run. */
+  /** For tests: the script that the threads run. */
   readonly script?: URL | undefined;
 }
 

@@ -145,7 +145,7 @@ class WordList {
     this.#tokens = new Uint32Array(words);
   }
 
-  /** What the model does not see, such as a lone zero-width space, is no word. */
+  /** Characters that the model ignores, such as a lone zero-width space, are not words. */
   push(start: number, end: number, tokens: number): void {
     if (tokens === 0) return;
     if (this.#count === this.#starts.length) this.#grow();

@@ -67,7 +67,7 @@ export class Zip {
     const end = this.#directoryEnd();
     const count = this.#view.getUint16(end + 10, true);
     if (count > parserLimits.zipEntriesMax)
-      throw invalid(`The file holds more than ${parserLimits.zipEntriesMax} parts; split the document.`);
+      throw invalid(`The file contains more than ${parserLimits.zipEntriesMax} parts; split the document.`);
     const entries = new Map<string, ZipEntry>();
     let at = this.#view.getUint32(end + 16, true);
     for (let i = 0; i < count; i += 1) {

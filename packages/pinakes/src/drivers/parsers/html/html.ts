@@ -50,7 +50,7 @@ class HtmlReader {
     // The parser searches all open elements at each opening and closing tag.
     if (this.#depth > parserLimits.htmlLevelsMax)
       throw invalid(
-        `The page nests more than ${parserLimits.htmlLevelsMax} elements in each other. Close them, or upload it as .txt.`,
+        `The page nests elements more than ${parserLimits.htmlLevelsMax} levels deep. Close them, or upload it as .txt.`,
       );
     if (name === "title" && this.#title === "" && this.#unseenDepth <= 1) this.#inTitle = true;
     if (this.#unseenDepth > 0 || unseen.has(name) || isHidden(attributes)) {

@@ -19,7 +19,7 @@ export class JsonTokens {
     else {
       word.lastIndex = this.#at;
       if (!word.test(this.#source))
-        throw this.wrong(this.#at >= this.#source.length ? "it ends too early" : "this is no JSON value");
+        throw this.wrong(this.#at >= this.#source.length ? "it ends too early" : "invalid JSON value");
       this.#at = word.lastIndex;
     }
     return this.#source.slice(this.#begin, this.#at);

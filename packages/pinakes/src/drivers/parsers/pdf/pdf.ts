@@ -51,7 +51,7 @@ async function open(task: PDFDocumentLoadingTask): Promise<PDFDocumentProxy> {
     if (error instanceof Error && error.name === "PasswordException")
       throw invalid("The PDF is protected by a password. Save it without one and upload it again.", { cause: error });
     throw invalid(
-      "The PDF is damaged or incomplete and cannot be opened. Upload it again, or open it in a PDF reader and save it anew.",
+      "The PDF is damaged or incomplete and cannot be opened. Upload it again, or open it in a PDF reader and save it again.",
       { cause: error },
     );
   }
@@ -82,14 +82,14 @@ async function readPages(pdf: PDFDocumentProxy, { pdfPagesMax, textCharsMax }: P
   if (empty.length > 0) warnings.push(`${empty.length} of ${pdf.numPages} pages have no text (scanned images?).`);
   if (unreadable.length > 0)
     warnings.push(
-      `${unreadable.length} of ${pdf.numPages} pages are damaged and were left out (first: page ${unreadable[0]}).`,
+      `${unreadable.length} of ${pdf.numPages} pages are damaged and were skipped (first: page ${unreadable[0]}).`,
     );
   return { text: out.finish(), pages, sections: [], rows: [], warnings };
 }
 
 function nothingRead(pages: number, unreadable: number): Error {
   if (pages > 0 && unreadable === pages)
-    return invalid("The PDF is damaged: none of its pages can be read. Open it in a PDF reader and save it anew.");
+    return invalid("The PDF is damaged: none of its pages can be read. Open it in a PDF reader and save it again.");
   return invalid(
     "The PDF contains no text, only images (scanned pages?). Run text recognition (OCR) on it and upload the result.",
   );

@@ -19,7 +19,7 @@ export function parseXml(xml: string): ParsedText {
 
 interface OpenElement {
   readonly name: string;
-  /** Inline: neither a line nor a section of its own. */
+  /** Inline: neither a separate line nor a separate section. */
   readonly inline: boolean;
   hasText: boolean;
 }
@@ -53,9 +53,7 @@ class XmlReader {
     this.#parser.close();
     const warnings: string[] = [];
     if (this.#unexpanded > 0)
-      warnings.push(
-        `${this.#unexpanded} references to entities that the file defines itself were left as they are written.`,
-      );
+      warnings.push(`${this.#unexpanded} references to entities that the file defines itself were left unexpanded.`);
     return { text: this.#out.finish(), pages: [], sections: this.#sections.finish(warnings), rows: [], warnings };
   }
 

@@ -83,7 +83,7 @@ function isWhole(quad: { readonly [P in keyof Quad]: TermText | undefined }): qu
   return quad.s !== undefined && quad.p !== undefined && quad.o !== undefined && quad.g !== undefined;
 }
 
-/** One row more than the page may hold, to know whether it continues. */
+/** One row more than the page may contain, to detect whether it continues. */
 async function findRows(
   session: Session,
   tables: TripleTables,
@@ -99,7 +99,7 @@ async function findRows(
   return { space: first[0], rows: found.flatMap(([, , ...row]) => (row[0] === null ? [] : [row])) };
 }
 
-/** Also for tests, which look at its plan. */
+/** Exported for tests, which check its plan. */
 export function matchSql(
   tables: TripleTables,
   key: SpaceKey,
@@ -140,7 +140,7 @@ export async function countQuads(
   return row[1];
 }
 
-/** From one name to the next, each found at once however many quads its graph has. */
+/** Skips from one name to the next, so that each costs one lookup however many quads its graph has. */
 export async function listGraphs(
   database: Database,
   tables: TripleTables,

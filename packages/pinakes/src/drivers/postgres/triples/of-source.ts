@@ -1,4 +1,4 @@
-/** What a source supports: a range of the index that removing it reads, too. */
+/** What a source supports: the same index range that its removal reads. */
 import { defaultGraph, type TermText } from "../../../domain/rdf.ts";
 import { badCursor, requireNotClosed } from "../../../triples/space-errors.ts";
 import type { SourceRequest, SourceResult, SpaceKey } from "../../../triples/triple-engine.ts";
@@ -45,7 +45,7 @@ export async function ofSource(
   });
 }
 
-/** Also for tests, which look at its plan. */
+/** Exported for tests, which check its plan. */
 export function ofSourceSql(
   tables: TripleTables,
   space: number,

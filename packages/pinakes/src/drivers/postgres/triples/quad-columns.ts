@@ -29,7 +29,7 @@ export class QuadColumns {
     return columns;
   }
 
-  /** As rows come from PostgreSQL; each may come several times. */
+  /** In the form returned by PostgreSQL; each may occur several times. */
   static ofRows(rows: readonly (readonly [s: number, p: number, o: number, g: number])[]): QuadColumns {
     const columns = new QuadColumns();
     const distinct = new Map(rows.map((row) => [row.join("."), row]));
@@ -48,7 +48,7 @@ export class QuadColumns {
     this.g.push(g);
   }
 
-  /** Those of the default graph, and those of named ones: they are in two tables. */
+  /** Quads of the default graph, and of named graphs: they are in two tables. */
   split(): { readonly triples: QuadColumns; readonly quads: QuadColumns } {
     const [triples, quads] = [new QuadColumns(), new QuadColumns()];
     this.g.forEach((g, i) =>

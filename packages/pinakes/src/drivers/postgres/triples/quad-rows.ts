@@ -1,5 +1,5 @@
 /**
- * Rows of quads and of their supports, many at a time.
+ * Rows of quads and of their supports, in batches.
  *
  * Where rows are found by their keys, the keys drive the join: `OFFSET 0` keeps each lookup a lookup, also if a plan was made while the
  * table was small. Found rows are then deleted by ctid, which cannot change while the space is locked.

@@ -2,8 +2,8 @@
  * The tables of triples: five for all spaces of all tenants, however many there are.
  *
  * - Quads of the default graph are stored apart from the others: most quads are there, and need three orders instead of six.
- * - A space's rows carry its number, and its terms are numbers from a counter of its own; neither is ever reused. So a number that
- *   was read once means the same text for ever.
+ * - A space's rows carry its number, and its terms are numbers from its own counter; neither is ever reused. So a number, once read, always
+ *   means the same text.
  * - The names of sources are interned among the terms, with a prefix that no term has.
  */
 import { PinakesError } from "../../../domain/errors.ts";
@@ -17,9 +17,9 @@ export interface TripleTables {
   readonly meta: string;
   readonly spaces: string;
   readonly terms: string;
-  /** Of the default graph. */
+  /** Orders of the default graph. */
   readonly triples: string;
-  /** Of named graphs. */
+  /** Orders of named graphs. */
   readonly quads: string;
   readonly supports: string;
 }
@@ -60,7 +60,7 @@ export async function prepareTriples(database: Database, names: Names): Promise<
   return tables;
 }
 
-/** Also for tests, which look at plans. */
+/** Exported for tests, which check plans. */
 export const connectionSettings = `
   SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
   SET enable_material = off; SET max_parallel_workers_per_gather = 0; SET jit = off; SET plan_cache_mode = force_generic_plan`;

@@ -28,7 +28,7 @@ export function termSql({ terms }: TripleTables, space: string, hashValue: strin
   return `coalesce((SELECT w.id FROM ${terms} w WHERE w.space = ${space} AND w.hash = ${hashValue}::bigint AND w.text = ${text}::text), ${noTerm})`;
 }
 
-/** The numbers of texts, `noTerm` where there is none. */
+/** The numbers of texts, `noTerm` if there is none. */
 export async function findTerms(
   session: Session,
   tables: TripleTables,
@@ -111,7 +111,7 @@ export async function sweepTerms(
 }
 
 const cachedTermsMax = 50_000;
-/** Of a text: longer ones are read each time, so that the memory is bounded. */
+/** Bytes of a text: longer ones are read each time, so that memory is bounded. */
 const cachedCharsMax = 300;
 /** Each text may be long: this many at once bound the memory of a page. */
 const idsPerReadMax = 2_000;
@@ -125,7 +125,7 @@ export class TermTexts {
     this.#tables = tables;
   }
 
-  /** Without those that were removed meanwhile. */
+  /** Without texts that were removed meanwhile. */
   async read(session: Session, space: number, ids: readonly number[]): Promise<Map<number, TermText>> {
     const texts = new Map<number, TermText>();
     const missing: number[] = [];

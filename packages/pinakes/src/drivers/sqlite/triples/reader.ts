@@ -1,4 +1,4 @@
-/** Reads of one connection, each inside one transaction: the space's status, its terms and its rows are of one moment. */
+/** Reads of one connection, each inside one transaction, so that the space's status, its terms and its rows are consistent. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { invariant } from "../../../domain/invariant.ts";
 import { defaultGraph, type Quad, type TermText } from "../../../domain/rdf.ts";
@@ -154,7 +154,7 @@ export class TripleReader {
       if (number < start) continue;
       const from = number === start && after !== undefined ? after.slice(1) : undefined;
       if (from !== undefined && from.length !== range.free.length) throw badCursor();
-      // One more than requested tells whether there are more.
+      // Reads one more than requested to detect whether there are more.
       const rows = this.#rows(space, range, from, limit - quads.length + 1);
       examined += rows.length;
       const quadOf = this.#maker(space, pattern, range);
@@ -174,7 +174,7 @@ export class TripleReader {
   }
 
   #rows(space: number, range: Range, from: readonly number[] | undefined, limit: number): number[][] {
-    // All is bound: nothing comes after the one row.
+    // Everything is bound: nothing follows the single row.
     if (from?.length === 0) return [];
     const statement = this.#statements.get(rangeSql(range, from === undefined ? "first" : "after"));
     return statement.all(space, ...range.bound, ...(from ?? []), limit) as unknown as number[][];
@@ -194,7 +194,7 @@ export class TripleReader {
     )[0];
   }
 
-  /** Makes quads of a range's rows: the bound terms, and the texts of the rest. */
+  /** Creates quads from a range's rows: the bound terms, and the texts of the rest. */
   #maker(space: number, pattern: QuadPattern, { free }: Range): (row: readonly number[]) => Quad {
     const [s, p, o, g] = (["s", "p", "o", "g"] as const).map((place) => free.indexOf(place)) as [
       number,
@@ -241,7 +241,7 @@ export class TripleReader {
     const row = this.#space.get(tenant, space) as unknown as [number, SpaceStatus] | undefined;
     if (row === undefined) return undefined;
     requireNotClosed(space, row[1]);
-    invariant(row[0] < spacesMax, "LIMIT_EXCEEDED", `a triple file holds at most ${spacesMax} spaces`);
+    invariant(row[0] < spacesMax, "LIMIT_EXCEEDED", `a triple file contains at most ${spacesMax} spaces`);
     return row[0];
   }
 
@@ -255,14 +255,14 @@ export class TripleReader {
   }
 }
 
-/** Where a page ended: the number of its range and the free columns of its last row. */
+/** The end of a page: the number of its range and the free columns of its last row. */
 function placeOf(text: string): number[] {
   const numbers = text.split(".").map(Number);
   if (text.length > 100 || !/^\d+(\.\d+)*$/.test(text) || !numbers.every(Number.isSafeInteger)) throw badCursor();
   return numbers;
 }
 
-/** A pattern as ranges of orders: one of triples, one of named quads, or both, one after the other. */
+/** A pattern as ranges of orders: one of triples, one of named quads, or both in sequence. */
 interface Range {
   readonly order: Order;
   /** The numbers of the first columns after the space. */

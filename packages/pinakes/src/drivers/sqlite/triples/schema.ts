@@ -1,9 +1,10 @@
 /**
- * The layout of the triples' SQLite file. One set of tables for all spaces: their number does not grow with that of collections.
+ * The layout of the triples' SQLite file. One set of tables for all spaces: the number of tables does not grow with the number of
+ * collections.
  *
  * Terms are interned for each space, as small numbers from the space's own counter, never reused: a position in an order stays valid, and a
- * text that was read for a number is right for ever. A text is stored once; it is found by a hash of 48 bits, a safe integer in JavaScript
- * and SQLite, and compared.
+ * text read for a number is always valid. A text is stored once; it is found by a hash of 48 bits, a safe integer in JavaScript and SQLite,
+ * and compared.
  *
  * Triples of the default graph are in three covering orders, quads of named graphs in six. 0 stands for no graph.
  *

@@ -9,7 +9,7 @@ import type { Statements } from "./statements.ts";
 const cachedCharsMax = 67_108_864;
 const entryChars = 80;
 
-/** Every position of a term, each with the order that begins with it. */
+/** Every position of a term, each with the order that starts with it. */
 const usedSql = `SELECT ${(["spo", "pos", "osp", "spog", "posg", "ospg", "gspo"] satisfies Order[])
   .map((order) => `EXISTS (SELECT 1 FROM ${order} WHERE space = ?1 AND ${placesOf(order)[0]} = ?2)`)
   .join(" OR ")}`;

@@ -1,4 +1,4 @@
-/** The writer's thread: takes what has arrived, up to a bound, into one transaction, and answers when it is on disk. */
+/** The writer thread: combines pending writes, up to a limit, into one transaction, and responds once it is on disk. */
 import { parentPort, workerData } from "node:worker_threads";
 import { GroupQueue } from "../group-queue.ts";
 import { sendError, type Reply } from "../messages.ts";
@@ -10,7 +10,7 @@ import { TripleWriter } from "./writer.ts";
 const { file } = workerData as { file: string };
 const port = parentPort as NonNullable<typeof parentPort>;
 const db = openDatabase(file);
-/** A load touches most pages of every order again and again: the writer caches them. */
+/** A load touches most pages of every order repeatedly: the writer caches them. */
 const cacheKibibytes = 131_072;
 // Another thread checkpoints: copying the log back must not make a commit wait.
 db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -${cacheKibibytes}`);
@@ -55,7 +55,7 @@ port.on("message", (message: WriteRequest | ScrubRequest | CloseRequest) => {
     queue.drain();
     db.close();
     reply({ kind: "answer", call: message.call, value: undefined });
-    // After the answer was sent.
+    // After the response was sent.
     setImmediate(() => port.close());
     return;
   }

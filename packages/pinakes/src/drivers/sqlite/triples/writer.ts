@@ -110,7 +110,7 @@ export class TripleWriter {
     const removed = remove.length === 0 ? 0 : this.#quads.remove(space, knownQuads(ids, remove), loose, sources);
     this.#terms.make(space, terms, ids, insert);
     const inserted = insert.length === 0 ? 0 : this.#quads.insert(space, ids, insert, source);
-    // Last, as what was inserted may use what was removed.
+    // Last, since inserted quads may use the removed terms.
     this.#terms.drop(space, loose);
     this.#quads.dropSources(space, sources);
     writeSpace(this.#statements, space);

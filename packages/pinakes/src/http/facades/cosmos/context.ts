@@ -20,6 +20,8 @@ export interface Facade {
 export interface CosmosAnswer {
   readonly status: number;
   readonly body?: JsonValue | undefined;
+  /** The body as JSON, where its size was needed anyway. */
+  readonly text?: string | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   /** Request units. */
   readonly charge?: number | undefined;
@@ -141,6 +143,11 @@ export function answer(
 
 export function noBody(more: Omit<CosmosAnswer, "status" | "body"> = {}): CosmosAnswer {
   return { charge: metadataCharge, ...more, status: 204 };
+}
+
+/** The same as JSON, of items that are JSON already. */
+export function feedText(rid: string, name: string, items: string, count: number): string {
+  return `{"_rid":${JSON.stringify(rid)},${JSON.stringify(name)}:${items},"_count":${count}}`;
 }
 
 export function feedOf(rid: string, name: string, items: readonly JsonValue[]): JsonObject {

@@ -106,7 +106,7 @@ export async function dispatch(
   if (handler === undefined)
     throw new CosmosError(405, `${context.method} is not possible here; use ${Object.keys(methods).join(", ")}.`);
   if (readOnly && context.method !== "GET" && !(context.method === "POST" && reads?.(context) === true))
-    throw new CosmosError(403, "This account key may only read.");
+    throw new CosmosError(403, "This account key is read-only.");
   return handler(context);
 }
 

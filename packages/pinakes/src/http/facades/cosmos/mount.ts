@@ -172,10 +172,11 @@ function endpointOf(c: Context<KitEnv>, { keyId }: ResourcePath, publicUrl: stri
 }
 
 function respond(context: CosmosContext, made: CosmosAnswer, activityId: string): Response {
-  const { status, body, charge = 1, headers = {} } = made;
+  const { status, body, text: ready, charge = 1, headers = {} } = made;
   const all = new Headers(commonHeaders(context, activityId, charge));
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, value);
-  const text = body === undefined || status === 204 || status === 304 ? null : JSON.stringify(body);
+  const empty = status === 204 || status === 304;
+  const text = empty ? null : (ready ?? (body === undefined ? null : JSON.stringify(body)));
   if (text !== null) all.set("content-type", "application/json");
   return new Response(text, { status, headers: all });
 }

@@ -173,7 +173,7 @@ describe("http kit: JSON bodies", () => {
     });
     expect(await post("/v1/json", cut)).toMatchObject({
       status: 400,
-      detail: expect.stringContaining("connection ended") as string,
+      detail: expect.stringContaining("connection closed") as string,
     });
   });
 });

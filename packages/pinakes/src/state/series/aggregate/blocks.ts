@@ -98,7 +98,7 @@ export function decodeBlock(name: BlockName, file: Uint8Array): Columns {
   const end = bytes.length - hashBytes;
   if (end < prefixBytes || !hash("sha256", bytes.subarray(0, end), "buffer").equals(bytes.subarray(end)))
     throw corrupt(name, "its hash is wrong");
-  if (!magic.equals(bytes.subarray(0, magic.length))) throw corrupt(name, "it is no block");
+  if (!magic.equals(bytes.subarray(0, magic.length))) throw corrupt(name, "it is not a block");
   const headerBytes = new DataView(bytes.buffer, bytes.byteOffset).getUint32(magic.length, true);
   const header = readHeader(name, bytes.subarray(prefixBytes, prefixBytes + headerBytes));
   if (
@@ -129,7 +129,7 @@ function readColumns(name: BlockName, header: Header, bytes: Uint8Array, size: n
     [at, length]: [number, number],
   ): T => {
     if (length !== rows * width || at % 8 !== 0 || at + length > bytes.length)
-      throw corrupt(name, "a column is not where it should be");
+      throw corrupt(name, "a column is misplaced");
     return new kind(bytes.buffer, bytes.byteOffset + at, rows);
   };
   const coded = <Value>({ at, values }: { at: [number, number]; values: readonly Value[] }): Coded<Value> => {
@@ -137,7 +137,7 @@ function readColumns(name: BlockName, header: Header, bytes: Uint8Array, size: n
     const codes = column<Codes>(kind, kind.BYTES_PER_ELEMENT, at);
     for (let row = 0; row < rows; row += 1)
       if ((codes[row] as number) >= values.length)
-        throw corrupt(name, "a column holds a value that is not in its list");
+        throw corrupt(name, "a column contains a value that is not in its dictionary");
     return { codes, values };
   };
   return {
@@ -163,7 +163,7 @@ function aligned(file: Uint8Array): Uint8Array {
 function corrupt({ series, date, hour }: BlockName, why: string, cause?: unknown): PinakesError {
   return new PinakesError(
     "CORRUPT",
-    `The block of ${series} ${date}, hour ${hour}: ${why}. It is made anew from its rows.`,
+    `The block of ${series} ${date}, hour ${hour}: ${why}. It is rebuilt from its rows.`,
     { cause },
   );
 }

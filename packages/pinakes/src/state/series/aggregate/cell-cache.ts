@@ -1,6 +1,6 @@
 /**
- * The cells of hours that were asked for lately, by hour, filter and grouping. The key of an hour holds its stamp, so that the cells of
- * rows that have changed since are not found.
+ * Caches the aggregated cells of recently queried hours, by hour, filter and grouping. The key of an hour contains its stamp, so that stale
+ * cells are never found.
  */
 import { setImmediate } from "node:timers/promises";
 import { ByteCache } from "../../../runtime/byte-cache.ts";
@@ -11,7 +11,7 @@ import { scanColumns, type Selection } from "./scan-columns.ts";
 
 export interface CellCacheOptions {
   readonly bytesMax: number;
-  /** Hours with fewer rows are gone over as fast as their cells are put together. */
+  /** Hours with fewer rows are aggregated as fast as cached cells are merged. */
   readonly rowsMin: number;
 }
 
@@ -51,7 +51,7 @@ export class CellsOfQuery {
     this.#bytesLeft = options.bytesMax * seriesLimits.cellCacheQueryShare;
   }
 
-  /** Of the hour that begins at `start` and has this key. */
+  /** The cells of the hour that starts at `start`, with this key. */
   get(start: number, key: string): HourCells | undefined {
     if (!isWholeHour(start, this.#selection)) return undefined;
     const found = this.#entries.get(key + this.#suffix);
@@ -59,12 +59,12 @@ export class CellsOfQuery {
     return this.#withValues && !found.withValues ? undefined : found;
   }
 
-  /** Makes them and keeps them for the next one; undefined where the rows have to be gone over. */
+  /** Computes and caches the cells; undefined if the rows must be read. */
   async make(columns: Columns, key: string): Promise<HourCells | undefined> {
     const selection = this.#selection;
     if (columns.rows < this.#options.rowsMin || this.#bytesLeft <= 0) return undefined;
     if (!isWholeHour(columns.start, selection) || !allAlive(columns, selection.now)) return undefined;
-    // Sorting what is then thrown away would make it slower every time.
+    // Sorting values that are then discarded would waste time on every call.
     const valueBytes = this.#withValues && selection.filter.length === 0 ? columns.value.byteLength : 0;
     const entryMax = this.#options.bytesMax * seriesLimits.cellCacheEntryShare;
     if (valueBytes > Math.min(entryMax, this.#bytesLeft)) return undefined;
@@ -77,14 +77,14 @@ export class CellsOfQuery {
 }
 
 /**
- * What an hour's rows come to, by group: a few numbers and the sorted values of each. An aggregate that takes the whole hour puts such
- * parts together instead of looking at every row again.
+ * The aggregate of an hour's rows, by group: a few numbers and the sorted values of each. An aggregate over the whole hour merges such
+ * parts instead of reading every row again.
  */
 interface HourCells {
   readonly parts: readonly CellPart[];
-  /** Whether the parts have their values, for percentiles. */
+  /** Whether the parts contain their values, for percentiles. */
   readonly withValues: boolean;
-  /** They hold until then: no row expires before; null: none ever does. */
+  /** Valid until then: no row expires earlier; null: none ever does. */
   readonly firstExpiry: number | null;
   readonly bytes: number;
 }
@@ -92,7 +92,9 @@ interface HourCells {
 const overheadBytes = 1_024;
 const partBytes = 384;
 
-/** Undefined where the hour may have too many groups. The hour must be whole for the selection, and none of its rows may have expired. */
+/**
+ * Undefined if the hour may have too many groups. The hour must be entirely inside the selection, and none of its rows may have expired.
+ */
 export async function makeHourCells(
   columns: Columns,
   selection: Selection,
@@ -111,7 +113,7 @@ export async function makeHourCells(
   return { parts, withValues, firstExpiry: columns.firstExpiry, bytes };
 }
 
-/** All rows of the hour are in the span, and in one bucket. */
+/** All rows of the hour are in the range, and in one bucket. */
 function isWholeHour(start: number, { span, bucketMs }: Selection): boolean {
   if (span.from > start || span.to < start + hourMs) return false;
   return bucketMs === undefined || Math.floor(start / bucketMs) === Math.floor((start + hourMs - 1) / bucketMs);

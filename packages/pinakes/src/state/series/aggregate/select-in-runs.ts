@@ -49,7 +49,7 @@ function middleOfMiddles(runs: readonly Float64Array[], low: Uint32Array, high: 
     before += weight;
     if (2 * before >= all) return value;
   }
-  throw new RangeError("A rank lies beyond the values.");
+  throw new RangeError("A rank is beyond the values.");
 }
 
 /** Where the values that are not less begin. */

@@ -96,6 +96,6 @@ function nextHead(head: ChainHead | undefined, date: string, last: JsonObject, n
 /** A line of a chained day cannot say how long it lives. */
 export function ownTtl(): PinakesError {
   return invalid(
-    "ttl: entries of a hash chain live as long as the container says, so that only its oldest part expires; leave it out.",
+    "ttl: entries of a hash chain live as long as the container says, so that only its oldest part expires; omit it.",
   );
 }

@@ -124,7 +124,7 @@ export class Ingest {
       chained ? rows : rows.toSorted((a, b) => a.hour - b.hour),
       capabilities.batchOperationsMax,
     );
-    // Every batch of a day writes its stamp. On an engine without locks those at once would only make each other begin anew.
+    // Every batch of a day writes its stamp. On an engine without locks those at once would only force each other to retry.
     const oneByOne = chained || capabilities.indexReads === "eventual";
     const write = async (batch: readonly Row[]): Promise<void> => writeBatch(context, date, batch);
     const key = JSON.stringify([context.scope.tenant, date]);

@@ -5,7 +5,7 @@ import { invariant } from "../../../domain/invariant.ts";
 
 const notStored = {
   code: "CONFLICT",
-  detail: "Not stored, because another line was refused and all_or_nothing was asked for.",
+  detail: "Not stored, because another line was rejected and all_or_nothing is set.",
 } as const;
 /** HTTP's "failed dependency". */
 const notTried = 424;

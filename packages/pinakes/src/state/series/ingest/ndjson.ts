@@ -30,7 +30,7 @@ function parse(line: number, text: string | undefined): IncomingLine {
   } catch (error) {
     return {
       line,
-      error: invalid("The line is not valid JSON; NaN and Infinity are no JSON numbers either.", { cause: error }),
+      error: invalid("The line is not valid JSON; NaN and Infinity are not JSON numbers.", { cause: error }),
     };
   }
 }

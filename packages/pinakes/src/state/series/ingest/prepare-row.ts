@@ -50,11 +50,11 @@ export function prepareRow(
   const date = timestamp.slice(0, 10);
   if (document[series.dateField] !== date)
     throw invalid(
-      `${series.dateField}: is ${show(document[series.dateField])}, but timestamp ${timestamp} is on ${date}; leave it out, or correct one of them.`,
+      `${series.dateField}: is ${show(document[series.dateField])}, but timestamp ${timestamp} is on ${date}; omit it, or correct one of them.`,
     );
   const id = document["id"] as string;
   if (id.startsWith(reservedIdPrefix))
-    throw invalid(`id: ids that begin with "${reservedIdPrefix}" are the system's own, got ${show(id)}.`);
+    throw invalid(`id: ids that start with "${reservedIdPrefix}" are reserved for the system, got ${show(id)}.`);
   checkItemTtl(document["ttl"]);
   return {
     id,
@@ -73,7 +73,7 @@ function ownWorkspace(tenant: string, given: unknown): string {
   if (given === undefined || given === tenant) return tenant;
   throw new PinakesError(
     "FORBIDDEN",
-    `workspace_id: must be the caller's own workspace, or left out; got ${show(given)}.`,
+    `workspace_id: must be the caller's own workspace, or omitted; got ${show(given)}.`,
   );
 }
 

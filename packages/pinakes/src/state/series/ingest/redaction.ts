@@ -32,7 +32,7 @@ function checkPaths(name: string, paths: JsonValue | undefined): readonly string
     const segments = typeof path === "string" && path.length <= pathCharsMax ? path.split(".") : [""];
     if (segments.includes("") || !roots.includes(segments[0] as string))
       throw invalid(
-        `${name}: a path begins with ${roots.join(", ")}, such as "input_args.password" or "output_result.rows.*.ssn"; got ${show(path)}.`,
+        `${name}: a path starts with ${roots.join(", ")}, such as "input_args.password" or "output_result.rows.*.ssn"; got ${show(path)}.`,
       );
   }
   return paths as readonly string[];

@@ -39,11 +39,12 @@ export async function readItem(context: CosmosContext): Promise<CosmosAnswer> {
     const document = await context.state.containers.read(context.caller, found.info.name, pk, idOf(context));
     const view = itemView(found).stored(document);
     const etag = view["_etag"] as string;
-    const charge = readCharge(utf8Bytes(JSON.stringify(view)));
+    const text = JSON.stringify(view);
+    const charge = readCharge(utf8Bytes(text));
     const known = context.header("if-none-match");
     if (known !== undefined && unquoted(known) === unquoted(etag))
       return answer(304, undefined, { charge, headers: { etag } });
-    return answer(200, view, { charge, headers: { etag } });
+    return answer(200, view, { text, charge, headers: { etag } });
   });
 }
 
@@ -88,8 +89,12 @@ async function write(
 function itemAnswer(context: CosmosContext, found: FoundContainer, { status, document }: BatchOutcome): CosmosAnswer {
   if (document === undefined) return answer(status, undefined, { charge: deleteCharge });
   const view = itemView(found).stored(document);
-  const charge = writeCharge(utf8Bytes(JSON.stringify(view)));
-  return answer(status, isMinimal(context) ? undefined : view, { charge, headers: { etag: view["_etag"] as string } });
+  const text = JSON.stringify(view);
+  const charge = writeCharge(utf8Bytes(text));
+  const headers = { etag: view["_etag"] as string };
+  return isMinimal(context)
+    ? answer(status, undefined, { charge, headers })
+    : answer(status, view, { text, charge, headers });
 }
 
 /** Accepts both forms of a patch that clients send. */

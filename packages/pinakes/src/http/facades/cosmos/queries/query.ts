@@ -5,7 +5,7 @@ import { isJsonObject, utf8Bytes, type JsonObject } from "../../../../domain/jso
 import { partitionAt } from "../../../../domain/partition-value.ts";
 import { parsePath } from "../../../../domain/path.ts";
 import type { CostedPage, FoundContainer } from "../../../../state/index.ts";
-import { answer, feedOf, type CosmosAnswer, type CosmosContext } from "../context.ts";
+import { answer, feedText, type CosmosAnswer, type CosmosContext } from "../context.ts";
 import { badRequest, queryError } from "../errors.ts";
 import { itemView } from "../documents/item-view.ts";
 import { effectiveKey } from "../ranges/effective-key.ts";
@@ -44,14 +44,15 @@ async function answerQuery(context: CosmosContext, found: FoundContainer, body: 
   return metered(context, found, async () => {
     const page = await readPage(context, found, { ...body, query }, whole);
     const { rid } = context.container as { rid: string };
-    const answered = feedOf(rid, "Documents", page.items);
-    const charge = queryCharge(page.examined, utf8Bytes(JSON.stringify(page.items)));
-    return answer(200, answered, {
-      charge,
+    const items = JSON.stringify(page.items);
+    const bytes = utf8Bytes(items);
+    return answer(200, undefined, {
+      text: feedText(rid, "Documents", items, page.items.length),
+      charge: queryCharge(page.examined, bytes),
       headers: {
         "x-ms-item-count": String(page.items.length),
         "x-ms-continuation": continuationOf(context, found, query, page),
-        ...figures(context, page),
+        ...figures(context, page, bytes),
       },
     });
   });
@@ -183,11 +184,10 @@ function openContinuation(token: string | undefined): string | undefined {
   throw badRequest("Invalid Continuation Token");
 }
 
-function figures(context: CosmosContext, page: CostedPage): Readonly<Record<string, string>> {
+function figures(context: CosmosContext, page: CostedPage, bytes: number): Readonly<Record<string, string>> {
   const { items, examined } = page;
   const headers: Record<string, string> = {};
   if (context.flag("x-ms-documentdb-populatequerymetrics")) {
-    const bytes = utf8Bytes(JSON.stringify(items));
     headers["x-ms-documentdb-query-metrics"] =
       `totalExecutionTimeInMs=0.10;queryCompileTimeInMs=0.01;queryLogicalPlanBuildTimeInMs=0.01;queryPhysicalPlanBuildTimeInMs=0.01;queryOptimizationTimeInMs=0.00;VMExecutionTimeInMs=0.05;indexLookupTimeInMs=0.01;documentLoadTimeInMs=0.01;systemFunctionExecuteTimeInMs=0.00;userFunctionExecuteTimeInMs=0.00;retrievedDocumentCount=${examined};retrievedDocumentSize=${bytes};outputDocumentCount=${items.length};outputDocumentSize=${bytes};writeOutputTimeInMs=0.01;indexUtilizationRatio=1.00`;
   }

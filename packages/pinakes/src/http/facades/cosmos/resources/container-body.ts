@@ -54,7 +54,7 @@ export function readContainerBody(body: JsonObject): ContainerBody {
 function refuseUnserved(body: JsonObject): void {
   for (const [name, value] of Object.entries(body)) {
     if (known.has(name) || name.startsWith("_") || isEmpty(value)) continue;
-    throw badRequest(`${name}: not supported by Pinakes; leave it out.`);
+    throw badRequest(`${name}: not supported by Pinakes; omit it.`);
   }
   if (!isEmpty(body["changeFeedPolicy"]))
     throw badRequest(
@@ -115,7 +115,7 @@ function policyBody(given: JsonValue | undefined): { readonly shown: JsonObject;
     throw badRequest(`indexingPolicy.indexingMode: must be "consistent" or "none".`);
   const automatic = policy["automatic"] ?? mode === "consistent";
   for (const name of ["vectorIndexes", "fullTextIndexes"])
-    if (!isEmpty(policy[name])) throw badRequest(`indexingPolicy.${name}: not supported by Pinakes; leave it out.`);
+    if (!isEmpty(policy[name])) throw badRequest(`indexingPolicy.${name}: not supported by Pinakes; omit it.`);
   const excluded = pathsOf(policy["excludedPaths"], "excludedPaths");
   const named = pathsOf(policy["includedPaths"], "includedPaths");
   const rooted = mode === "none" || [...named, ...excluded].some(({ path }) => path === "/*");
