@@ -6,7 +6,7 @@ import type { Authenticated } from "./identity/index.ts";
 import type { Pinakes } from "./open.ts";
 
 export function embeddedGovernance({ governance }: Pinakes, caller: Caller, { via }: Authenticated): GovernanceApi {
-  const { erasures, holds, subjectExports } = governance;
+  const { erasures, holds, subjectExports, retention } = governance;
   return {
     erasures: {
       request: (input) => erasures.request(caller, input, { mayTouchAll: via === "root" }),
@@ -24,6 +24,12 @@ export function embeddedGovernance({ governance }: Pinakes, caller: Caller, { vi
       get: (holdId) => holds.get(caller, holdId),
       list: () => holds.list(caller),
       release: (holdId) => holds.release(caller, holdId),
+    },
+    retention: {
+      list: () => retention.list(caller),
+      get: (name) => retention.get(caller, name),
+      preview: (name, seconds) => retention.preview(caller, name, seconds),
+      set: (name, change) => retention.set(caller, name, change),
     },
     subjectExports: {
       create: (input) => subjectExports.request(caller, input),

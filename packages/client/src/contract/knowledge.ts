@@ -152,6 +152,8 @@ export interface Collection {
   readonly expires_after_days?: number;
   /** When that happened. */
   readonly expired_at?: string;
+  /** Narrow the access of documents by their metadata. */
+  readonly access_rules?: readonly AccessRule[];
   /** The migration that fills it; until that is done it accepts no other writes. */
   readonly held_by?: string;
   readonly updated_at: string;
@@ -175,6 +177,8 @@ export interface CollectionChange {
   /** Replaces tags and custom fields as a whole; null removes them. */
   readonly metadata?: Partial<Metadata> | null | undefined;
   readonly allowed_groups?: readonly string[] | null | undefined;
+  /** All of them; null removes them. */
+  readonly access_rules?: readonly AccessRule[] | null | undefined;
   readonly private?: boolean | undefined;
 }
 
@@ -271,6 +275,12 @@ export interface DocumentAccess {
   readonly allowed_users: readonly string[] | null;
   /** Labels: for each of them a reader must also be in the group `sensitivity:<label>`. */
   readonly sensitivity: readonly string[];
+}
+
+/** The access of documents whose metadata matches: for those uploaded, or whose metadata or access is changed, from then on. */
+export interface AccessRule extends Partial<DocumentAccess> {
+  /** Properties of the metadata and their values, all of them. */
+  readonly metadata: JsonObject;
 }
 
 export interface Document extends DocumentAccess {

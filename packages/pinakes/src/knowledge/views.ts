@@ -119,7 +119,7 @@ export function repositoryView({ record, etag }: Stored<RepositoryRecord>): Repo
 
 export const CollectionSchema = shape<
   CollectionView,
-  "created_at_estimated" | "held_by" | "displaced" | "expires_after_days" | "expired_at"
+  "created_at_estimated" | "held_by" | "displaced" | "expires_after_days" | "expired_at" | "access_rules"
 >()(
   z
     .looseObject({
@@ -212,6 +212,7 @@ export function collectionView(
     created_at: collection.created_at,
     ...(collection.migrated?.created_at === "estimated" ? { created_at_estimated: true } : {}),
     ...(typeof collection.expires_after_days === "number" ? { expires_after_days: collection.expires_after_days } : {}),
+    ...((collection.access_rules ?? []).length === 0 ? {} : { access_rules: collection.access_rules ?? [] }),
     ...(typeof collection.expired_at === "string" ? { expired_at: collection.expired_at } : {}),
     ...(collection.hold === undefined ? {} : { held_by: collection.hold.migration_id }),
     updated_at: collection.updated_at,

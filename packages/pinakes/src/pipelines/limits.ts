@@ -15,4 +15,6 @@ export const pipelineLimits = Object.freeze({
   removalShareDefault: 0.5,
   filesAtOnceMax: 4,
   fileTriesMax: 3,
+  /** Of the file that says who may see another. */
+  sidecarBytesMax: 65_536,
 });

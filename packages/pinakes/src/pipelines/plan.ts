@@ -17,6 +17,7 @@ import {
   type PipelineSettings,
   type RepositoryRecord,
 } from "../knowledge/records/records.ts";
+import { fileOf, isSidecar, sidecarOf, withSidecar } from "./access-sidecar.ts";
 import { pipelineLimits } from "./limits.ts";
 import { control, filesBegin } from "./source.ts";
 
@@ -60,6 +61,8 @@ export async function planAll(deps: PlanDependencies): Promise<FullPlan> {
   const documents = [...known.values()].filter((record) => isOwn(record, pipeline)).length;
   const sorted = new Sorted(deps);
   let files = 0;
+  const entries: SourceEntry[] = [];
+  const sidecars = new Map<string, SourceFile>();
   for await (const entry of reader.list(signal)) {
     files += 1;
     if (files > sourceFilesMax)
@@ -67,7 +70,12 @@ export async function planAll(deps: PlanDependencies): Promise<FullPlan> {
         "LIMIT_EXCEEDED",
         `${pipeline.source} has more than ${sourceFilesMax} files. Create several pipelines for its folders.`,
       );
-    sorted.present(entry, known.get(entry.uri));
+    if (!isSidecar(entry.uri)) entries.push(entry);
+    else if (!("reason" in entry)) sidecars.set(entry.uri, entry);
+  }
+  for (const entry of entries) {
+    const file = "reason" in entry ? entry : withSidecar(entry, sidecars.get(sidecarOf(entry.uri)));
+    sorted.present(file, known.get(entry.uri));
     known.delete(entry.uri);
   }
   for (const record of known.values()) sorted.absent(record);
@@ -78,14 +86,19 @@ export async function planAll(deps: PlanDependencies): Promise<FullPlan> {
 export async function planSome(deps: PlanDependencies, uris: readonly string[]): Promise<Plan> {
   const sorted = new Sorted(deps);
   const begin = filesBegin(deps.pipeline.source);
-  for (const uri of new Set(uris)) {
+  for (const uri of new Set(uris.map(fileOf))) {
     deps.signal?.throwIfAborted();
     if (!uri.startsWith(begin)) continue;
-    const [entry, known] = await Promise.all([
+    const [entry, sidecar, known] = await Promise.all([
       deps.reader.stat(uri, deps.signal),
+      deps.reader.stat(sidecarOf(uri), deps.signal),
       deps.partition.documentOf(sourceKey(uri)),
     ]);
-    if (entry !== undefined) sorted.present(entry, known?.record);
+    const file =
+      entry === undefined || "reason" in entry || sidecar === undefined || "reason" in sidecar
+        ? entry
+        : withSidecar(entry, sidecar);
+    if (file !== undefined) sorted.present(file, known?.record);
     else if (known !== undefined) sorted.absent(known.record);
   }
   return sorted.plan();

@@ -12,6 +12,7 @@ import type { Documents } from "../knowledge/documents/documents.ts";
 import type { Uploads } from "../knowledge/documents/upload.ts";
 import type { OpenCollection } from "../knowledge/access/open-collection.ts";
 import type { PipelineSettings } from "../knowledge/records/records.ts";
+import { readAccessSidecar } from "./access-sidecar.ts";
 import { pipelineLimits } from "./limits.ts";
 import type { Gone, Plan } from "./plan.ts";
 
@@ -112,12 +113,14 @@ export function resultJson(result: RunResult): JsonObject {
 
 async function fetchFile(
   deps: RunDependencies,
-  { uri, name, etag }: SourceFile,
+  { uri, name, etag, sidecar }: SourceFile,
   outcome: "added" | "replaced",
 ): Promise<Outcome> {
   const { uploads, caller, opened, reader, pipeline, jobId, signal } = deps;
   return trying(uri, signal, async () => {
+    const access = await readAccessSidecar(reader, { ...(sidecar === undefined ? {} : { sidecar }) }, signal);
     const { unchanged } = await uploads.upload(caller, opened, {
+      ...access,
       name,
       body: reader.open(uri, signal),
       replace: true,

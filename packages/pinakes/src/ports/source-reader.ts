@@ -25,6 +25,8 @@ export interface SourceFile {
   readonly name: string;
   readonly bytes: number;
   readonly etag: string;
+  /** The address of the file that says who may see this one, if there is one. */
+  readonly sidecar?: string;
 }
 
 /** An entry that exists and is skipped: a link that leads out, a hidden file. */

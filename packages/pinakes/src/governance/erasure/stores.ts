@@ -294,6 +294,7 @@ export const stores: readonly StoreRow[] = [
     subjectExport,
     "pinakes.governance",
   ),
+  kept("retention-settings", "lifetimes of a workspace; names of containers"),
   kept("erasures", "keyed hashes of subjects", "pinakes.governance"),
   kept(
     "legal-holds",

@@ -1,12 +1,23 @@
 /** Collections over HTTP. */
 import { collectionSorts, collectionStatuses, sortOrders, tagMatches } from "@pinakes/client";
 import { z } from "zod";
-import { pageOf } from "../../contract/index.ts";
+import { jsonObject, pageOf } from "../../contract/index.ts";
 import { knowledgeLimits, type Knowledge } from "../../knowledge/index.ts";
 import { sessionsOf, sessionTokenHeader } from "../session-token.ts";
 import { accepted, created, defineRoute, ok, queryFlag, queryInteger, type Route } from "../framework/index.ts";
 import { newPipeline } from "./pipelines.ts";
-import { chunkingInput, cid, Collection, graphInput, groupsInput, Job, metadataInput, paging, rid } from "./schemas.ts";
+import {
+  accessInput,
+  chunkingInput,
+  cid,
+  Collection,
+  graphInput,
+  groupsInput,
+  Job,
+  metadataInput,
+  paging,
+  rid,
+} from "./schemas.ts";
 
 const fields = {
   name: z
@@ -20,6 +31,13 @@ const fields = {
   graph: graphInput.optional(),
   metadata: metadataInput.nullable().optional().describe("Replaces all tags and fields; null removes them."),
   allowed_groups: groupsInput.optional(),
+  access_rules: z
+    .array(z.strictObject({ metadata: jsonObject(), ...accessInput }))
+    .nullable()
+    .optional()
+    .describe(
+      "Narrow the access of documents by their metadata: of those uploaded, or whose metadata or access changes, from then on. null: none.",
+    ),
   private: z.boolean().optional().describe("Visible only to its creator and admins."),
 };
 

@@ -12,9 +12,8 @@
  */
 import type { DocumentAccess } from "@pinakes/client";
 import type { Caller } from "../../domain/caller.ts";
-import { invalid, show } from "../../domain/errors.ts";
-import { knowledgeLimits } from "../limits.ts";
-import { checkGroups, checkUsers, isTag } from "../records/names.ts";
+import { requireWithin } from "../records/access-rules.ts";
+import { checkGroups, checkLabels, checkUsers } from "../records/names.ts";
 import type { CollectionRecord, DocumentRecord, RepositoryRecord } from "../records/records.ts";
 import type { Decision } from "./access.ts";
 
@@ -105,30 +104,10 @@ interface Place {
   readonly collection: Pick<CollectionRecord, "allowed_groups" | "collection_id">;
 }
 
-/** A group that may not use the collection could never see the document: it is a mistake. */
 function withinCollection(
   groups: readonly string[] | null,
   { repository, collection }: Place,
 ): readonly string[] | null {
-  const parent = collection.allowed_groups ?? repository.allowed_groups;
-  const outside = parent === null ? [] : (groups ?? []).filter((group) => !parent.includes(group));
-  if (parent !== null && outside.length > 0)
-    throw invalid(
-      `allowed_groups: ${outside.map((group) => `"${group}"`).join(", ")} may not use collection "${collection.collection_id}"; it allows ${parent.join(", ")}. A document narrows the access to its collection.`,
-    );
+  requireWithin(groups, repository, collection, "allowed_groups");
   return groups;
-}
-
-function checkLabels(labels: unknown): readonly string[] {
-  const { sensitivityLabelsMax, tagCharsMax } = knowledgeLimits;
-  if (labels === null) return [];
-  if (!Array.isArray(labels) || labels.length > sensitivityLabelsMax)
-    throw invalid(`sensitivity: must be a list of at most ${sensitivityLabelsMax} labels.`);
-  return [...new Set(labels as unknown[])].map((label, i) => {
-    if (!isTag(label))
-      throw invalid(
-        `sensitivity[${i}]: a label has 1–${tagCharsMax} letters, digits, spaces, "-" or "_", got ${show(label)}.`,
-      );
-    return label;
-  });
 }

@@ -18,6 +18,7 @@ export const changeable = [
   "graph",
   "metadata",
   "allowed_groups",
+  "access_rules",
   "private",
   "expires_after_days",
 ] as const;

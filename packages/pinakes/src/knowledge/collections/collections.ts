@@ -9,7 +9,7 @@ import type { NewPipeline } from "../records/new-pipeline.ts";
 import { archived, type OpenCollection } from "../access/open-collection.ts";
 import { decideCollection, notFound, requireLevel, type Level } from "../access/access.ts";
 import { checkPatchFields } from "../records/check-fields.ts";
-import { checkFields, type CollectionFields } from "../records/collection-fields.ts";
+import { checkFields, requireRulesWithin, type CollectionFields } from "../records/collection-fields.ts";
 import { requireNotHeld } from "../records/hold.ts";
 import { personalAlias, personalRepositoryId } from "../records/ids.ts";
 import { collectionDocument, isLive, type CatalogRecords, type Stored } from "../records/catalog-records.ts";
@@ -194,6 +194,7 @@ export class Collections {
         throw invalid("private: the default collection cannot be private.");
       const checked = checkFields(patch, repository, this.#deps.quotas, [collection.collection_id, collection.name]);
       checkChatModel(checked.graph, this.#deps.chat);
+      if (checked.access_rules !== undefined) requireRulesWithin(repository, { ...collection, ...checked });
       // The name it had before it was given one.
       return patch.name === null ? { ...checked, name: unnamed(collection) } : checked;
     });
@@ -320,7 +321,7 @@ export class Collections {
     const collectionId = input.collection_id === undefined ? undefined : checkId(input.collection_id, "collection_id");
     const fields = checkFields(input, repository, this.#deps.quotas, [collectionId]);
     checkChatModel(fields.graph, this.#deps.chat);
-    return newCollection({
+    const record = newCollection({
       repository,
       caller: caller.userId,
       incarnation: this.#deps.newId(),
@@ -328,6 +329,8 @@ export class Collections {
       collectionId,
       fields: { ...(repository.owner === null ? {} : { private: true }), ...fields, embedding_model },
     });
+    requireRulesWithin(repository, record);
+    return record;
   }
 
   /** Translates the failed condition of the batch. */

@@ -5,12 +5,13 @@ import { fileTypeOf, fileTypes, type FileType } from "../../domain/file-type.ts"
 import type { JsonObject } from "../../domain/json.ts";
 import { readChunkingStrategy } from "../chunking/index.ts";
 import { knowledgeLimits } from "../limits.ts";
-import { readAccess, type AccessChange, type AccessInput } from "../access/document-access.ts";
+import { changedAccess, readAccess, type AccessInput } from "../access/document-access.ts";
 import { archived, type OpenCollection } from "../access/open-collection.ts";
 import { uploadUri } from "../records/ids.ts";
 import type { Stored } from "../records/catalog-records.ts";
 import { checkFileName } from "../records/names.ts";
-import type { DocumentRecord, DocumentSource, RepositoryRecord } from "../records/records.ts";
+import { ruledAccess } from "../records/access-rules.ts";
+import type { DocumentAccess, DocumentRecord, DocumentSource, RepositoryRecord } from "../records/records.ts";
 import { requireTaking } from "../records/taking.ts";
 import { checkDocumentMetadata } from "./document-metadata.ts";
 import type { CollectionPartition } from "../records/collection-partition.ts";
@@ -56,8 +57,8 @@ export interface CheckedUpload {
   readonly fileType: FileType;
   readonly override: ChunkingStrategy | null;
   readonly metadata: JsonObject;
-  /** Undefined: the access of a document that is replaced stays. */
-  readonly access: AccessChange | undefined;
+  /** Its access, from that of the document which it replaces: what the upload does not name stays. */
+  readonly accessAfter: (before: DocumentAccess | undefined) => DocumentAccess | undefined;
 }
 
 /** All checks that need no bytes. */
@@ -78,13 +79,15 @@ export function checkUpload(opened: OpenCollection, input: Omit<UploadInput, "bo
       );
     override = readChunkingStrategy(input.chunking_strategy, "chunking_strategy");
   }
+  const metadata = checkDocumentMetadata(input.metadata ?? {});
+  const change = readAccess(input, opened);
   return {
     name,
     source,
     override,
     fileType: typeOf(name, repository),
-    metadata: checkDocumentMetadata(input.metadata ?? {}),
-    access: readAccess(input, opened),
+    metadata,
+    accessAfter: (before) => ruledAccess(changedAccess(before, change), collection, metadata),
   };
 }
 

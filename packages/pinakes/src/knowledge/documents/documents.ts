@@ -29,6 +29,7 @@ import {
   type VersionInfo,
 } from "../records/records.ts";
 import type { ListPage, Paging } from "../records/paging.ts";
+import { ruledAccess } from "../records/access-rules.ts";
 import { openRestricted, restrictedOperations } from "../records/restricted-rows.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { checkDocumentMetadata } from "./document-metadata.ts";
@@ -105,7 +106,7 @@ export class Documents {
     };
     const hidden = await hiddenDocuments(this.#deps, caller, opened);
     const { rows, cursor } =
-      hidden === undefined
+      opened.collection.restricted !== true || opened.decision.level === "ADMIN"
         ? await read(limit, query.cursor)
         : await visiblePage(
             {
@@ -114,7 +115,7 @@ export class Documents {
               visible: async (found) =>
                 found.filter(
                   ({ record }) =>
-                    !hidden.values.has(record.document_id) && seesDocument(caller, opened.decision, record),
+                    hidden?.values.has(record.document_id) !== true && seesDocument(caller, opened.decision, record),
                 ),
               rowsMax: rowsPerReadMax,
             },
@@ -190,7 +191,7 @@ export class Documents {
     const checked = checkDocumentMetadata(metadata);
     return this.#again(caller, opened, documentId, (record) => {
       requireOwn(caller, opened, record, "changing it");
-      return { ...record, metadata: checked };
+      return withAccess({ ...record, metadata: checked }, ruledAccess(record.access, opened.collection, checked));
     });
   }
 
@@ -211,7 +212,13 @@ export class Documents {
       requireOwn(caller, opened, record, "changing its access");
       if (record.status === "uploading")
         throw new PinakesError("CONFLICT", `Document "${documentId}" is being uploaded; change its access afterwards.`);
-      const next = withAccess(record, changedAccess(record.access, change));
+      const changed = changedAccess(record.access, change);
+      // Only who administers the collection may leave what its rules demand.
+      const { decision, collection } = opened;
+      const next = withAccess(
+        record,
+        decision.level === "ADMIN" ? changed : ruledAccess(changed, collection, record.metadata),
+      );
       if (next.access !== undefined) await openRestricted(this.#deps.items, partition, opened.collection);
       try {
         const { results } = await partition.write([
@@ -244,11 +251,13 @@ export class Documents {
       const chunks = unfinishedChunks(record, (await partition.fence())?.record.generation ?? 1);
       const now = this.#deps.clock.now();
       const next = toIndexAnew(change(record), now);
+      if (next.access !== undefined) await openRestricted(this.#deps.items, partition, opened.collection);
       try {
         const { results } = await partition.write([
           { op: "replace", document: partition.document(itemIds.document(documentId), next), ifMatch: etag },
           ...(chunks.length === 0 ? [] : [removal(partition, record, "overtaken", { chunks, now })]),
           ...(record.status === "pending" ? [] : [partition.move({ from: record.status, to: "pending" })]),
+          ...restrictedOperations(partition, record, next),
         ]);
         await this.#queue.send(partition, next);
         return { record: next, etag: results[1]?.etag as string };

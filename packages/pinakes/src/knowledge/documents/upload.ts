@@ -10,7 +10,7 @@ import type { IngestQueue } from "./ingest-queue.ts";
 import { derivedKeys } from "./parsed-text.ts";
 import { removal, unfinishedChunks } from "./removals.ts";
 import { knowledgeLimits } from "../limits.ts";
-import { changedAccess, seesDocument, withAccess } from "../access/document-access.ts";
+import { seesDocument, withAccess } from "../access/document-access.ts";
 import type { OpenCollection } from "../access/open-collection.ts";
 import { sourceKey } from "../records/ids.ts";
 import type { Stored } from "../records/catalog-records.ts";
@@ -48,7 +48,7 @@ export class Uploads {
     const checked = checkUpload(opened, input);
     const partition = new CollectionPartition(this.#deps.items, caller.scope, opened.collection);
     await partition.ensure();
-    if (changedAccess(undefined, checked.access) !== undefined)
+    if (checked.accessAfter(undefined) !== undefined)
       await openRestricted(this.#deps.items, partition, opened.collection);
     await noteUse(this.#deps, caller.scope, opened.collection);
     await this.#queue.watch(partition);
@@ -119,7 +119,7 @@ export class Uploads {
       version: 0,
       ...this.#fresh(caller, checked, input, now),
     };
-    const next = withAccess({ ...record, version: 1, run: 1 }, changedAccess(undefined, checked.access));
+    const next = withAccess({ ...record, version: 1, run: 1 }, checked.accessAfter(undefined));
     const operations: Operation[] = [
       {
         op: "create",
@@ -279,7 +279,7 @@ export class Uploads {
       versions: versions.slice(0, knowledgeLimits.versionsKeptMax),
       touched_at: now,
     };
-    const next = withAccess(pending, changedAccess(record.access, checked.access));
+    const next = withAccess(pending, checked.accessAfter(record.access));
     const object_keys = versions
       .slice(knowledgeLimits.versionsKeptMax)
       .flatMap((old) => [
@@ -312,7 +312,7 @@ export class Uploads {
       run: record.run,
       touched_at: this.#deps.clock.now(),
     };
-    const next = withAccess(kept, changedAccess(before.access, checked.access));
+    const next = withAccess(kept, checked.accessAfter(before.access));
     const { results } = await partition.write([
       { op: "replace", document: partition.document(itemIds.document(record.document_id), next), ifMatch: etag },
       partition.move({ from: "uploading", to: before.status }),

@@ -4,6 +4,7 @@ import { invalid, show } from "../../domain/errors.ts";
 import { readGraphSettings } from "../extraction/index.ts";
 import { catalogChunking, readChunkingStrategy, systemChunking } from "../chunking/index.ts";
 import { knowledgeLimits, type Quotas } from "../limits.ts";
+import { readAccessRules, requireWithin } from "./access-rules.ts";
 import { checkMergedTags, checkMetadata, noMetadata } from "./metadata.ts";
 import { checkDescription, checkGroups, checkName } from "./names.ts";
 import type { CollectionRecord, RepositoryRecord } from "./records.ts";
@@ -18,6 +19,7 @@ export interface CollectionFields {
   readonly graph?: unknown;
   readonly metadata?: unknown;
   readonly allowed_groups?: readonly string[] | null | undefined;
+  readonly access_rules?: unknown;
   readonly private?: boolean | undefined;
   /** null: never. */
   readonly expires_after_days?: number | null | undefined;
@@ -51,6 +53,7 @@ export function checkFields(
     ...(graph === undefined ? {} : { graph: graph === null ? null : readGraphSettings(graph) }),
     ...(metadata === undefined ? {} : { metadata: metadata === null ? noMetadata : checkMetadata(metadata) }),
     ...(allowed_groups === undefined ? {} : { allowed_groups: withinParent(checkGroups(allowed_groups), repository) }),
+    ...(input.access_rules === undefined ? {} : { access_rules: readAccessRules(input.access_rules) }),
     ...(input.private === undefined ? {} : { private: flag(input.private, "private") }),
     ...(input.expires_after_days === undefined ? {} : expiry(input.expires_after_days)),
   };
@@ -94,4 +97,13 @@ function expiry(days: number | null): Pick<CollectionRecord, "expires_after_days
 function flag(value: unknown, where: string): boolean {
   if (typeof value !== "boolean") throw invalid(`${where}: must be true or false.`);
   return value;
+}
+
+/** Rules may name only groups that may use the collection, as it will be. */
+export function requireRulesWithin(
+  repository: RepositoryRecord,
+  collection: Pick<CollectionRecord, "allowed_groups" | "collection_id" | "access_rules">,
+): void {
+  for (const [i, { allowed_groups = null }] of (collection.access_rules ?? []).entries())
+    requireWithin(allowed_groups, repository, collection, `access_rules[${i}].allowed_groups`);
 }

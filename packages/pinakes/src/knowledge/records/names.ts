@@ -127,6 +127,21 @@ export function checkUsers(users: unknown, where = "allowed_users"): readonly st
   return unique.length === 0 ? null : unique;
 }
 
+/** Labels of sensitivity; null: none. */
+export function checkLabels(labels: unknown, where = "sensitivity"): readonly string[] {
+  const { sensitivityLabelsMax, tagCharsMax } = knowledgeLimits;
+  if (labels === null) return [];
+  if (!Array.isArray(labels) || labels.length > sensitivityLabelsMax)
+    throw invalid(`${where}: must be a list of at most ${sensitivityLabelsMax} labels.`);
+  return [...new Set(labels as unknown[])].map((label, i) => {
+    if (!isTag(label))
+      throw invalid(
+        `${where}[${i}]: a label has 1–${tagCharsMax} letters, digits, spaces, "-" or "_", got ${show(label)}.`,
+      );
+    return label;
+  });
+}
+
 /** Normalized to NFC, so that a name is the same on every system. */
 export function checkFileName(name: unknown, where = "name"): string {
   const { fileNameCharsMax } = knowledgeLimits;

@@ -14,6 +14,7 @@
  * - `live` of a document is the version that searches show; chunks of any other version are invisible, even while they are still stored.
  */
 import type {
+  AccessRule,
   CollectionStatus,
   DocumentAccess,
   DocumentSource,
@@ -138,6 +139,8 @@ export interface CollectionRecord {
   readonly expires_after_days?: number | null;
   /** When they went. */
   readonly expired_at?: string | null;
+  /** Absent or empty: the metadata of documents says nothing about their access. */
+  readonly access_rules?: readonly AccessRule[];
   /** It has, or had, documents with an access of their own: reads look at the `access` item (restricted-rows.ts). */
   readonly restricted?: true;
   /** A migration fills it and refuses other writers (hold.ts). */

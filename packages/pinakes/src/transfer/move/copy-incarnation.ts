@@ -10,6 +10,7 @@ import type { Incarnation } from "../../lifecycle/index.ts";
 import { CollectionPartition } from "../../knowledge/records/collection-partition.ts";
 import { itemIds, type CollectionRecord } from "../../knowledge/records/records.ts";
 import { appendCompacting } from "../../knowledge/raw-vectors/append-compacting.ts";
+import { openRestricted, restrictedOperations } from "../../knowledge/records/restricted-rows.ts";
 import { ownVectorsName } from "../../knowledge/records/raw-vectors-name.ts";
 import { alive, incarnationItems, settingsOfVectors, type Beat, type IncarnationStores } from "./incarnation-rows.ts";
 import type { MovedNames } from "./moved-names.ts";
@@ -50,6 +51,7 @@ export async function* copyIncarnation(
   from: CopyProgress = { phase: "objects", copied: 0 },
 ): AsyncGenerator<CopyProgress> {
   let { copied } = from;
+  if (from.phase !== "done") await copyRestricted(parts, work);
   const steps: Readonly<Record<Phase, (after: string | undefined) => AsyncGenerator<Step>>> = {
     objects: (after) => copyObjects(parts, work, after),
     passages: (after) => copyPassages(parts, work, after),
@@ -71,6 +73,20 @@ export async function* copyIncarnation(
       if (step.after !== undefined) yield { phase, after: step.after, copied };
     }
     yield { phase: phases[i + 1] ?? "done", copied };
+  }
+}
+
+/** Before anything of a document that not everybody may see. */
+async function copyRestricted(
+  { items }: IncarnationStores,
+  { scope, from, to, signal }: IncarnationToCopy,
+): Promise<void> {
+  if (from.restricted !== true) return;
+  const target = new CollectionPartition(items, scope, to);
+  await openRestricted(items, target, {});
+  for (const row of await new CollectionPartition(items, scope, from).restricted()) {
+    signal.throwIfAborted();
+    await target.write(restrictedOperations(target, undefined, row));
   }
 }
 

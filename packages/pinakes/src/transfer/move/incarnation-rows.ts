@@ -38,8 +38,8 @@ const itemsPerPage = 100;
 const quadsPerPage = 1_000;
 /** The store lists at most this many supports of a quad (ports/triple-store.ts). */
 const supportsOfQuadMax = 1_000;
-/** Fences and counters are created; removals and abandoned preparations are executed before: none of them is moved. */
-const movedKinds: ReadonlySet<unknown> = new Set(["document", "source", "kept"]);
+/** Fences and counters are created, those of access changes with the first restricted document; removals and abandoned preparations are executed before: none of them is moved. */
+const movedKinds: ReadonlySet<unknown> = new Set(["document", "source", "kept", "restricted"]);
 
 export async function* incarnationRows(
   deps: IncarnationStores,
@@ -93,6 +93,7 @@ export function settingsOf(record: CollectionRecord): Partial<CollectionRecord> 
     embedding_model: record.embedding_model,
     private: record.private,
     pipelines: record.pipelines,
+    ...(record.access_rules === undefined ? {} : { access_rules: record.access_rules }),
     created_by: record.created_by,
     created_at: record.created_at,
   };

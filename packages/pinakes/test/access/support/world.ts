@@ -23,6 +23,8 @@ export interface World {
   readonly place: Place;
   readonly people: readonly Person[];
   papers: readonly Paper[];
+  /** The event before the first paper. */
+  readonly since: string;
   as(person: Person): Caller;
 }
 
@@ -83,7 +85,7 @@ export function contentOf(name: string): string {
 }
 
 export async function newWorld(
-  test: TestPinakes,
+  test: Pick<TestPinakes, "knowledge" | "admin" | "as">,
   {
     seed,
     people: count = 6,
@@ -100,6 +102,7 @@ export async function newWorld(
     graph: { extract: "structured", key: "name" },
   });
   const place: Place = { knowledge: test.knowledge, caller: test.admin, repository, collection: collection_id };
+  const since = await test.knowledge.latestEventId(test.admin);
   const as = ({ id, groups, role }: Person): Caller => test.as(id, { groups, role });
   const papers: Paper[] = [];
   for (let i = 0; i < paperCount; i += 1) {
@@ -113,5 +116,5 @@ export async function newWorld(
     papers.push({ name, access, uploader: uploader.id, document_id: result.document_id });
   }
   for (const { document_id } of papers) await settled(place, document_id);
-  return { place, people, papers, as };
+  return { place, people, papers, since, as };
 }

@@ -26,6 +26,8 @@ export interface Target {
   /** Of an erasure and a legal hold. */
   readonly xid: string;
   readonly hid: string;
+  /** A container of the workspace. */
+  readonly c: string;
   /** Of a subject export, and a part of it. */
   readonly export: string;
   readonly part: string;
@@ -311,6 +313,10 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   listLegalHolds: [{ kind: "admin" }],
   getLegalHold: [{ ...thing, adminsOnly: true }],
   releaseLegalHold: [{ ...thing, adminsOnly: true }],
+  listRetention: [{ kind: "same", workspaceWide: true }],
+  getRetention: [{ ...thing, workspaceWide: true }],
+  setRetention: [{ ...thing, adminsOnly: true, body: () => ({ seconds: 5 }) }],
+  previewRetention: [{ ...thing, adminsOnly: true, changes: false, body: ({ c }) => ({ name: c, seconds: 5 }) }],
   listQueues: [{ kind: "admin" }],
   getDeletionLag: [{ kind: "admin" }],
   listAlarms: [{ kind: "admin" }],
