@@ -22,7 +22,7 @@ const pinakes = await open({
   log: (line) => appendFileSync(settings.log, `${line}\n`),
 });
 const admin = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
-const { erasures, subjectExports } = pinakes.governance;
+const { erasures } = pinakes.governance;
 if (fatal !== undefined) dieAt(pinakes, fatal);
 
 const stop = new AbortController();
@@ -37,8 +37,6 @@ const ended = await erasures.wait(admin, erasureId);
 await own;
 stop.abort();
 await Promise.all(others);
-// The background does the same within a minute.
-await subjectExports.sweep(new AbortController().signal);
 await pinakes.close();
 say({ ended: ended.state, error: ended.error });
 process.exit(0);
