@@ -290,7 +290,7 @@ export const stores: readonly StoreRow[] = [
   kept("pinakes-probe", "the store id", "pinakes.store"),
   container(
     "subject-exports",
-    ["workspace and subject", "deleted; archives follow within a minute"],
+    ["workspace and subject", "deleted with their archives"],
     subjectExport,
     "pinakes.governance",
   ),
