@@ -1,5 +1,12 @@
 /** Governance as programs use it, over any GovernanceApi: lists that are iterated, erasures and exports that can be waited for. */
-import type { ErasuresApi, GovernanceApi, HoldsApi, ReceiptsApi, SubjectExportsApi } from "./api/governance-api.ts";
+import type {
+  ErasuresApi,
+  GovernanceApi,
+  HoldsApi,
+  ReceiptsApi,
+  RetentionApi,
+  SubjectExportsApi,
+} from "./api/governance-api.ts";
 import type { Paging } from "./contract/common.ts";
 import type { Erasure, ErasureReceipt, SubjectExport, SubjectExportPart } from "./contract/governance.ts";
 import { clientError } from "./errors.ts";
@@ -38,6 +45,7 @@ export interface SubjectExportsClient extends Omit<SubjectExportsApi, "list"> {
 }
 
 export interface GovernanceClient {
+  readonly retention: RetentionApi;
   readonly erasures: ErasuresClient;
   readonly receipts: ReceiptsClient;
   readonly holds: HoldsApi;
@@ -45,7 +53,7 @@ export interface GovernanceClient {
 }
 
 export function createGovernanceClient(api: GovernanceApi): GovernanceClient {
-  const { erasures, receipts, holds, subjectExports } = api;
+  const { erasures, receipts, holds, subjectExports, retention } = api;
   const receiptsOf = (query?: Paging): Listing<ErasureReceipt> =>
     listing((paging) => receipts.list({ ...query, ...paging }), query);
   return {
@@ -58,6 +66,7 @@ export function createGovernanceClient(api: GovernanceApi): GovernanceClient {
       export: async () => (await receiptsOf().all()).map(({ jws }) => `${jws}\n`).join(""),
     }),
     holds,
+    retention,
     subjectExports: extend(subjectExports, {
       list: (query?: Paging) => listing((paging) => subjectExports.list({ ...query, ...paging }), query),
       wait: (exportId: string, options?: Waiting<SubjectExport>) => waitForExport(subjectExports, exportId, options),

@@ -1,5 +1,5 @@
 /** What holds for the client whatever is behind it: an embedded Pinakes or a server. */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   ConflictError,
   createClient,
@@ -18,11 +18,8 @@ import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
 
 export function contractTests(engine: Engine, via: Via): void {
   describe(`the client on ${engine}, ${via}`, () => {
-    let client: StateClient;
     const world = forAllTests(() => openWorld(engine, via));
-    beforeAll(async () => {
-      client = createClient(await world.api());
-    });
+    const client = forAllTests(async () => createClient(await world.api()));
     const context: Context = { world: () => world, client: () => client };
     updates(context);
     lists(context);

@@ -12,8 +12,7 @@ import {
 import { ChatPromptTemplate, MessagesPlaceholder } from "@langchain/core/prompts";
 import { RunnableWithMessageHistory } from "@langchain/core/runnables";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
-import type { StateApi } from "@pinakes/client";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openWorld } from "../../client/test/support/worlds.ts";
 import { PinakesChatHistory } from "../src/index.ts";
 import { ways } from "./support/ways.ts";
@@ -23,11 +22,8 @@ const dicts = (messages: readonly BaseMessage[]) =>
   JSON.parse(JSON.stringify(messages.map((one) => one.toDict()))) as unknown;
 
 describe.each(ways)("the chat history on %s, %s", (engine, via) => {
-  let api: StateApi;
   const world = forAllTests(() => openWorld(engine, via));
-  beforeAll(async () => {
-    api = await world.api();
-  });
+  const api = forAllTests(() => world.api());
 
   it("messages of every kind come back in order and as they were, in another process too", async () => {
     const messages = [

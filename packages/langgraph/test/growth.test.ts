@@ -1,5 +1,5 @@
 /** How much a conversation takes in the store. LangGraph's own savers store every message again in every checkpoint after it. */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { AIMessage, HumanMessage, type BaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -36,11 +36,8 @@ async function finalState(client: StateClient, threadId: string): Promise<{ byte
 }
 
 describe("the growth of a thread", () => {
-  let client: StateClient;
   const world = forAllTests(() => openWorld("memory", "embedded"));
-  beforeAll(async () => {
-    client = createClient(await world.api());
-  });
+  const client = forAllTests(async () => createClient(await world.api()));
 
   it("R-AGT-99 200 turns of 1 KB, a checkpoint each: less than three times the final state, and twice as much for twice as many", async () => {
     const saver = new PinakesSaver(client);

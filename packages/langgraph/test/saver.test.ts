@@ -1,9 +1,9 @@
 /** What LangGraph's own tests do not ask: values of every kind and size, threads that are deleted under a writer, damaged connections. */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { emptyCheckpoint, uuid6, type CheckpointTuple } from "@langchain/langgraph-checkpoint";
-import { createClient, type StateApi, type StateClient } from "@pinakes/client";
+import { createClient } from "@pinakes/client";
 import { openWorld } from "../../client/test/support/worlds.ts";
 import { PinakesSaver } from "../src/index.ts";
 import { forAllTests } from "../../pinakes/test/support/for-tests.ts";
@@ -32,13 +32,9 @@ describe.each([
   ["dynamodb", "embedded"],
   ["sqlite", "http"],
 ] as const)("PinakesSaver on %s, %s", (engine, via) => {
-  let api: StateApi;
-  let client: StateClient;
   const world = forAllTests(() => openWorld(engine, via));
-  beforeAll(async () => {
-    api = await world.api();
-    client = createClient(api);
-  });
+  const api = forAllTests(() => world.api());
+  const client = forAllTests(() => createClient(api));
   const itemsOf = (config: RunnableConfig) =>
     client
       .container(container)

@@ -182,7 +182,7 @@ function dropBoxWork({
   const owner = `${hostname()}.${process.pid}`;
   return dropBoxes.map(({ tenant, collection }) => {
     const scope = system.forTenant(tenant);
-    const options = { owner, waitMs: dropBoxWaitMs, ...(collection === undefined ? {} : { collection }) };
+    const options = { owner, waitMs: dropBoxWaitMs, collection };
     const boxParts = { vectors, objects, queue, log, place: knowledge.dropBoxPlace };
     const run = async (signal: AbortSignal): Promise<void> =>
       void (await processDropBox(boxParts, scope, { ...options, signal }));

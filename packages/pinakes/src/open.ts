@@ -1,4 +1,5 @@
 /** The only module that joins drivers and features. The system scopes of all background work are created here, and nowhere else. */
+import { randomUUID } from "node:crypto";
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import { openSelections } from "./catalogs/index.ts";
@@ -17,6 +18,7 @@ import {
   fencedItems,
   governanceLimits,
   openGovernance,
+  RetentionStore,
   type Governance,
 } from "./governance/index.ts";
 import { openIdentity, workspaceIds } from "./identity/index.ts";
@@ -37,6 +39,7 @@ import {
   openTriples,
   withDatabase,
 } from "./open-engines.ts";
+import { retentionSettings } from "./open-retention.ts";
 import { deletionLagOf, quarantineMsOf, trashMsOf, type OpenOptions } from "./open-options.ts";
 import { Binding, probe, type StoreIds } from "./open-binding.ts";
 import { bindKeys, openKeys } from "./open-keys.ts";
@@ -265,6 +268,7 @@ async function openFeatures(stores: FeatureStores, options: FeatureOptions): Pro
   undo.defer(() => pipelines.close());
   const quotas = { ...quotaDefaults, ...options.quotas };
   const places = openSlots(quotas);
+  const retention = await new RetentionStore({ items, newId: randomUUID }).open();
   const knowledge = await openKnowledge({
     ...stores,
     pipelines: pipelines.places,
@@ -275,6 +279,7 @@ async function openFeatures(stores: FeatureStores, options: FeatureOptions): Pro
     quotas,
     places,
     trashMs: trashMsOf(options.trashDays),
+    ownTrashMs: async (scope) => inMs(await retention.trashSeconds(scope)),
     quarantineMs: quarantineMsOf(options.quarantineDays),
     topicPrefix: options.topicPrefix,
     dropBoxes: new Set((options.dropBoxes ?? []).map(({ tenant }) => tenant)),
@@ -302,7 +307,7 @@ async function openFeatures(stores: FeatureStores, options: FeatureOptions): Pro
     owner: `${hostname()}.${process.pid}`,
     sources: options.migrationSources ?? [],
   }).open();
-  const governance = await governanceOf(stores, options, { knowledge, state, identity, audit });
+  const governance = await governanceOf(stores, options, { knowledge, state, identity, audit, retention });
   const catalogSelections = await openSelections(items, { clock });
   const opened = undo.move();
   const features = { knowledge, state, identity, audit, migrations, governance, catalogSelections };
@@ -322,6 +327,14 @@ function auditOf({ items, clock, log }: FeatureStores, options: FeatureOptions):
   });
 }
 
+type GovernanceParts = Pick<Features, "knowledge" | "state" | "identity" | "audit"> & {
+  readonly retention: RetentionStore;
+};
+
+function inMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
+}
+
 async function governanceOf(
   stores: FeatureStores,
   {
@@ -329,8 +342,9 @@ async function governanceOf(
     erasureFenceMs = governanceLimits.fenceMsDefault,
     subjectExportPartBytes,
     storeId,
+    ...options
   }: FeatureOptions,
-  { knowledge, state, identity, audit }: Pick<Features, "knowledge" | "state" | "identity" | "audit">,
+  { knowledge, state, identity, audit, retention }: GovernanceParts,
 ): Promise<Governance> {
   const system = systemScope(erasureReason, logScope);
   return openGovernance({
@@ -338,6 +352,9 @@ async function governanceOf(
     system,
     newId: () => timeOrderedId(stores.clock.now()),
     jobs: knowledge.jobs,
+    containers: state.state.containers,
+    store: retention,
+    ...retentionSettings(options),
     subjectObjects: new SubjectObjects(stores),
     partBytesMax: subjectExportPartBytes,
     knowledge: knowledge.erasure,

@@ -9,6 +9,9 @@ import type {
   NewErasure,
   NewLegalHold,
   NewSubjectExport,
+  RetentionChange,
+  RetentionPreview,
+  RetentionRule,
   SubjectExport,
 } from "../contract/governance.ts";
 
@@ -56,7 +59,18 @@ export interface SubjectExportsApi {
   delete(exportId: string): Promise<void>;
 }
 
+export interface RetentionApi {
+  /** Containers by name, then the trash and what settings govern. */
+  list(): Promise<readonly RetentionRule[]>;
+  get(name: string): Promise<RetentionRule>;
+  /** Counts what a change would expire; nothing changes. For admins. */
+  preview(name: string, seconds: number | null): Promise<RetentionPreview>;
+  /** Applies to existing documents too; those with a `ttl` keep it. A shorter lifetime needs the confirmation of a preview. For admins. */
+  set(name: string, change: RetentionChange): Promise<RetentionRule>;
+}
+
 export interface GovernanceApi {
+  readonly retention: RetentionApi;
   readonly erasures: ErasuresApi;
   readonly receipts: ReceiptsApi;
   readonly holds: HoldsApi;

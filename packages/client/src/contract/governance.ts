@@ -129,6 +129,46 @@ export interface LegalHold {
   readonly created_at: string;
 }
 
+export const retentionKinds = ["container", "trash", "setting"] as const;
+export type RetentionKind = (typeof retentionKinds)[number];
+
+/** How long something is kept in this workspace. */
+export interface RetentionRule {
+  /** A container, `trash`, or what a setting of the operator governs. */
+  readonly name: string;
+  readonly kind: RetentionKind;
+  /** From the last change, or for the trash from the deletion. -1: only documents with a `ttl` of their own expire. Null: never. */
+  readonly seconds: number | null;
+  readonly default_seconds: number | null;
+  /** What expires together. */
+  readonly unit: string;
+  readonly changeable: boolean;
+  /** The operator's setting that governs it; null where the API does. */
+  readonly setting: string | null;
+}
+
+export interface RetentionChange {
+  readonly seconds: number | null;
+  /** Of a preview of this change; needed where it shortens a lifetime. */
+  readonly confirmation?: string | undefined;
+}
+
+export interface RetentionPreview {
+  readonly name: string;
+  readonly seconds: number | null;
+  readonly current_seconds: number | null;
+  /** Documents that would expire at once. */
+  readonly would_expire: number;
+  /** Those of them that a legal hold keeps. */
+  readonly held: number;
+  /** Documents without a `ttl` of their own that stay for now. */
+  readonly would_stay: number;
+  /** Ids of documents that would expire; at most ten. */
+  readonly examples: readonly string[];
+  /** Valid for an hour, for this change only. */
+  readonly confirmation: string;
+}
+
 /** Everything stored about a subject, as zip archives that can be downloaded for a few days. */
 export interface NewSubjectExport {
   readonly subject: ErasureSubject;

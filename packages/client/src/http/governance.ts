@@ -1,6 +1,6 @@
 /** Erasures, receipts, legal holds and subject exports over HTTP. */
 import type { GovernanceApi } from "../api/governance-api.ts";
-import type { LegalHold } from "../contract/governance.ts";
+import type { LegalHold, RetentionRule } from "../contract/governance.ts";
 import { path, type Requester } from "./request.ts";
 
 /** Counting reads every row of the workspace, so its duration depends on the amount of data. */
@@ -27,6 +27,13 @@ export function httpGovernance(http: Requester): GovernanceApi {
       get: (holdId) => http.json("GET", path`/v1/legal-holds/${holdId}`),
       list: async () => (await http.json<{ readonly items: readonly LegalHold[] }>("GET", "/v1/legal-holds")).items,
       release: (holdId) => http.json("DELETE", path`/v1/legal-holds/${holdId}`),
+    },
+    retention: {
+      list: async () => (await http.json<{ readonly items: readonly RetentionRule[] }>("GET", "/v1/retention")).items,
+      get: (name) => http.json("GET", path`/v1/retention/${name}`),
+      preview: (name, seconds) =>
+        http.json("POST", "/v1/retention:preview", { body: { name, seconds }, repeatable: true, ...counts }),
+      set: (name, change) => http.json("PUT", path`/v1/retention/${name}`, { body: change }),
     },
     subjectExports: {
       create: (input) =>

@@ -32,6 +32,7 @@ export function mapKnowledgeErrors(api: KnowledgeApi): KnowledgeApi {
     erasures: mapped(api.erasures),
     receipts: mapped(api.receipts),
     holds: mapped(api.holds),
+    retention: mapped(api.retention),
     subjectExports: mapped(api.subjectExports),
     events: mapped(api.events),
     server: mapped(api.server),

@@ -298,7 +298,7 @@ describe("pinakes collections", () => {
       await failure(call(collections, ["delete", "kb/c2"], { ...trash(days), ask: no }));
     expect(asked[0]).toContain("can be restored for 7 days.");
     expect(asked[1]).toContain("can be restored for 1 day.");
-    expect(asked[2]).toMatch(/permanently removed, which cannot be undone\. Type c2 to go on/);
+    expect(asked[2]).toMatch(/permanently removed, which cannot be undone\. Type c2 to continue/);
     expect(await json(collections, "show", "kb/c2")).toMatchObject({ status: "ACTIVE" });
     const ended = await call(collections, ["delete", "kb/c2", "-y"], trash("0"));
     expect([ended.code, ended.out]).toEqual([0, expect.stringMatching(/purge[^]*succeeded[^]*"store": "vectors"/)]);

@@ -50,6 +50,10 @@ const entries: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "legal holds: create, list, release",
       load: async () => (await import("./commands/holds.ts")).holds,
     },
+    retention: {
+      summary: "how long what is kept: list, preview, set",
+      load: async () => (await import("./commands/retention.ts")).retention,
+    },
     subjects: {
       summary: "data stored about a subject: export, list, download, delete",
       load: async () => (await import("./commands/subjects.ts")).subjects,

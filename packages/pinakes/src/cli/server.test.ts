@@ -263,7 +263,7 @@ describe("a server by its address", () => {
       [keys, ["rotate-root"]],
     ] as const)
       expect((await failure(call(group, [...args, "--url", url]))).detail).toMatch(
-        /works on the stores of this machine only: \w/,
+        /only works on the stores of this machine: \w/,
       );
   });
 

@@ -96,8 +96,8 @@ export function knowledgeOptions(config: Config) {
     deletionLagSeconds: config.deletionLagSeconds,
     pipelineFolders: config.pipelineFolders,
     pipelineBuckets: config.pipelineBuckets,
-    ...(config.topicPrefix === undefined ? {} : { topicPrefix: config.topicPrefix }),
-    ...(config.pipelineQueue === undefined ? {} : { pipelineQueue: config.pipelineQueue }),
+    topicPrefix: config.topicPrefix,
+    pipelineQueue: config.pipelineQueue,
   };
 }
 

@@ -313,7 +313,7 @@ export class Container<Document extends object, Input extends object, PartitionP
         op: "replace",
         document: checked,
         ifMatch: ifMatch ?? item.etag,
-        ...(where === undefined ? {} : { where }),
+        where,
       };
       return this.#written(checked, await this.store.write(scope, this.name, key.partition, operation));
     } catch (error) {

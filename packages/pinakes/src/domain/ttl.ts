@@ -49,7 +49,7 @@ export function checkContainerTtl(ttl: number | null | undefined): ContainerTtl 
   );
 }
 
-function isTtlSeconds(value: unknown): value is number {
+export function isTtlSeconds(value: unknown): value is number {
   return (
     typeof value === "number" &&
     Number.isInteger(value) &&

@@ -17,5 +17,7 @@ export const governanceLimits = Object.freeze({
   /** An archive of a subject's data is continued in another part after this. */
   exportPartBytesMax: 1_073_741_824,
   exportDays: 7,
+  trashDaysMax: 36_500,
+  confirmationSeconds: 3_600,
   exportsPerWorkspaceMax: 20,
 });

@@ -29,6 +29,7 @@ import { queueAndFigureRoutes } from "./api/queues.ts";
 import { repositoryRoutes } from "./api/repositories.ts";
 import { searchRoutes } from "./api/search.ts";
 import { sparqlRoutes } from "./api/sparql.ts";
+import { retentionRoutes } from "./api/retention.ts";
 import { subjectExportRoutes } from "./api/subject-exports.ts";
 import { systemRoutes } from "./api/system.ts";
 import { telemetryRoutes } from "./api/telemetry.ts";
@@ -192,6 +193,7 @@ export function allRoutes(pinakes: Pinakes, gateway = new Gateway(pinakes)): rea
     ...quarantineRoutes(knowledge),
     ...governanceRoutes(pinakes.governance),
     ...subjectExportRoutes(pinakes.governance),
+    ...retentionRoutes(pinakes.governance),
     ...queueAndFigureRoutes(pinakes),
     ...alarmRoutes(pinakes),
     ...auditRoutes(pinakes.audit),

@@ -124,7 +124,7 @@ export class KeyRing implements Keys {
       equals: { workspace_id: workspace },
       order: "desc",
       cursor,
-      ...(limit === undefined ? {} : { limit }),
+      limit,
     } as const;
     const page = await this.#records
       .query(this.#scope, "byWorkspace", { ...query, session: this.#lastWrites.get(workspace) })

@@ -58,7 +58,7 @@ export class EngineErasure implements ItemErasure {
     await setImmediate();
     const now = clock.now();
     const rows = page.rows.map((row) => walked(tenant, row, isExpired(ttl, row.ttl, row.modifiedAt, now)));
-    return { rows, ...(page.cursor === undefined ? {} : { cursor: page.cursor }) };
+    return { rows, cursor: page.cursor };
   }
 
   async remove(scope: Scope, container: string, keys: readonly ItemKey[]): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Caller, CallerInput } from "../domain/caller.ts";
 import type { Log } from "../domain/log.ts";
 import type { Slots } from "../domain/query-slots.ts";
-import type { SystemScope } from "../domain/scope.ts";
+import type { Scope, SystemScope } from "../domain/scope.ts";
 import type { ChatModels } from "../ports/chat-model.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Embedder, EmbeddingModel } from "../ports/embedder.ts";
@@ -38,6 +38,8 @@ export interface KnowledgeDependencies {
   readonly places?: Slots | undefined;
   /** How long a deleted collection can be restored; 0: never. 90 days when absent. */
   readonly trashMs?: number | undefined;
+  /** The workspace's own value, where it has one. */
+  readonly ownTrashMs?: ((scope: Scope) => Promise<number | undefined>) | undefined;
   /** How long objects removed by a repair are kept; 30 days when absent. */
   readonly quarantineMs?: number | undefined;
   /** Workspaces that have a drop box; none when absent. */

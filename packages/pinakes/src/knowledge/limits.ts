@@ -1,5 +1,6 @@
 /** Every limit of the knowledge feature, with its unit last. Those in `quotas` are configurable. */
 import { invalid, show } from "../domain/errors.ts";
+import type { Scope } from "../domain/scope.ts";
 import { isJsonObject } from "../domain/json.ts";
 import { QuerySlots, type Slots } from "../domain/query-slots.ts";
 
@@ -161,3 +162,14 @@ export function readQuotas(input: unknown): Partial<Quotas> {
 export const dayMs = 86_400_000;
 /** How long a deleted collection can be restored. */
 export const trashMs = 90 * dayMs;
+
+/** How long a collection that is deleted now can be restored in this workspace. */
+export async function trashMsOf(
+  deps: {
+    readonly trashMs?: number | undefined;
+    readonly ownTrashMs?: ((scope: Scope) => Promise<number | undefined>) | undefined;
+  },
+  scope: Scope,
+): Promise<number> {
+  return (await deps.ownTrashMs?.(scope)) ?? deps.trashMs ?? trashMs;
+}

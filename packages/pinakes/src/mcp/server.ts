@@ -23,6 +23,8 @@ export interface ServerInput {
   /** The OAuth scope that a token lacks for tools that write; undefined if no scope would help. */
   readonly missingScope?: (auth: AuthInfo | undefined) => string | undefined;
   readonly version: string;
+  /** Name of the only tool that the server's only request calls: registering all tools costs as much as a search. */
+  readonly tool?: string | undefined;
   readonly onFailure?: ToolFailure | undefined;
   /** Additional tools, prompts and resources; the conformance suite registers its own this way. */
   readonly extend?: McpExtension | undefined;
@@ -51,9 +53,11 @@ export function createMcpServer({
   sessionOf,
   missingScope,
   version,
+  tool: calledName,
   onFailure = () => {},
   extend,
 }: ServerInput): McpServer {
+  const called = extend === undefined ? tools.filter(({ name }) => name === calledName) : [];
   const server = new McpServer(
     { name: "pinakes", title: "Pinakes", version },
     {
@@ -72,7 +76,7 @@ export function createMcpServer({
     const scope = missingScope?.(authInfo);
     return scope === undefined ? undefined : { scopes: [scope], errorDescription: "This tool writes." };
   };
-  for (const tool of tools) {
+  for (const tool of called.length > 0 ? called : tools) {
     const { name, title, description, annotations } = tool;
     const config = {
       title,
@@ -91,7 +95,7 @@ export function createMcpServer({
       }),
     );
   }
-  registerResources(server, sessionOf, onFailure);
+  if (called.length === 0) registerResources(server, sessionOf, onFailure);
   extend?.register(server);
   return server;
 }

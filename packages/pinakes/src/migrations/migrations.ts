@@ -104,7 +104,7 @@ export class Migrations {
     if (opened.inPlace !== undefined && retain_days !== undefined)
       throw invalid("retain_days: an old collection is kept in the trash for the retention of the trash; omit it.");
     const record = {
-      ...this.#newRecord(caller, kind, spec, daysOf(opened.inPlace?.retainMs) ?? retainDays),
+      ...this.#newRecord(caller, kind, spec, daysOf(await opened.inPlace?.retainMs()) ?? retainDays),
       ...(auto ? { auto, asker: askerOf(caller) } : {}),
     };
     await this.#register(scope, record.migration_id);

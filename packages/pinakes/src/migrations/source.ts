@@ -108,7 +108,7 @@ export interface Clearing extends Held {
 /** The target of a unit whose old form is a collection here itself. Everything is idempotent. */
 export interface InPlaceTarget {
   /** How long the old form can be restored after the switch. */
-  readonly retainMs: number;
+  readonly retainMs: () => Promise<number>;
   /** Creates it, held; the old form accepts no writes from here on, either. */
   register(migration_id: string, signal: AbortSignal, ensureOwned: EnsureOwned): Promise<TargetIncarnation>;
   /** Replaces the old collection with the new one, and opens it for writers. */

@@ -174,7 +174,7 @@ async function switchUnits(of: Work): Promise<Partial<MigrationRecord> & { reado
     if (unequal !== undefined) return unequal;
     // The commit point: released collections must not be compared again, since others may write to them.
     const now = new Date(deps.clock.now());
-    const until = new Date(now.getTime() + (source.inPlace?.retainMs ?? record.retain_days * 86_400_000));
+    const until = new Date(now.getTime() + ((await source.inPlace?.retainMs()) ?? record.retain_days * 86_400_000));
     const decided = { switched_at: now.toISOString(), retain_until: until.toISOString() };
     await ledger.update(scope, record.migration_id, (current) => {
       if (current.lease_owner !== deps.owner) throw lostLease(record.migration_id);

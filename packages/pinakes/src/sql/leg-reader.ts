@@ -32,9 +32,9 @@ export class LegReader {
     this.#reading = reading;
     this.#start = start;
     this.#query = {
-      ...(source.index === undefined ? {} : { index: source.index }),
+      index: source.index,
       equals: leg.equals,
-      ...(leg.range === undefined ? {} : { range: leg.range }),
+      range: leg.range,
       ...(reverse ? { order: "desc" as const } : {}),
       prefilter: reading.plan.prefilter,
       resumable: true,

@@ -2,6 +2,7 @@ export { openState, type OpenedState } from "./open-state.ts";
 export type { State } from "./state.ts";
 export { isErasedEntry, type SeriesName, type StateErasure } from "./erasure/state-erasure.ts";
 export { companionField } from "./system-container.ts";
+export { systemContainerTtls } from "./system-containers.ts";
 export type { Containers } from "./containers/containers.ts";
 export type { CostedPage } from "./containers/query.ts";
 export type { DatabaseContainer, DatabaseInfo, Throughput } from "./databases/database-records.ts";

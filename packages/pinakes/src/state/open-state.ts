@@ -22,7 +22,7 @@ import { Workflows } from "./workflows/workflows.ts";
 
 export interface OpenedState {
   readonly state: State;
-  /** What erasures do to agents' state. */
+  /** Operations of erasures on agents' state. */
   readonly erasure: StateErasure;
   /** Processes due work of all tenants. */
   sweep(signal: AbortSignal): Promise<void>;

@@ -1,4 +1,4 @@
-/** Composes the features of state. Each call begins with a caller; `as` binds one. */
+/** Composes the features of state. Each call takes a caller first; `as` binds one. */
 import type { StateApi } from "@pinakes/client";
 import { type Caller, requireCaller } from "../domain/caller.ts";
 import type { Containers } from "./containers/containers.ts";

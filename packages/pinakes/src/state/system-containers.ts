@@ -15,3 +15,8 @@ export const systemContainers: readonly SystemContainer[] = [
   systemThreadMessages,
   agentEntities,
 ];
+
+/** The declared default times to live; a workspace may have its own. */
+export const systemContainerTtls: ReadonlyMap<string, number | null> = new Map(
+  systemContainers.map(({ definition }) => [definition.name, definition.ttl ?? null]),
+);

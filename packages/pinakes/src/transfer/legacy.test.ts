@@ -1,13 +1,6 @@
 /** Documents from before there were collections (R-LISA-33…35). */
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  openTestPinakes,
-  settled,
-  texts,
-  uploaded,
-  walk,
-  type Place,
-} from "../../test/knowledge/support/test-pinakes.ts";
+import { openTestPinakes, settled, texts, uploaded, walk } from "../../test/knowledge/support/test-pinakes.ts";
 import { filesReader, golden, itemsOf, lines, tables } from "./test-transfer.ts";
 import { forAllTests } from "../../test/support/for-tests.ts";
 
@@ -40,10 +33,14 @@ describe("legacy documents", () => {
     "old-bucket/in/penguin.md": "A penguin cannot fly.",
     "old-bucket/in/parrot.md": "A parrot repeats what you say.",
   };
-  let place: Place;
   const test = forAllTests(() => openTestPinakes("sqlite", { models: [{ id: titan, provider: "local" }] }));
+  const place = forAllTests(() => ({
+    knowledge: test.knowledge,
+    caller: test.admin,
+    repository: "repo-123",
+    collection: titan,
+  }));
   beforeAll(async () => {
-    place = { knowledge: test.knowledge, caller: test.admin, repository: "repo-123", collection: titan };
     const report = await test.knowledge.transfer.import(test.admin, filesReader(files));
     expect(report).toMatchObject({ problems: [], warnings: [], documents_without_bytes: 1 });
     await settled(place, "doc-790");

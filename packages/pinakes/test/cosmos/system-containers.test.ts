@@ -1,9 +1,10 @@
 /** The default time to live of the containers of the system, changed by a client for its own workspace. */
 import type { Container, CosmosClient } from "@azure/cosmos";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { systemScope } from "../../src/domain/scope.ts";
 import { useServers } from "../support/servers.ts";
-import { cosmosWorld, refused, type CosmosWorld } from "./support/cosmos-world.ts";
+import { cosmosWorld, refused } from "./support/cosmos-world.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const { postgres } = useServers();
 
@@ -37,15 +38,13 @@ describe.each([
   ["SQLite", () => ({})],
   ["PostgreSQL", () => ({ items: postgres(), objects: "memory:" })],
 ])("the default time to live of a container of the system, on %s", (_, openWith) => {
-  let world: CosmosWorld;
   let client: CosmosClient;
   let other: CosmosClient;
+  const world = forAllTests(() => cosmosWorld(openWith()));
   beforeAll(async () => {
-    world = await cosmosWorld(openWith());
     client = world.client(await world.accountKey("w1"));
     other = world.client(await world.accountKey("w2"));
   });
-  afterAll(() => world?.[Symbol.asyncDispose]());
 
   const of = (who: CosmosClient, name: string): Container => who.database("pinakes").container(name);
   const ids = async (container: Container) =>

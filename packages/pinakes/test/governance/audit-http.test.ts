@@ -21,6 +21,7 @@ const reads = [
   "manageCollections",
   "matchTriplesAcross",
   "previewChunking",
+  "previewRetention",
   "queryCatalog",
   "queryContainer",
   "querySelectedCatalog",
@@ -151,16 +152,16 @@ describe.each([
     const [admin, eve, user] = [
       await server.key("w6", "ann", { role: "admin" }),
       await server.key("w7", "eve", { role: "admin" }),
-      await server.key("w6", "uma"),
+      await server.key("w6", "user-uma"),
     ];
-    const body = { user_id: "otto", permissions: ["audit"], scopes: ["read"] };
+    const body = { user_id: "user-otto", permissions: ["audit"], scopes: ["read"] };
     const { json } = await server.call("POST", "/v1/keys", { key: admin, body });
     const paths = ["/v1/audit", "/v1/audit/checkpoint", "/v1/audit:export", "/v1/audit/proofs/inclusion?index=0"];
     for (const path of paths) {
       expect((await server.call("GET", path, { key: json["key"] as string })).status, path).toBe(200);
       expect((await server.call("GET", path, { key: user })).status, path).toBe(403);
       const foreign = await server.call("GET", path, { key: eve });
-      expect(foreign.text.includes("otto") || foreign.text.includes("uma"), path).toBe(false);
+      expect(foreign.text.includes("user-otto") || foreign.text.includes("user-uma"), path).toBe(false);
     }
     expect((await entries(server, eve)).every(({ actor }) => (actor as Json)["id"] === "eve")).toBe(true);
   });

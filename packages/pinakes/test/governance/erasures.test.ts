@@ -308,4 +308,18 @@ describe("legal holds", () => {
     await failure(holds().get(foreign, hold.hold_id), "NOT_FOUND");
     await failure(holds().release(foreign, hold.hold_id), "NOT_FOUND");
   });
+
+  it("R-AGT-69 a query holds documents of the workspace's own containers, by the name that the workspace uses", async () => {
+    const { containers } = test.pinakes.state;
+    await containers.put(test.admin, "orders", { partition_key: "/owner" });
+    await containers.create(test.admin, "orders", { id: "1", owner: "acme", user_id: "erin" });
+    await containers.create(test.admin, "orders", { id: "2", owner: "else", user_id: "erin" });
+    const scope = { type: "query", container: "orders", filter: { owner: "acme" } } as const;
+    const hold = await holds().create(test.admin, { scope, reason: "case 9" });
+    expect(hold).toMatchObject({ matched: 1, scope });
+    expect(await holds().list(test.admin)).toEqual([hold]);
+    expect(await erase("erin")).toMatchObject({ state: "held" });
+    const { items } = await containers.query(test.admin, "orders", { query: "SELECT c.id FROM c" });
+    expect(items).toEqual([{ id: "1" }]);
+  });
 });

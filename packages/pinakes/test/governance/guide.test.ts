@@ -2,23 +2,22 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "@pinakes/client";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { blocksOf, openGuide, type Guide } from "../support/guide.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { blocksOf, openGuide } from "../support/guide.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { forAllTests } from "../support/for-tests.ts";
 
 const dir = temporaryFolder("governance-guide");
 
 describe("docs/governance.md", () => {
-  let guide: Guide;
   let client: ReturnType<typeof connect>;
+  const guide = forAllTests(() => openGuide(dir));
   beforeAll(async () => {
-    guide = await openGuide(dir);
     client = connect({ url: guide.url, key: guide.rootToken });
     await client.repositories.create({ repository_id: "kb", name: "Knowledge" });
     await client.collections.create({ repository: "kb", collection_id: "papers", name: "Papers" });
     await remember("otto", "of otto");
   });
-  afterAll(() => guide.close());
 
   const remember = (user: string, content: string) =>
     client.memories.append({

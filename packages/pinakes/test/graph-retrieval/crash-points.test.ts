@@ -2,7 +2,7 @@
  * A process that dies, or whose call fails, at any of its calls while documents with triples are added, replaced and removed: after
  * recovery the graph contains exactly what the live documents state, each triple with exactly their support.
  */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { indexingDeadMs } from "../../src/knowledge/ingest/watchdog.ts";
 import { Crashes } from "../knowledge/support/crashes.ts";
 import { Machine, type Process } from "../knowledge/support/machine.ts";
@@ -12,11 +12,8 @@ import type { FaultKind } from "../vectors/support/calls.ts";
 import { actualSupports, expectedSupports, type GraphStores } from "./support/graph-oracle.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
-let crashes: Crashes;
 const machine = forAllTests(() => Machine.open());
-beforeAll(async () => {
-  crashes = new Crashes(machine, { graph: { extract: "structured", key: "name" } });
-});
+const crashes = forAllTests(() => new Crashes(machine, { graph: { extract: "structured", key: "name" } }));
 const freshPlace = (): Promise<Place> => crashes.freshPlace();
 const recover = (): Promise<void> => crashes.recover();
 

@@ -143,14 +143,18 @@ describe("several collections", () => {
     const past = await across(ids, empty, "text/csv");
     expect([past.status, past.json["detail"]]).toEqual([
       400,
-      expect.stringContaining("more than 20 collections only JSON tells"),
+      expect.stringContaining("with more than 20 collections they are only available in JSON"),
     ]);
     expect((await across(ids, empty)).json["missing"]).toHaveLength(21);
     // No unnecessary lookups.
     const looked = vi.spyOn(server.pinakes.triples, "match");
     const ask = (accept: string) => across([collection, ...ids], { ...empty, query: "ASK { ?s ?p ?o }" }, accept);
     const { status, json } = await ask("application/sparql-results+xml, application/sparql-results+json;q=0.5");
-    expect([status, json["detail"], looked.mock.calls]).toEqual([400, expect.stringContaining("only JSON tells"), []]);
+    expect([status, json["detail"], looked.mock.calls]).toEqual([
+      400,
+      expect.stringContaining("only available in JSON"),
+      [],
+    ]);
     expect((await ask("text/csv, application/sparql-results+json;q=0.5")).json).toMatchObject({
       boolean: true,
       collection_exists: false,

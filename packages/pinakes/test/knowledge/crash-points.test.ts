@@ -2,18 +2,15 @@
  * A process that dies, or whose call fails, at any of its calls: another process completes the work, or says why it cannot. Nothing stays
  * uploading, pending or indexing, the counters are exact, and no byte or chunk is orphaned.
  */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { FaultKind } from "../vectors/support/calls.ts";
 import { Crashes } from "./support/crashes.ts";
 import { Machine, type Process } from "./support/machine.ts";
 import { body, recount, texts, walk, type Place } from "./support/test-pinakes.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
-let crashes: Crashes;
 const machine = forAllTests(() => Machine.open());
-beforeAll(async () => {
-  crashes = new Crashes(machine);
-});
+const crashes = forAllTests(() => new Crashes(machine));
 
 const editions = ["the first edition speaks of apples", "the second edition speaks of pears"];
 

@@ -1,5 +1,5 @@
 /** Users' files: bytes without records, deletes that were interrupted, expiries, and batches, whatever process dies where. */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Caller } from "../../src/domain/caller.ts";
 import { ownerOf } from "../../src/knowledge/files/file-records.ts";
 import type { FileBatch, Knowledge } from "../../src/knowledge/index.ts";
@@ -13,11 +13,8 @@ import { Machine, type Process } from "./support/machine.ts";
 import { body, openTestPinakes, texts, type Place } from "./support/test-pinakes.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
-let crashes: Crashes;
 const machine = forAllTests(() => Machine.open());
-beforeAll(async () => {
-  crashes = new Crashes(machine);
-});
+const crashes = forAllTests(() => new Crashes(machine));
 
 const newFile = (text: string, expires_after_seconds?: number) => ({
   filename: "a.txt",

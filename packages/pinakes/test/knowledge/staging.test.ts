@@ -1,5 +1,5 @@
 /** The staging area: single use, limits, expiry, one user's apart from another's, whatever process dies where. */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeCaller } from "../../src/domain/caller.ts";
 import { fileLimits, stagedUri } from "../../src/knowledge/index.ts";
 import { buffer } from "node:stream/consumers";
@@ -10,11 +10,8 @@ import { Machine, type Process } from "./support/machine.ts";
 import { body, type Place } from "./support/test-pinakes.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
-let crashes: Crashes;
 const machine = forAllTests(() => Machine.open());
-beforeAll(async () => {
-  crashes = new Crashes(machine);
-});
+const crashes = forAllTests(() => new Crashes(machine));
 
 const hourMs = 3_600_000;
 

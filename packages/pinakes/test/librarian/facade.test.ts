@@ -317,7 +317,7 @@ describe("requests", () => {
       "target: is unknown; remove it or correct its name.",
     );
     expect(await message({ operation: "update-collection", collection: "a", tagz: [], titel: "x" })).toMatch(
-      /^tagz: is not known here.*titel: is not known/,
+      /^tagz: is unknown.*titel: is unknown/,
     );
     expect(await message({ operation: "list-collections", repository: "kb" })).toBe(
       "repository: is not for list-collections. Omit it.",
@@ -396,7 +396,7 @@ describe("requests", () => {
         /not valid JSON at line 1/,
         server.call("POST", at, { key, body: '{"operation":', headers: json }),
       ],
-      [400, "invalid_request", /x: is not known here/, server.call("POST", `${at}?x=1`, { key, body: list })],
+      [400, "invalid_request", /x: is unknown/, server.call("POST", `${at}?x=1`, { key, body: list })],
       [
         415,
         "invalid_request",

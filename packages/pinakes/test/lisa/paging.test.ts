@@ -2,16 +2,14 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Json } from "../http/support/server.ts";
 import { ingested, lisaWorld } from "./support/lisa-world.ts";
-import type { LisaClient } from "./support/lisa-client.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
-let ann: LisaClient;
 const repository = "paging";
 const ids: string[] = [];
 
 const world = forAllTests(() => lisaWorld());
+const ann = forAllTests(() => world.client("ann", { role: "admin" }));
 beforeAll(async () => {
-  ann = await world.client("ann", { role: "admin" });
   for (const id of [repository, "other"]) await ann.createRepository({ repositoryId: id, type: "opensearch" });
   for (const name of ["Alpha", "Beta", "Gamma"]) {
     const made = await ann.createCollection(repository, { name, description: `about ${name} things` });

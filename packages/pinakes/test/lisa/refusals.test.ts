@@ -5,13 +5,12 @@ import { LisaClient, uploadDocument } from "./support/lisa-client.ts";
 import { ingested, lisaWorld } from "./support/lisa-world.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
-let ann: LisaClient;
 let key: string;
 const repository = "refusals";
 
 const world = forAllTests(() => lisaWorld());
+const ann = forAllTests(() => world.client("ann", { role: "admin" }));
 beforeAll(async () => {
-  ann = await world.client("ann", { role: "admin" });
   key = await world.server.key("w1", "ann", { role: "admin" });
   await ann.createRepository({ repositoryId: repository, type: "pgvector" });
   await ann.createRepository({ repositoryId: "circle", type: "pgvector", allowedGroups: ["insiders"] });

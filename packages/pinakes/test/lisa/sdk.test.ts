@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Json } from "../http/support/server.ts";
 import { useServers } from "../support/servers.ts";
 import { until } from "../support/until.ts";
-import { LisaError, uploadDocument, type LisaClient } from "./support/lisa-client.ts";
+import { LisaError, uploadDocument } from "./support/lisa-client.ts";
 import { ingested, lisaWorld, model } from "./support/lisa-world.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
@@ -19,10 +19,9 @@ describe.each([
   ["SQLite", () => ({})],
   ["PostgreSQL", () => ({ items: postgres(), objects: "memory:" })],
 ])("LISA's SDK on %s", (_, options) => {
-  let client: LisaClient;
   const world = forAllTests(() => lisaWorld(options()));
+  const client = forAllTests(() => world.client("ann", { role: "admin" }));
   beforeAll(async () => {
-    client = await world.client("ann", { role: "admin" });
     await client.createRepository({
       repositoryId: repository,
       repositoryName: "Test repository",

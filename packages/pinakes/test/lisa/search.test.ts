@@ -2,15 +2,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Json } from "../http/support/server.ts";
 import { until } from "../support/until.ts";
-import { uploadDocument, type LisaClient } from "./support/lisa-client.ts";
+import { uploadDocument } from "./support/lisa-client.ts";
 import { ingested, lisaWorld, model } from "./support/lisa-world.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
-let ann: LisaClient;
 const world = forAllTests(() => lisaWorld());
-beforeAll(async () => {
-  ann = await world.client("ann", { role: "admin" });
-});
+const ann = forAllTests(() => world.client("ann", { role: "admin" }));
 
 const get = async (path: string): Promise<Json> => (await ann.send("GET", path)).json;
 

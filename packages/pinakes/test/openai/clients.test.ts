@@ -1,7 +1,7 @@
 /** The official client against a started server, operation by operation, on the engines that servers run on. */
 import { createHash } from "node:crypto";
 import type OpenAI from "openai";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { useServers } from "../support/servers.ts";
 import { all, openAiWorld, soon, textFile } from "./support/openai-world.ts";
 import { forAllTests } from "../support/for-tests.ts";
@@ -12,11 +12,8 @@ describe.each([
   ["SQLite", () => ({})],
   ["PostgreSQL", () => ({ items: postgres(), objects: "memory:" })],
 ])("OpenAI's client on %s", (_, options) => {
-  let ann: OpenAI;
   const world = forAllTests(() => openAiWorld(options()));
-  beforeAll(async () => {
-    ann = await world.client("w1", "ann");
-  });
+  const ann = forAllTests(() => world.client("w1", "ann"));
 
   it("files: created, listed in pages, read and deleted", async () => {
     const client = await world.client("w1", "filer");

@@ -1,19 +1,16 @@
 /** Documents in containers: one by one, in batches and in bulk; of one's own and of the system's. */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { BatchOperation } from "@pinakes/client";
 import { companionField } from "../../src/state/system-container.ts";
 import { bulkOperationsMax } from "../../src/state/containers/bulk.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { nearEngines, openNearEngine } from "./containers-engines.ts";
-import { openContainers, type ContainersFixture } from "./containers-fixture.ts";
+import { openContainers } from "./containers-fixture.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(nearEngines)("items of containers on %s", (engine) => {
-  let test: ContainersFixture;
   const opened = forAllTests(() => openNearEngine(engine));
-  beforeAll(async () => {
-    test = await openContainers(opened.items, opened.clock);
-  });
+  const test = forAllTests(() => openContainers(opened.items, opened.clock));
 
   let count = 0;
   async function fresh(spec: object = {}): Promise<string> {

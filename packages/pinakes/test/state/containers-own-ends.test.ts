@@ -2,23 +2,20 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ContainerSpec } from "@pinakes/client";
 import { limits } from "../../src/domain/limits.ts";
 import { openSqliteItems } from "../../src/drivers/sqlite/index.ts";
 import { careMs } from "../../src/state/containers/maintenance-work.ts";
 import { failure, ManualClock } from "../../src/testing/item-store/fixture.ts";
 import { nearEngines, openNearEngine } from "./containers-engines.ts";
-import { openContainers, type ContainersFixture } from "./containers-fixture.ts";
+import { openContainers } from "./containers-fixture.ts";
 import { beforeEachCall } from "./support/before-each-call.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(nearEngines)("the end of own containers on %s", (engine) => {
-  let test: ContainersFixture;
   const opened = forAllTests(() => openNearEngine(engine));
-  beforeAll(async () => {
-    test = await openContainers(opened.items, opened.clock);
-  });
+  const test = forAllTests(() => openContainers(opened.items, opened.clock));
 
   let count = 0;
   const newName = (): string => `own${(count += 1)}`;

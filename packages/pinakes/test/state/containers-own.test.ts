@@ -1,20 +1,17 @@
 /** Own containers: how they are declared and changed, who may, and what other workspaces learn of it (nothing). */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ContainerSpec } from "@pinakes/client";
 import { containersPerWorkspaceMax } from "../../src/state/containers/user-containers.ts";
 import { makeCaller } from "../../src/domain/caller.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { nearEngines, openNearEngine } from "./containers-engines.ts";
-import { openContainers, type ContainersFixture } from "./containers-fixture.ts";
+import { openContainers } from "./containers-fixture.ts";
 import { beforeEachCall } from "./support/before-each-call.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(nearEngines)("own containers on %s", (engine) => {
-  let test: ContainersFixture;
   const opened = forAllTests(() => openNearEngine(engine));
-  beforeAll(async () => {
-    test = await openContainers(opened.items, opened.clock);
-  });
+  const test = forAllTests(() => openContainers(opened.items, opened.clock));
 
   let count = 0;
   const newName = (): string => `own${(count += 1)}`;

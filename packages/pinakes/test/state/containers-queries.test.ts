@@ -4,7 +4,7 @@ import type { IndexQuery, SqlQuery } from "@pinakes/client";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { itemsOf, pagesOf } from "../../src/runtime/pages.ts";
 import { nearEngines, openNearEngine } from "./containers-engines.ts";
-import { openContainers, type ContainersFixture } from "./containers-fixture.ts";
+import { openContainers } from "./containers-fixture.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
 const documents = Array.from({ length: 120 }, (_, i) => ({
@@ -22,10 +22,9 @@ const policy = {
 };
 
 describe.each(nearEngines)("queries of containers on %s", (engine) => {
-  let test: ContainersFixture;
   const opened = forAllTests(() => openNearEngine(engine));
+  const test = forAllTests(() => openContainers(opened.items, opened.clock));
   beforeAll(async () => {
-    test = await openContainers(opened.items, opened.clock);
     const { containers, user } = test;
     await containers.put(user, "docs", { partition_key: "/p", indexing_policy: policy });
     await containers.put(user, "strictly", { partition_key: "/p", indexing_policy: policy, strict: true });

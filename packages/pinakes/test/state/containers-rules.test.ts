@@ -1,17 +1,14 @@
 /** Writes to containers of the system keep the rules of their features, and what features keep for themselves stays hidden. */
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { companionField } from "../../src/state/system-container.ts";
 import { failure } from "../../src/testing/item-store/fixture.ts";
 import { nearEngines, openNearEngine } from "./containers-engines.ts";
-import { openContainers, type ContainersFixture } from "./containers-fixture.ts";
+import { openContainers } from "./containers-fixture.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
 describe.each(nearEngines)("rules of containers on %s", (engine) => {
-  let test: ContainersFixture;
   const opened = forAllTests(() => openNearEngine(engine));
-  beforeAll(async () => {
-    test = await openContainers(opened.items, opened.clock);
-  });
+  const test = forAllTests(() => openContainers(opened.items, opened.clock));
 
   const task = (more: object = {}) => ({ id: "x", list: "l1", created_at: "2030-01-01T00:00:00.000Z", ...more });
 

@@ -123,7 +123,7 @@ function questionOf(
   if (repository === undefined) return undefined;
   return {
     repository,
-    ...(collection === undefined ? {} : { collection, ...(document === undefined ? {} : { document }) }),
+    ...(collection === undefined ? {} : { collection, document }),
     ...(user === undefined || !isAdmin ? {} : { user: { user_id: user, groups } }),
   };
 }

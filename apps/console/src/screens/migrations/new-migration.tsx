@@ -136,7 +136,7 @@ export function readMigration({ kind, fields, more, retainDays, auto }: FormValu
   if (extra === undefined || Object.keys(errors).length > 0) return { input: undefined, errors };
   const input = {
     source: sourceOf(kind, fields, extra),
-    ...(days === undefined ? {} : { retain_days: days }),
+    retain_days: days,
     ...(auto ? { auto } : {}),
   };
   return { input, errors };

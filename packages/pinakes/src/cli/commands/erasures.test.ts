@@ -87,7 +87,7 @@ describe.each([
       expect((await failure(run(erasures, ["request", "--user", "erin"], answering(answer)))).message).toBe(
         "nothing was changed.",
       );
-    expect(asked[0]).toContain("Type erin to go on");
+    expect(asked[0]).toContain("Type erin to continue");
     expect(await way.said()).toEqual(expect.arrayContaining(["of erin", "of otto"]));
 
     const done = await run(erasures, ["request", "--user", "erin"], answering("erin"));

@@ -73,13 +73,13 @@ describe("pinakes memories", () => {
       omitted: 1,
     });
     expect((await call(["context", "agent-1", "s-1", "--tokens", "12"])).out).toContain(
-      "2 messages, 11 of 12 tokens; 1 message left out.",
+      "2 messages, 11 of 12 tokens; 1 message omitted.",
     );
     expect(await json("context", "agent-1", "s-1", "--tokens", "100000000", "--strategy", "relevance")).toMatchObject({
       omitted: 0,
     });
     expect((await call(["context", "agent-1", "s-1", "--tokens", "1"])).out).toBe(
-      "0 messages, 0 of 1 token; 3 messages left out.\n",
+      "0 messages, 0 of 1 token; 3 messages omitted.\n",
     );
     expect((await refused("context", "agent-1", "none", "--tokens", "12")).code).toBe("NOT_FOUND");
     expect((await refused("context", "agent-1", "s-1")).message).toContain("--tokens N");

@@ -46,7 +46,7 @@ beforeAll(async () => {
 
 describe("pinakes metrics ingest", () => {
   it("takes a file; the same again changes nothing", async () => {
-    expect(await call(["ingest", "good.ndjson"])).toMatchObject({ code: 0, out: "3 lines taken.\n" });
+    expect(await call(["ingest", "good.ndjson"])).toMatchObject({ code: 0, out: "3 lines accepted.\n" });
     expect(await json("ingest", "good.ndjson")).toEqual({ accepted: 0, duplicates: 3, failed: 0, lines: [] });
   });
 
@@ -54,7 +54,7 @@ describe("pinakes metrics ingest", () => {
     const { code, out } = await call(["ingest", "bad.ndjson"]);
     expect(code).toBe(1);
     expect(out).toMatch(
-      /^1 line taken, 3 refused\.\n {2}bad\.ndjson:2: .*metric_type.*\n {2}bad\.ndjson:3: is not JSON: .*\n {2}bad\.ndjson:4: /,
+      /^1 line accepted, 3 refused\.\n {2}bad\.ndjson:2: .*metric_type.*\n {2}bad\.ndjson:3: is not JSON: .*\n {2}bad\.ndjson:4: /,
     );
     expect((await refused("ingest", "list.json")).message).toContain("jq -c '.[]'");
     expect((await refused("ingest", "none.ndjson")).message).toContain("cannot be read: ENOENT");
@@ -208,12 +208,14 @@ describe("pinakes metrics list, aggregate", () => {
     expect((await refused("aggregate", "--by", "agnt_id")).message).toBe(
       '--by: there is no "agnt_id"; did you mean agent_id?',
     );
-    expect((await refused("aggregate", "--values", "count,median")).message).toContain("there are count, sum, avg");
+    expect((await refused("aggregate", "--values", "count,median")).message).toContain("known values: count, sum, avg");
     expect((await refused("aggregate", "--values", "")).message).toContain("give at least one");
     for (const bucket of ["week", "0h", "5s", "1234567m"])
       expect(await refused("aggregate", "--bucket", bucket)).toBeInstanceOf(UsageError);
     expect((await refused("aggregate", "--filter", "model")).message).toContain("write name=value");
-    expect((await refused("aggregate", "--filter", "model=a", "--filter", "model=b")).message).toContain("given twice");
+    expect((await refused("aggregate", "--filter", "model=a", "--filter", "model=b")).message).toContain(
+      "specified twice",
+    );
     expect((await refused("aggregate", "--from", "2020-01-01")).code).toBe("INVALID");
   });
 });
@@ -235,7 +237,7 @@ describe("custom types and dimensions on the command line", () => {
       [own("o1", 0.5, { region: "eu" }), own("o2", 1, { region: "us" }), own("o3", 0.25, {})].join("\n"),
     );
     const at = ["--workspace", "own", "--from", "2026-03-05", "--to", "2026-03-06"];
-    expect((await call(["ingest", "own.ndjson", "--workspace", "own"])).out).toBe("3 lines taken.\n");
+    expect((await call(["ingest", "own.ndjson", "--workspace", "own"])).out).toBe("3 lines accepted.\n");
     expect((await json<{ items: object[] }>("list", "--type", "custom.faithfulness", ...at)).items.length).toBe(3);
     const asked = [
       "aggregate",

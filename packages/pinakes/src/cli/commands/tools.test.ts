@@ -99,7 +99,7 @@ describe("pinakes tools ingest, list, show, export, aggregate, verify", () => {
     const { code, out } = await call(["ingest", "tools.ndjson"]);
     expect({ code, out }).toEqual({
       code: 1,
-      out: expect.stringMatching(/^2 lines taken, 1 refused\.\n {2}tools\.ndjson:3: .*error_details/) as string,
+      out: expect.stringMatching(/^2 lines accepted, 1 refused\.\n {2}tools\.ndjson:3: .*error_details/) as string,
     });
     expect((await refused("ingest", "none")).message).toContain("cannot be read");
   });

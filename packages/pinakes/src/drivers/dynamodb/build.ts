@@ -182,7 +182,7 @@ export class IndexBuilder {
           TableName: definition.table,
           Limit: pageItemsMax,
           ConsistentRead: true,
-          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+          ExclusiveStartKey: start,
         }),
       );
       const items = (page.Items ?? []).filter((item) => item["sk"]?.S?.startsWith("i") === true);

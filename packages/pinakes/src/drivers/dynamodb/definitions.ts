@@ -150,7 +150,7 @@ export class Definitions {
         api.scan({
           TableName: this.#meta,
           ConsistentRead: true,
-          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+          ExclusiveStartKey: start,
         }),
       );
       for (const item of page.Items ?? [])

@@ -58,7 +58,7 @@ async function dueAt(dynamo: Dynamo, table: string, { place, until, delay, limit
       KeyConditionExpression: "xp = :place AND xs <= :until",
       ExpressionAttributeValues: { ":place": { S: place }, ":until": { N: String(until) } },
       Limit: limit - due.length,
-      ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+      ExclusiveStartKey: start,
     });
     for (const item of page.Items ?? []) {
       const key = storedKeyOf(item);

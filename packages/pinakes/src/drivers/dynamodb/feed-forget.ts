@@ -24,7 +24,7 @@ export async function forgetFeed(
         ConsistentRead: true,
         KeyConditionExpression: "pk = :pk AND begins_with(sk, :l)",
         ExpressionAttributeValues: { ":pk": { S: shardPk(tenant, shard) }, ":l": { S: "l" } },
-        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+        ExclusiveStartKey: start,
       });
       for (const item of page.Items ?? []) forgotten += await forgetIn(dynamo, table, item, wanted);
       start = page.LastEvaluatedKey;

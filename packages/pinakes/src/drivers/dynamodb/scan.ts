@@ -84,7 +84,7 @@ export class Scanner {
               ...filter,
               ExpressionAttributeValues: { ...query.ExpressionAttributeValues, ...filter.ExpressionAttributeValues },
             }),
-        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+        ExclusiveStartKey: start,
       });
       count += page.Count ?? 0;
       start = page.LastEvaluatedKey;
@@ -116,7 +116,7 @@ export class Scanner {
       const page = await this.#dynamo.query({
         ...query,
         Limit: limit,
-        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+        ExclusiveStartKey: start,
       });
       yield (page.Items ?? []).map((item) => ({ item }));
       start = page.LastEvaluatedKey;

@@ -97,7 +97,7 @@ class S3SourceReader implements SourceReader {
       Bucket: this.#bucket,
       Prefix: this.#prefix,
       MaxKeys: limit,
-      ...(token === undefined ? {} : { ContinuationToken: token }),
+      ContinuationToken: token,
     };
     try {
       return await this.#client.send(new this.#s3.ListObjectsV2Command(request), options(signal));

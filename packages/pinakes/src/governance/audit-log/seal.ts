@@ -29,6 +29,8 @@ export async function seal(items: LogItems, scope: Scope, signal?: AbortSignal):
       etag = await sealBundle(items, scope, bundles, etag);
     } catch (error) {
       if (hasCode(error, "CONFLICT", "PRECONDITION_FAILED")) return count;
+      // Blocks and tiles of a bundle that another process sealed meanwhile are not those of an unsealed one.
+      if (hasCode(error, "CORRUPT") && (await sealedBundles(items, scope)) > bundles) return count;
       throw error;
     }
     bundles += 1;
@@ -36,6 +38,11 @@ export async function seal(items: LogItems, scope: Scope, signal?: AbortSignal):
     await removeBlocks(items, scope, bundles);
   }
   return count;
+}
+
+async function sealedBundles(items: LogItems, scope: Scope): Promise<number> {
+  const item = await items.read(scope, { ...logPartition, id: "sealed" });
+  return item === undefined ? 0 : Sealed.parse(item).bundles;
 }
 
 async function sealBundle(

@@ -294,10 +294,11 @@ export const stores: readonly StoreRow[] = [
   kept("pinakes-probe", "the store id", "pinakes.store"),
   container(
     "subject-exports",
-    ["workspace and subject", "deleted; archives follow within a minute"],
+    ["workspace and subject", "deleted with their archives"],
     subjectExport,
     "pinakes.governance",
   ),
+  kept("retention-settings", "lifetimes of a workspace; names of containers"),
   kept("erasures", "keyed hashes of subjects", "pinakes.governance"),
   kept(
     "legal-holds",

@@ -7,13 +7,14 @@
 import { hash } from "node:crypto";
 import { holdScopeTypes, type HoldScope, type LegalHold, type NewLegalHold } from "@pinakes/client";
 import { requireCaller, type Caller } from "../../domain/caller.ts";
-import { PinakesError, invalid, show } from "../../domain/errors.ts";
+import { hasCode, PinakesError, invalid, show } from "../../domain/errors.ts";
 import { compileFilter } from "../../domain/filter.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Scope, SystemScope } from "../../domain/scope.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { WalkedItem } from "../../ports/item-erasure.ts";
 import type { ContainerDefinition, ItemStore } from "../../ports/item-store.ts";
+import type { Containers } from "../../state/index.ts";
 import { checkId } from "../subjects/subject.ts";
 import { governanceTenant } from "../tenant.ts";
 import { governanceLimits } from "../limits.ts";
@@ -38,7 +39,17 @@ const heldFields = (container: string, row: WalkedItem, now: number): JsonObject
   expired_at: now,
 });
 
+interface HoldRecord extends LegalHold {
+  /** The container of a query, by its name in the item store. */
+  readonly stored_as?: string | undefined;
+}
+
+function storedAs(scope: HoldScope, container: string | undefined): HoldScope {
+  return container === undefined ? scope : { ...scope, container };
+}
+
 export interface HoldsDependencies {
+  readonly containers: Pick<Containers, "storedName">;
   readonly items: ItemStore;
   readonly system: SystemScope;
   readonly clock: Clock;
@@ -84,7 +95,8 @@ export class Holds {
     if ((await this.list(caller)).length >= governanceLimits.holdsMax)
       throw new PinakesError("LIMIT_EXCEEDED", `A workspace has at most ${governanceLimits.holdsMax} legal holds.`);
     const holdId = this.#deps.newId();
-    const matched = await this.#count(tenant, new HoldMatcher(holdId, scope));
+    const storedName = scope.container === undefined ? undefined : await this.#storedName(caller, scope.container);
+    const matched = await this.#count(tenant, new HoldMatcher(holdId, storedAs(scope, storedName)));
     if (matched === 0)
       throw new PinakesError(
         "NOT_FOUND",
@@ -101,7 +113,11 @@ export class Holds {
     };
     await this.#deps.items.write(this.#scope, holdsContainer.name, [tenant], {
       op: "create",
-      document: { id: holdId, ...(hold as unknown as JsonObject) },
+      document: {
+        id: holdId,
+        ...(hold as unknown as JsonObject),
+        ...(storedName === undefined ? {} : { stored_as: storedName }),
+      },
     });
     this.#known.delete(tenant);
     return hold;
@@ -109,7 +125,7 @@ export class Holds {
 
   /** Oldest first; there are at most 100. */
   async list(caller: Caller): Promise<readonly LegalHold[]> {
-    return this.#read(requireAdmin(caller).tenant);
+    return (await this.#read(requireAdmin(caller).tenant)).map(({ stored_as: _, ...hold }) => hold);
   }
 
   async get(caller: Caller, holdId: string): Promise<LegalHold> {
@@ -132,7 +148,9 @@ export class Holds {
     const known = this.#known.get(workspace);
     const now = performance.now();
     if (known !== undefined && now - known.readAt < this.#deps.seenMs) return known.holds;
-    const holds = (await this.#read(workspace)).map(({ hold_id, scope }) => new HoldMatcher(hold_id, scope));
+    const holds = (await this.#read(workspace)).map(
+      ({ hold_id, scope, stored_as }) => new HoldMatcher(hold_id, storedAs(scope, stored_as)),
+    );
     this.#known.set(workspace, { readAt: now, holds });
     return holds;
   }
@@ -160,14 +178,24 @@ export class Holds {
     }
   }
 
-  async #read(workspace: string): Promise<readonly LegalHold[]> {
+  async #read(workspace: string): Promise<readonly HoldRecord[]> {
     const { items } = await this.#deps.items.query(this.#scope, holdsContainer.name, {
       equals: { workspace_id: workspace },
       limit: governanceLimits.holdsMax,
     });
     return items
-      .map(({ document: { id: _, ...hold } }) => hold as unknown as LegalHold)
+      .map(({ document: { id: _, ...hold } }) => hold as unknown as HoldRecord)
       .toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1));
+  }
+
+  /** Stores that are no containers of the containers API have one name. */
+  async #storedName(caller: Caller, container: string): Promise<string> {
+    try {
+      return await this.#deps.containers.storedName(caller, container);
+    } catch (error) {
+      if (hasCode(error, "NOT_FOUND", "INVALID")) return container;
+      throw error;
+    }
   }
 
   async #count(workspace: string, hold: HoldMatcher): Promise<number> {

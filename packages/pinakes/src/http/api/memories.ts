@@ -61,8 +61,8 @@ function messageRoutes({ memories }: State): readonly Route[] {
         const key = header("idempotency-key");
         const options = {
           allowDangling: query.allow_dangling ?? false,
-          ...(ttlUnit === undefined ? {} : { ttlUnit }),
-          ...(key === undefined ? {} : { idempotencyKey: key }),
+          ttlUnit,
+          idempotencyKey: key,
         };
         if (body.content === undefined && messages !== undefined)
           return created({ items: await memories.appendMany(caller, p.aid, messages as never, options) });

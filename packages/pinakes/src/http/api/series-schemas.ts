@@ -28,8 +28,8 @@ async function linesOf(body: RawBody | JsonBody<unknown[] | { items: unknown[] }
 
 function optionsOf({ all_or_nothing, report }: z.output<typeof ingestQuery>): IngestOptions {
   return {
-    ...(all_or_nothing === undefined ? {} : { allOrNothing: all_or_nothing }),
-    ...(report === undefined ? {} : { report }),
+    allOrNothing: all_or_nothing,
+    report,
   };
 }
 

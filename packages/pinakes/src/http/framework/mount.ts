@@ -80,7 +80,7 @@ export function mount(app: Hono<KitEnv>, routes: readonly Route[], options: Moun
     const place = `${c.req.method} ${c.req.path}`;
     const detail =
       facade?.notFound?.(place) ??
-      `There is nothing at ${place}. GET /docs shows every route, GET /v1/openapi.json describes them.`;
+      `There is no route ${place}. GET /docs shows every route, GET /v1/openapi.json describes them.`;
     const error = new PinakesError("NOT_FOUND", detail);
     return problemResponse(toProblemAnswer(error, c.get("requestId"), facade?.errorBody));
   });

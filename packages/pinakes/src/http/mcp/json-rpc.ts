@@ -33,6 +33,13 @@ export function methodOf(message: unknown): string | undefined {
   return Call.safeParse(message).data?.method;
 }
 
+const ToolCall = z.looseObject({ method: z.literal("tools/call"), params: z.looseObject({ name: z.string() }) });
+
+/** The tool that a request calls; undefined for any other request. */
+export function calledToolOf(message: unknown): string | undefined {
+  return ToolCall.safeParse(message).data?.params.name;
+}
+
 const Listen = z.looseObject({
   params: z.looseObject({
     notifications: z.looseObject({ resourceSubscriptions: z.array(z.string()).optional() }).optional(),

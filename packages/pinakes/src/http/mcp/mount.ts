@@ -28,7 +28,7 @@ import { describeError } from "../framework/log.ts";
 import { baseUrlOf, challengeOf, metadataUrlOf, mountMetadata, type ResourceOptions } from "./authorization.ts";
 import { boundedStream } from "./bounded-stream.ts";
 import { refuseForeignPage } from "./guard.ts";
-import { methodOf, rpcCodes, rpcError, subscribedUris } from "./json-rpc.ts";
+import { calledToolOf, methodOf, rpcCodes, rpcError, subscribedUris } from "./json-rpc.ts";
 import { LegacySessions, type LegacyRequest } from "./legacy-sessions.ts";
 import { readJson } from "../framework/body/body.ts";
 import { SessionStore, subscriptionsMax, tooManySubscriptions } from "./session-store.ts";
@@ -63,6 +63,8 @@ export async function mountMcp(app: Hono<KitEnv>, pinakes: Pinakes, options: Mcp
 interface Extra extends Record<string, unknown> {
   readonly auth: Authenticated;
   readonly missingScope: string | undefined;
+  /** The tool that the request calls. */
+  readonly tool: string | undefined;
   readonly baseUrl: string;
   /** For the audit log. */
   readonly from: RequestOrigin;
@@ -155,10 +157,11 @@ class McpEndpoint {
 
   async #serve({ request, body, auth, from, stillValid }: Incoming): Promise<Response> {
     const { caller } = auth;
-    const authInfo = this.#authInfoOf(auth, request, from);
-    const session = this.#sessionOf(authInfo);
-    if (await isLegacyRequest(request, body))
+    const authInfo = this.#authInfoOf(auth, request, from, calledToolOf(body));
+    if (await isLegacyRequest(request, body)) {
+      const session = this.#sessionOf(authInfo);
       return this.#serveLegacy({ request, body, caller, session, authInfo, stillValid }, auth);
+    }
     if (methodOf(body) !== "subscriptions/listen") return this.#modern.fetch(request, { parsedBody: body, authInfo });
     const uris = subscribedUris(body);
     if (uris.length > subscriptionsMax)
@@ -178,7 +181,7 @@ class McpEndpoint {
     };
     try {
       // Before the acknowledgement: every change after it is told.
-      const { over } = await followResources(session, wantedFor(uris), changed, signal);
+      const { over } = await followResources(this.#sessionOf(authInfo), wantedFor(uris), changed, signal);
       over.catch((error: unknown) => {
         if (signal.aborted) return;
         // A credential that has ended, or a failure: the client listens again, and changes are followed again.
@@ -221,11 +224,13 @@ class McpEndpoint {
     }
   }
 
-  readonly #serverOf = ({ authInfo }: McpRequestContext): McpServer => this.#serverFor(() => authInfo);
+  readonly #serverOf = ({ authInfo }: McpRequestContext): McpServer =>
+    this.#serverFor(() => authInfo, (authInfo?.extra as Extra | undefined)?.tool);
 
-  #serverFor(authOf: (ctx: ServerContext | undefined) => AuthInfo | undefined): McpServer {
+  #serverFor(authOf: (ctx: ServerContext | undefined) => AuthInfo | undefined, tool?: string): McpServer {
     return createMcpServer({
       sessionOf: (ctx) => this.#sessionOf(authOf(ctx)),
+      tool,
       missingScope: (authInfo) => authInfo?.extra?.["missingScope"] as string | undefined,
       version: this.#version,
       onFailure: this.#onFailure,
@@ -259,7 +264,7 @@ class McpEndpoint {
   }
 
   /** For the SDK, which passes it to every handler of the request; without the token itself. */
-  #authInfoOf(auth: Authenticated, request: Request, from: RequestOrigin): AuthInfo {
+  #authInfoOf(auth: Authenticated, request: Request, from: RequestOrigin, tool: string | undefined): AuthInfo {
     const { caller, readOnly = false, via } = auth;
     // A token may be replaced by one with more scopes; a key may not.
     const writeScope = this.resource.issuers.find((one) => one.writeScope !== undefined)?.writeScope;
@@ -269,7 +274,7 @@ class McpEndpoint {
       clientId: caller.userId,
       scopes: [],
       resourceMetadataUrl: metadataUrlOf(request, path, this.#options.publicUrl),
-      extra: { auth, missingScope, baseUrl: baseUrlOf(request, this.#options.publicUrl), from } satisfies Extra,
+      extra: { auth, missingScope, tool, baseUrl: baseUrlOf(request, this.#options.publicUrl), from } satisfies Extra,
     };
   }
 

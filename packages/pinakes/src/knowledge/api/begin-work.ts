@@ -65,7 +65,7 @@ export async function deleteCollection(
   const { collection, repository } = opened;
   requireEtag(opened.etag, recordEtag(options.ifMatch), `Collection "${collectionId}"`);
   // Without a trash every delete is permanent.
-  const final = purge || deletion.trashMs === 0;
+  const final = purge || (await deletion.trashMsOf(caller.scope)) === 0;
   if (confirm !== undefined ? confirm !== collectionId : final)
     throw invalid(
       `confirm: must be the id of the collection, "${collectionId}"${final ? ": a purge cannot be undone" : ""}.`,

@@ -2,7 +2,7 @@
  * Repositories, collections, documents, and searches over them, one object per resource. The caller is the first argument of every call; a
  * resource that a caller may not see is reported exactly like a missing one. HTTP, CLI, MCP and programs call the same objects.
  */
-import type { Caller } from "../../domain/caller.ts";
+import { requireCaller, type Caller } from "../../domain/caller.ts";
 import type { EmbeddingModel } from "../../ports/embedder.ts";
 import { AnswersApi, type Responses } from "../../answers/index.ts";
 import type { Audit } from "../../audit/index.ts";
@@ -15,7 +15,7 @@ import type { Activity } from "../activity.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import type { Grants } from "../documents/grants.ts";
 import type { GraphApi } from "../graph/graph-api.ts";
-import { dayMs, trashMs } from "../limits.ts";
+import { dayMs, trashMs, trashMsOf } from "../limits.ts";
 import type { RawVectors } from "../raw-vectors/raw-vectors.ts";
 import { AccessApi } from "./access-api.ts";
 import { CollectionsApi } from "./collections-api.ts";
@@ -105,9 +105,14 @@ export class Knowledge {
     return this.#deps.embedders.models;
   }
 
-  /** Days for which a deleted collection can be restored; 0: never. */
+  /** Days for which a deleted collection can be restored, unless its workspace has its own; 0: never. */
   get trashDays(): number {
     return (this.#deps.trashMs ?? trashMs) / dayMs;
+  }
+
+  /** Of the caller's workspace. */
+  async trashDaysOf(caller: Caller): Promise<number> {
+    return (await trashMsOf(this.#deps, requireCaller(caller))) / dayMs;
   }
 
   /** The queues of the workspace with their depths. */

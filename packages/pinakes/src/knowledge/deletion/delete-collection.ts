@@ -14,7 +14,7 @@ import type { Incarnation, Lifecycle, Operation, Participant } from "../../lifec
 import type { Operation as ItemOperation } from "../../ports/item-store.ts";
 import { restMs, type KnowledgeWork } from "../records/work-registry.ts";
 import type { JobRecord, Jobs } from "../jobs/jobs.ts";
-import { dayMs, trashMs } from "../limits.ts";
+import { dayMs, trashMsOf } from "../limits.ts";
 import type { KnowledgeDependencies } from "../dependencies.ts";
 import { incarnationOf } from "../records/incarnation-of.ts";
 import type { Collections } from "../collections/collections.ts";
@@ -56,9 +56,9 @@ export class CollectionDeletion {
     this.#services = services;
   }
 
-  /** How long a deleted collection can be restored. */
-  get trashMs(): number {
-    return this.#services.deps.trashMs ?? trashMs;
+  /** How long a collection that is deleted now can be restored. */
+  trashMsOf(scope: Scope): Promise<number> {
+    return trashMsOf(this.#services.deps, scope);
   }
 
   async trash(
@@ -189,7 +189,7 @@ export class CollectionDeletion {
       const entry = { kind: "operation" as const, tenant: scope.tenant, ...incarnationOf(record) };
       await registry.mark(entry, at);
       try {
-        await lifecycle.begin(scope, operation, hiding(found, this.#hidden(record, "DELETE_IN_PROGRESS")), earlier);
+        await lifecycle.begin(scope, operation, hiding(found, this.#hidden(record, "DELETE_IN_PROGRESS", 0)), earlier);
       } catch (error) {
         if (!isConflict(error)) throw error;
         continue;
@@ -209,7 +209,7 @@ export class CollectionDeletion {
 
   /** After this batch the collection is unreadable and unwritable, and its name is free. */
   async #hide(scope: Scope, found: Stored<CollectionRecord>): Promise<Stored<CollectionRecord>> {
-    const record = this.#hidden(found.record, "DELETED");
+    const record = this.#hidden(found.record, "DELETED", await this.trashMsOf(scope));
     const { results } = await this.#services.catalog.batch(scope, record.repository_id, hiding(found, record));
     return { record, etag: results[0]?.etag as string };
   }
@@ -228,14 +228,14 @@ export class CollectionDeletion {
     await registry.mark({ kind: "purge", tenant: scope.tenant, ...incarnationOf(record) }, due);
   }
 
-  #hidden(record: CollectionRecord, status: "DELETED" | "DELETE_IN_PROGRESS"): CollectionRecord {
+  #hidden(record: CollectionRecord, status: "DELETED" | "DELETE_IN_PROGRESS", keptMs: number): CollectionRecord {
     const now = this.#services.deps.clock.now();
     return named({
       ...record,
       status,
       status_before: isLive(record) ? record.status : record.status_before,
       deleted_at: record.deleted_at ?? isoTime(now),
-      purge_at: isoTime(status === "DELETED" ? now + this.trashMs : now),
+      purge_at: isoTime(now + keptMs),
       updated_at: laterThan(record.updated_at, now),
     });
   }

@@ -121,7 +121,7 @@ export class Sweep {
       return;
     }
     const record = await deletion.follow(scope, incarnationOf(entry));
-    const lookedAfter = entry.marked_at + Math.max(deletion.trashMs, restMs);
+    const lookedAfter = entry.marked_at + Math.max(await deletion.trashMsOf(scope), restMs);
     if (record?.status === "DELETED") return registry.postpone(entry, Date.parse(record.purge_at as string));
     if (record !== undefined && isLive(record) && now < lookedAfter) return registry.postpone(entry, lookedAfter);
     return registry.remove(entry);

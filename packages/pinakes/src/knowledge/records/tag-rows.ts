@@ -73,7 +73,7 @@ export class TagRows {
   ): AsyncGenerator<readonly TagRow[]> {
     const of =
       repositoryId === undefined
-        ? { index: "byTag", equals: { tag }, ...(session === undefined ? {} : { session }) }
+        ? { index: "byTag", equals: { tag }, session }
         : { equals: { repository_id: repositoryId }, range: { prefix: itemIds.tag(tag, "") } };
     for await (const page of everyPage(this.#items, scope, collectionsContainer.name, { ...of, limit: 500 })) {
       yield page.items.map(({ document }) => document as unknown as TagRow);

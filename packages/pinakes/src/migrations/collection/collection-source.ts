@@ -86,7 +86,7 @@ export class CollectionSource extends EntrySource implements MigrationSource {
     const { moves } = deps.intake;
     const { scope, userId } = caller;
     this.inPlace = {
-      retainMs: moves.trashMs,
+      retainMs: () => moves.trashMsOf(scope),
       register: async (migration_id, signal, ensureOwned) =>
         moves.register({ scope, move: this.#move, signal }, migration_id, ensureOwned),
       takeOver: async (destination, migration_id) => moves.takeOver(scope, this.#move, destination, migration_id),

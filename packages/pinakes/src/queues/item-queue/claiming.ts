@@ -86,7 +86,7 @@ export class Claiming {
         index: "ready",
         equals: { work: queue },
         limit: request.max * candidatesPerMessage,
-        ...(cursor === undefined ? {} : { cursor }),
+        cursor,
       });
       const found = page.items.map(({ document }) => document as { group: string; readyAt: number });
       await claimAll(found.filter(({ readyAt }) => readyAt <= now).map(({ group }) => group));

@@ -23,7 +23,7 @@ export class ItemDeadLetters implements DeadDriver {
   }
 
   async list(scope: Scope, queue: string, limit: number, cursor: string | undefined): Promise<DeadPage> {
-    const query = { index: "dead", equals: { deadIn: queue }, limit, ...(cursor === undefined ? {} : { cursor }) };
+    const query = { index: "dead", equals: { deadIn: queue }, limit, cursor };
     const page = await this.#groups.items.query(scope, queueContainer.name, query);
     const letters = page.items.flatMap(({ document }) => {
       const letter = deadLetterOf(document);

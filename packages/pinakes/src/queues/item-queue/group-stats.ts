@@ -17,7 +17,7 @@ export async function groupStats({ items, clock }: Groups, scope: Scope, queue: 
       index: "ready",
       equals: { work: queue },
       limit: pageGroups,
-      ...(cursor === undefined ? {} : { cursor }),
+      cursor,
     };
     const page = await items.query(scope, queueContainer.name, query);
     for (const { document } of page.items) {

@@ -61,7 +61,7 @@ export class Registry {
     const idle: Item[] = [];
     let cursor = from;
     for (let seen = 0; seen < sweepGroupsMax; seen += pageGroups) {
-      const query = { equals: { queue, part }, limit: pageGroups, ...(cursor === undefined ? {} : { cursor }) };
+      const query = { equals: { queue, part }, limit: pageGroups, cursor };
       const page = await this.#groups.items.query(scope, queueContainer.name, query);
       await this.#look(scope, queue, page.items, due, idle);
       cursor = page.cursor;

@@ -24,8 +24,8 @@ export async function readChanges(
     );
   const page = await items.changes(scope, target.definition.name, {
     cursor,
-    ...(limit === undefined ? {} : { limit }),
-    ...(from === undefined ? {} : { from }),
+    limit,
+    from,
   });
   return {
     items: page.changes.filter((change) => isShown(target, change, mode)).map((change) => viewOf(target, change)),

@@ -113,6 +113,11 @@ export class Containers {
     return this.#infoFor(requireCaller(caller), await this.#find(caller, name, true));
   }
 
+  /** The name of a container in the item store: user containers of several workspaces may have the same name. */
+  async storedName(caller: Caller, name: string): Promise<string> {
+    return (await this.#find(caller, name, true)).definition.name;
+  }
+
   async delete(caller: Caller, name: string): Promise<void> {
     requireCaller(caller);
     this.#requireOwnName(checkContainerName(name), "deleted");
@@ -176,7 +181,7 @@ export class Containers {
       id,
       operations,
       ...condition(options),
-      ...(when === undefined ? {} : { condition: when }),
+      condition: when,
     };
     const write = parseWrite(target, operation, this.#deps.clock.now());
     const { document } = await commitOne(this.#commit(caller, target, partitionOf(target, pk)), write);

@@ -86,11 +86,11 @@ function toStoreQuery(target: Target, query: IndexQuery): Query {
   return {
     equals: values,
     cursor,
-    ...(index === undefined ? {} : { index }),
-    ...(range === undefined ? {} : { range }),
-    ...(order === undefined ? {} : { order }),
-    ...(filter === undefined ? {} : { filter }),
-    ...(limit === undefined ? {} : { limit }),
+    index,
+    range,
+    order,
+    filter,
+    limit,
   };
 }
 

@@ -174,7 +174,7 @@ export class Appender {
     return { operation: { op: "create", document: sessionDocument(agentId, sessionId, record) }, unitSeconds };
   }
 
-  /** What a failed batch means: an answer, an error, or (undefined) that the sessions must be looked at and all tried again. */
+  /** Interprets a failed batch: a result, an error, or undefined if the sessions must be read again and the append retried. */
   async #settle(
     caller: Caller,
     plan: AppendPlan,

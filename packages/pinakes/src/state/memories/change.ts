@@ -49,7 +49,7 @@ export async function deleteMemory(store: MemoryStore, scope: Scope, { agentId, 
   // Read first: an invisible message cannot be deleted either.
   if ((await store.read(scope, agentId, id)) === undefined) throw noMessage(agentId, id);
   try {
-    await store.write(scope, agentId, { op: "delete", id, ...(ifMatch === undefined ? {} : { ifMatch }) });
+    await store.write(scope, agentId, { op: "delete", id, ifMatch });
   } catch (error) {
     throw isCode(error, "NOT_FOUND") ? noMessage(agentId, id) : error;
   }

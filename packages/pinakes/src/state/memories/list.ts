@@ -21,8 +21,8 @@ export async function listMemories(
     agentId,
     {
       ...choose(scope, agentId, checked(query)),
-      ...(limit === undefined ? {} : { limit }),
-      ...(cursor === undefined ? {} : { cursor }),
+      limit,
+      cursor,
     },
     session,
   );

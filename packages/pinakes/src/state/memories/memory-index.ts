@@ -43,7 +43,7 @@ type IndexPhase =
   | { readonly phase: "sweep" }
   | { readonly phase: "feed"; readonly cursor?: string };
 
-/** As it is kept in `state-settings`. */
+/** As stored in `state-settings`. */
 interface Kept {
   readonly place: IndexPhase;
   /** Epoch milliseconds: until then one process works on the next page. */
@@ -228,7 +228,7 @@ const sweepRows = 100;
 /** Of the names of all indexes. */
 export const memoryIndexPrefix = "state-memories-";
 
-/** The message that a row was made of. */
+/** The message of a row. */
 export function memoryRowKey(metadata: JsonObject): ItemKey {
   return { partition: [metadata["agent_id"] as string], id: metadata["message_id"] as string };
 }

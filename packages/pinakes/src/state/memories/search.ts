@@ -33,9 +33,9 @@ export class MemorySearches {
     const vector = (await embedder?.embed([query.query], { kind: "query" }))?.[0];
     const asked: QueryInput = {
       mode: mode === "semantic" ? "vector" : mode,
-      ...(vector === undefined ? {} : { vector }),
+      vector,
       ...(mode === "semantic" ? {} : { text: query.query }),
-      ...(filter === undefined ? {} : { filter }),
+      filter,
     };
     for (let candidates = Math.max(candidatesMin, limit * 2); ; candidates = Math.min(candidatesMax, candidates * 4)) {
       const { hits } = await this.#deps.vectors.query(scope, collection, { ...asked, limit: candidates });

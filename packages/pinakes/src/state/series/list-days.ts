@@ -152,7 +152,7 @@ class Days {
     const query = (day: number): Query => ({
       index: choice.index,
       equals: { ...choice.equals, [this.#series.dateField]: dateText(day) },
-      ...(range === undefined ? {} : { range }),
+      range,
       ...(Object.keys(choice.filter).length === 0 ? {} : { filter: { ...choice.filter } }),
       order,
       limit,

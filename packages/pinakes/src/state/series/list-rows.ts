@@ -41,7 +41,7 @@ export async function listRows(
   const fixed: Query = {
     index: choice.index,
     equals: choice.equals,
-    ...(range === undefined ? {} : { range }),
+    range,
     ...(Object.keys(choice.filter).length === 0 ? {} : { filter: { ...choice.filter } }),
     order,
   };

@@ -108,7 +108,7 @@ export const metricSeries: Series = Object.freeze({
   fields: { dimensions: fixedDimensions },
 } satisfies Series);
 
-/** One that is there already keeps what it has. */
+/** An existing row keeps its values. */
 const storedSeries: Series = { ...metricSeries, fields: {} };
 
 export const agentMetrics: SystemContainer = Object.freeze({

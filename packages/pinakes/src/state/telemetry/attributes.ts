@@ -31,7 +31,7 @@ export class Attributes {
     return typeof number === "number" && Number.isFinite(number) ? number : undefined;
   }
 
-  /** All that are texts, numbers or truth values, as texts; empty ones are left out. */
+  /** All strings, numbers and booleans, as strings; empty ones are omitted. */
   texts(): readonly (readonly [string, string])[] {
     return [...this.#values.keys()].flatMap((key) => {
       const value = this.text(key);

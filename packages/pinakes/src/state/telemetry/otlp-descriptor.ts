@@ -108,7 +108,7 @@ const logs = {
   }),
 };
 
-/** The three answers have one form. */
+/** The three responses have the same form. */
 const answers = {
   Answer: message({ partialSuccess: one("PartialSuccess", 1) }),
   PartialSuccess: message({ rejected: one("int64", 1), errorMessage: one("string", 2) }),

@@ -70,7 +70,7 @@ export class Entities {
       const remove = {
         op: "delete",
         id: requireFreeId(agentId, "agentId"),
-        ...(ifMatch === undefined ? {} : { ifMatch }),
+        ifMatch,
       } as const;
       await this.#deps.items.write(scope, entityStore.name, [agentId], remove);
     } catch (error) {
@@ -81,8 +81,7 @@ export class Entities {
 
 function operation(document: JsonObject, { ifMatch, must }: PutOptions): Operation {
   if (must === "absent") return { op: "create", document };
-  if (must === "present" || ifMatch !== undefined)
-    return { op: "replace", document, ...(ifMatch === undefined ? {} : { ifMatch }) };
+  if (must === "present" || ifMatch !== undefined) return { op: "replace", document, ifMatch };
   return { op: "upsert", document };
 }
 

@@ -68,7 +68,7 @@ export class Threads {
       await this.#deps.items.write(scope, this.#store.name, [threadId], {
         op: "delete",
         id,
-        ...(ifMatch === undefined ? {} : { ifMatch }),
+        ifMatch,
       });
     } catch (error) {
       throw hasCode(error, "NOT_FOUND") ? noMessage(threadId, id) : error;

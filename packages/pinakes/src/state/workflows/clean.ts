@@ -122,7 +122,7 @@ async function remove(
       scope,
       containerName,
       [workflowId],
-      ids.map((id) => ({ op: "delete", id, ...(ifMatch === undefined ? {} : { ifMatch }) })),
+      ids.map((id) => ({ op: "delete", id, ifMatch })),
     ),
     "NOT_FOUND",
     "PRECONDITION_FAILED",

@@ -64,8 +64,8 @@ export class CollectionMover {
   }
 
   /** How long the old incarnation can be restored. */
-  get trashMs(): number {
-    return this.#services.deletion.trashMs;
+  trashMsOf(scope: Scope): Promise<number> {
+    return this.#services.deletion.trashMsOf(scope);
   }
 
   /** The old incarnation, and why it cannot be moved, for the plan. */

@@ -91,7 +91,7 @@ export async function processDropBox(
     leaseMs,
     waitMs,
     max: intakeLimits.messagesMax,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   };
   const messages = await parts.queue.receive(scope, dropBoxQueue, request).catch((error: unknown) => {
     if (signal?.aborted === true) return [];

@@ -69,7 +69,7 @@ function searchable(cache: SegmentCache, view: View): readonly SearchSource[] {
   if (known !== undefined) return known;
   const sources = view.sources.map(({ rows, dead }): SearchSource => ({
     segment: cache.poolId(rows.segment),
-    ...(dead === undefined ? {} : { dead }),
+    dead,
   }));
   searchables.set(view, sources);
   return sources;

@@ -133,6 +133,8 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
     scope: { type: "collection", repository_id: rid, collection_id: cid },
     reason: `case ${marker}`,
   })) as { hold_id: string };
+  const c = `box-${marker}-${cid}`;
+  await server.call("PUT", `/v1/containers/${c}`, { key: admin, body: { partition_key: "/owner" } });
   const { erasure_id: xid } = (await make("", "/v1/erasures", {
     subject: { type: "documents", repository_id: rid, collection_id: cid, document_ids: [did] },
     dry_run: true,
@@ -156,6 +158,7 @@ async function fill(server: TestServer, make: Make, key: string, rid: string, fi
     qid,
     xid,
     hid,
+    c,
     export: export_id,
     part: "1",
     token,

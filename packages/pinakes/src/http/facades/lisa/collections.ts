@@ -243,7 +243,8 @@ async function deleteCollection(
     };
   }
   const job = await knowledge.collections.delete(...at, { confirm: collectionId });
-  const kept = knowledge.trashDays > 0 ? Date.parse(job.created_at) + knowledge.trashDays * dayMs : undefined;
+  const trashDays = await knowledge.trashDaysOf(at[0]);
+  const kept = trashDays > 0 ? Date.parse(job.created_at) + trashDays * dayMs : undefined;
   return {
     jobId: job.job_id,
     deletionType: "full",

@@ -109,7 +109,7 @@ export async function runAggregate(hours: Hours, scope: Scope, plan: Plan): Prom
   return { items: await rowsOf(cells, plan), rows_aggregated: cells.rows, ...spanText(plan.span) };
 }
 
-/** Of a day those that a span touches. */
+/** The hours of a day that a range overlaps. */
 function hoursOf(date: string, { from, to }: Span): readonly number[] {
   const start = Date.parse(`${date}T00:00:00Z`);
   const first = Math.max(0, Math.floor((from - start) / hourMs));

@@ -1,6 +1,6 @@
 /**
- * Blocks as objects, `state/<series>/<date>/<hh>-<stamp>`. A block is derived from rows and named by their stamp: one that exists is
- * right, or is not asked for. So nothing here needs to be atomic with anything else; what is lost or broken is made anew.
+ * Blocks as objects, `state/<series>/<date>/<hh>-<stamp>`. A block is derived from rows and named by their stamp: an existing one is either
+ * current or never read. So nothing here needs to be atomic with anything else; lost or corrupt blocks are rebuilt.
  */
 import { hasCode } from "../../../domain/errors.ts";
 import type { Scope } from "../../../domain/scope.ts";

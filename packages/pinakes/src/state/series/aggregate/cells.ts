@@ -1,6 +1,6 @@
 /**
- * What is computed of the rows, by bucket and group. Sums carry what rounding lost (Neumaier), so they do not depend on the order of
- * the rows beyond the last digits: the error is within 1e-15 of the sum of the magnitudes.
+ * Aggregates rows by bucket and group. Sums compensate rounding errors (Neumaier), so they do not depend on the order of the rows beyond
+ * the last digits: the error is within 1e-15 of the sum of the magnitudes.
  */
 import { PinakesError } from "../../../domain/errors.ts";
 import { seriesLimits } from "../series.ts";
@@ -11,16 +11,16 @@ export interface CellKey {
   readonly group: readonly (string | null)[];
 }
 
-/** What one group's rows of an hour come to; to be put into larger cells. */
+/** The aggregate of one group's rows in an hour; merged into larger cells. */
 export interface CellPart {
   readonly group: readonly (string | null)[];
   readonly count: number;
   readonly sum: number;
-  /** What rounding took from `sum`. */
+  /** Compensation for the rounding of `sum`. */
   readonly lost: number;
   readonly min: number;
   readonly max: number;
-  /** Ascending; empty where values are not kept. */
+  /** Ascending; empty if values are not kept. */
   readonly sorted: Float64Array;
 }
 
@@ -38,7 +38,7 @@ export class Cells {
   #min = new Float64Array(16);
   #max = new Float64Array(16);
   readonly #chunks: { readonly places: Uint32Array; readonly values: Float64Array }[] = [];
-  /** Sorted values that came with parts, by place; they belong to others and are not changed. */
+  /** Sorted values that came with parts, by cell; they are shared and must not be changed. */
   readonly #runs = new Map<number, Float64Array[]>();
   rows = 0;
 

@@ -55,7 +55,7 @@ export function codesOf(values: number): Uint8ArrayConstructor | Uint16ArrayCons
   return values <= 0x1_0000 ? Uint16Array : Uint32Array;
 }
 
-/** A dimension that most rows may lack: only those that have it take memory until the end. */
+/** A dimension that most rows may lack: memory is allocated only for rows that have it. */
 class SparseBuilder {
   readonly #places = new Map<string | null, number>([[null, 0]]);
   readonly #rows: number[] = [];
@@ -134,7 +134,7 @@ export class ColumnsBuilder {
     return builder;
   }
 
-  /** Those that were asked for, then those that most rows have. */
+  /** Requested dimensions first, then those that most rows have. */
   #customByUse(): readonly (readonly [string, SparseBuilder])[] {
     const rank = ([name, { rows }]: readonly [string, SparseBuilder]): number =>
       this.#asked.has(name) ? Infinity : rows;
@@ -168,7 +168,7 @@ export class ColumnsBuilder {
 
 const overheadBytes = 2_048;
 
-/** What they take in memory, roughly: texts count two bytes a character. */
+/** Approximate memory: strings count two bytes per character. */
 function columnBytes({ time, value, modified, ttl, dimensions }: Omit<Columns, "bytes">): number {
   let bytes = overheadBytes + time.byteLength + value.byteLength + modified.byteLength + ttl.codes.byteLength;
   for (const { codes, values } of Object.values(dimensions)) {

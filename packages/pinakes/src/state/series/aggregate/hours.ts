@@ -21,7 +21,7 @@ export interface HoursOptions {
   readonly sealRowsMin?: number | undefined;
 }
 
-/** An hour that has rows: its columns, or what the caller knows of it already. */
+/** An hour with rows: its columns, or what the caller already knows of it. */
 export interface Hour<Known> {
   /** Epoch milliseconds. */
   readonly start: number;
@@ -58,7 +58,7 @@ export class Hours {
     });
   }
 
-  /** Of these hours those that have rows, in order; columns are fetched only of those that `known` does not know. */
+  /** The given hours that have rows, in order; columns are loaded only for those that `known` does not cover. */
   async ofDay<Known>(
     scope: Scope,
     date: string,
@@ -107,7 +107,7 @@ export class Hours {
     return { series: this.series.name, date, hour, stamp: stamps.of(hour) };
   }
 
-  /** Columns that do not know a dimension that is asked for count as absent. */
+  /** A requested dimension that the columns lack counts as absent. */
   async #known(
     scope: Scope,
     name: BlockName,
@@ -116,7 +116,7 @@ export class Hours {
   ): Promise<Columns | undefined> {
     const cached = this.#cache.get(cacheKey(scope, name));
     if (cached !== undefined && knowsDimensions(cached, dimensions)) return cached;
-    // Hours that are too small for a block have none to ask for.
+    // Hours too small for a block have none to load.
     if (!mayBeLarge) return undefined;
     const stored = await this.blocks.get(scope, name);
     if (stored === undefined || !knowsDimensions(stored, dimensions)) return undefined;
@@ -144,7 +144,7 @@ export class Hours {
     return results;
   }
 
-  /** Whoever asked has the rows; that they could not be stored is no reason to refuse them. */
+  /** The caller has its rows; a failure to store the block must not fail the call. */
   async #store(scope: Scope, name: BlockName, columns: Columns): Promise<void> {
     try {
       await this.blocks.put(scope, name, columns);

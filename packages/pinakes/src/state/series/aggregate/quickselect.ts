@@ -1,6 +1,6 @@
 /** Percentiles by nearest rank, exactly, without sorting everything. */
 
-/** Beyond, others get their turn between two passes over the values. */
+/** Above this number of values, it yields between two passes. */
 const passRows = 262_144;
 
 /** The values at these ranks (from 0, ascending), as if `values` were sorted. Changes the order of `values`. */

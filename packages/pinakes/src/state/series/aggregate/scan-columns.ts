@@ -84,7 +84,7 @@ function chooser(
   };
 }
 
-/** All rows where there is no filter. */
+/** All rows if there is no filter. */
 function chooseByCode(filter: CodeFilter | undefined, rows: Uint32Array, from: number, to: number): number {
   if (filter === undefined) {
     for (let row = from; row < to; row += 1) rows[row - from] = row;
@@ -155,7 +155,7 @@ function placer(
   }
   const table = new Int32Array(combinations).fill(-1);
   return (rows, length, places) => {
-    // First the number of each row's combination, column by column; then the cell that it stands for.
+    // First computes the number of each row's combination, column by column; then the corresponding cell.
     for (let i = 0; i < length; i += 1) places[i] = buckets === 1 ? 0 : bucketOf(rows[i] as number) - firstBucket;
     for (const { codes, values } of dimensions) {
       const size = values.length;

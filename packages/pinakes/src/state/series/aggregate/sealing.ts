@@ -16,7 +16,7 @@ import { hourStart, hourText } from "../time.ts";
 /** What was announced by this process lately; forgetting costs one write each. */
 const announcedMax = 10_000;
 const announcedAtOnce = 8;
-/** How often a day is looked at that keeps rows longer than its container does. */
+/** How often a day is checked whose rows outlive the container's time to live. */
 const lookAgainMs = 30 * dayMs;
 /** Clocks of several processes may differ. */
 const graceMs = dayMs;
@@ -82,7 +82,7 @@ export class Sealing {
     await work.remove({ ...entry, kind: "seal" });
   }
 
-  /** Removes what a day without rows leaves behind; false while it has rows. */
+  /** Removes the leftovers of a day without rows; false if it has rows. */
   async #endDay(scope: Scope, date: string): Promise<boolean> {
     const { items } = this.#deps;
     const { container, dateField, name } = this.#series;
@@ -106,7 +106,7 @@ export class Sealing {
       if (deletes.length > 0) await items.batch(scope, container, [date], deletes);
       return true;
     } catch (error) {
-      // Rows came meanwhile.
+      // Rows were added meanwhile.
       if (hasCode(error, "PRECONDITION_FAILED", "NOT_FOUND")) return false;
       throw error;
     }

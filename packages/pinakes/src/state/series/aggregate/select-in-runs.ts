@@ -1,4 +1,4 @@
-/** Percentiles of values that lie sorted in several runs, exactly, without putting them together. */
+/** Exact percentiles of values in several sorted runs, without merging them. */
 
 /** The values at these ranks (from 0), as if all runs were one sorted list. Every run is ascending; a rank is below the number of values. */
 export function selectInRuns(runs: readonly Float64Array[], ranks: readonly number[]): number[] {
@@ -52,7 +52,7 @@ function middleOfMiddles(runs: readonly Float64Array[], low: Uint32Array, high: 
   throw new RangeError("A rank is beyond the values.");
 }
 
-/** Where the values that are not less begin. */
+/** Index of the first value that is not less. */
 function notBelow(run: Float64Array, start: number, end: number, pivot: number): number {
   let [low, high] = [start, end];
   while (low < high) {
@@ -63,7 +63,7 @@ function notBelow(run: Float64Array, start: number, end: number, pivot: number):
   return low;
 }
 
-/** Where the values that are greater begin. */
+/** Index of the first value that is greater. */
 function above(run: Float64Array, start: number, end: number, pivot: number): number {
   let [low, high] = [start, end];
   while (low < high) {

@@ -48,7 +48,7 @@ export async function readHead(items: ItemStore, scope: Scope, date: string): Pr
   return { sequence, hash: last, startedAt: started_at, writtenAt: written_at, etag: item.etag } as ChainHead;
 }
 
-/** Gives each row its link, and puts the head into the batch. */
+/** Adds its link to each row, and the head to the batch. */
 export function chainCompanion(items: ItemStore, clock: Clock, wanted: boolean): Companion {
   return {
     accompany: async (scope, date, rows) => {

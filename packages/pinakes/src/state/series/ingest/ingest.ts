@@ -25,7 +25,7 @@ import {
   type WriteContext,
 } from "./write-rows.ts";
 
-/** A line as it came: its value, or why there is none. */
+/** A line as received: its value, or why there is none. */
 export type IncomingLine =
   | { readonly line: number; readonly value: unknown }
   | { readonly line: number; readonly error: PinakesError };
@@ -34,7 +34,7 @@ export interface Ingestion {
   readonly scope: Scope;
   readonly lines: readonly IncomingLine[];
   readonly options: IngestOptions;
-  /** Throws what is wrong with a line. */
+  /** Throws the validation errors of a line. */
   readonly prepare: (value: unknown) => Omit<Row, "line">;
   readonly companion?: Companion | undefined;
   /** Before anything is written: the rows that a limit of the workspace refuses. With `allOrNothing`, one of them means none at all. */

@@ -1,4 +1,4 @@
-/** What becomes of each line of one ingestion. Every line ends exactly once. */
+/** The outcome of each line of an ingestion. Every line gets exactly one. */
 import type { IngestOptions, IngestResult, LineResult } from "@pinakes/client";
 import type { PinakesError } from "../../../domain/errors.ts";
 import { invariant } from "../../../domain/invariant.ts";

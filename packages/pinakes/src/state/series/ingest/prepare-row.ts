@@ -1,4 +1,4 @@
-/** One line that came in, checked and completed: what a series keeps of it. */
+/** An ingested line, validated and completed: the row that a series stores. */
 import { validateDocument } from "../../../containers/validate.ts";
 import { PinakesError, invalid, show } from "../../../domain/errors.ts";
 import { checkJson, isJsonObject, type JsonObject } from "../../../domain/json.ts";
@@ -77,7 +77,7 @@ function ownWorkspace(tenant: string, given: unknown): string {
   );
 }
 
-/** Whether what is stored is what this line says. `chain` was added here, and says nothing of the content. */
+/** Whether the stored row equals this line. `chain` was added here and is not part of the content. */
 export function sameContent(
   stored: JsonObject,
   { document, filled }: Pick<PreparedRow, "document" | "filled">,

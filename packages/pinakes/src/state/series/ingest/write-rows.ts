@@ -39,7 +39,7 @@ export interface WriteContext {
   readonly report: LineReport;
 }
 
-/** The stamp, and what a companion adds. */
+/** The stamp, and the additions of a companion. */
 const reservedOperations = 2;
 /** A patch has ten steps, and each hour is one. */
 const hoursPerBatchMax = limits.patchStepsMax;

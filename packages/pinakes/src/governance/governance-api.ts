@@ -1,12 +1,12 @@
-/** The governance part of the client without a server, for one caller. */
+/** The client's interface to governance, for one caller. */
 import type { GovernanceApi } from "@pinakes/client";
-import type { Caller } from "./domain/caller.ts";
-import { invalid } from "./domain/errors.ts";
-import type { Authenticated } from "./identity/index.ts";
-import type { Pinakes } from "./open.ts";
+import type { Caller } from "../domain/caller.ts";
+import { invalid } from "../domain/errors.ts";
+import type { Authenticated } from "../identity/index.ts";
+import type { Governance } from "./governance.ts";
 
-export function embeddedGovernance({ governance }: Pinakes, caller: Caller, { via }: Authenticated): GovernanceApi {
-  const { erasures, holds, subjectExports } = governance;
+export function governanceApi(governance: Governance, caller: Caller, { via }: Authenticated): GovernanceApi {
+  const { erasures, holds, subjectExports, retention } = governance;
   return {
     erasures: {
       request: (input) => erasures.request(caller, input, { mayTouchAll: via === "root" }),
@@ -24,6 +24,12 @@ export function embeddedGovernance({ governance }: Pinakes, caller: Caller, { vi
       get: (holdId) => holds.get(caller, holdId),
       list: () => holds.list(caller),
       release: (holdId) => holds.release(caller, holdId),
+    },
+    retention: {
+      list: () => retention.list(caller),
+      get: (name) => retention.get(caller, name),
+      preview: (name, seconds) => retention.preview(caller, name, seconds),
+      set: (name, change) => retention.set(caller, name, change),
     },
     subjectExports: {
       create: (input) => subjectExports.request(caller, input),
