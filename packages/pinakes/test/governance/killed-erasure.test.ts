@@ -184,8 +184,8 @@ describe.each(["SQLite", "PostgreSQL"])(
           expect(verifyReceipts([flipped], receipt.public_key).valid, `byte ${i} of the receipt`).toBe(false);
         }
         const auth = pinakes.identity.embedded(admin);
-        const log = new AuditApi(pinakes.audit);
-        const whole = (await Array.fromAsync(log.export(auth, { format: "ndjson" }))).join("");
+        const audit = new AuditApi(pinakes.audit);
+        const whole = (await Array.fromAsync(audit.export(auth, { format: "ndjson" }))).join("");
         expect(await verifyExport([Buffer.from(whole)])).toMatchObject({ ok: true });
         const random = randomOf(seed);
         for (let i = 0; i < 100; i += 1) {

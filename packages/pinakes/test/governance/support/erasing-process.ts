@@ -6,7 +6,6 @@
  */
 import { appendFileSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { JsonObject } from "../../../src/domain/json.ts";
 import { hasCode } from "../../../src/domain/errors.ts";
 import { open, type Pinakes } from "../../../src/open.ts";
 import type { Acknowledged, ErasingSettings, Fatal, Line } from "./killed-erasure.ts";
@@ -130,12 +129,12 @@ async function writeForOthers(writer: number): Promise<void> {
     },
     async (text) => {
       const { id } = await api.containers.create(orders, { id: text, customer: userId, user_id: userId, text });
-      return { kind: "order", writer, at: userId, id: id as string, text };
+      return { kind: "order", writer, at: userId, id, text };
     },
     async (text) => {
       const flow = { type: "sequential", name: text, total_steps: 1, metadata: { created_by: userId } } as never;
       const { workflow_id } = await api.workflows.create(flow);
-      await api.workflows.checkpoint(workflow_id, { step: 1, state: { text } as JsonObject });
+      await api.workflows.checkpoint(workflow_id, { step: 1, state: { text } });
       return { kind: "workflow", writer, at: "", id: workflow_id, text };
     },
     async (text) => {
