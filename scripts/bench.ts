@@ -13,7 +13,7 @@ if (wanted !== undefined && !names.includes(wanted)) {
   process.exit(1);
 }
 /** Benches that measure Pinakes alone. */
-const withoutPeers: readonly (string | undefined)[] = ["facades", "knowledge", "merges"];
+const withoutPeers: readonly (string | undefined)[] = ["erasure", "facades", "knowledge", "merges"];
 if (!withoutPeers.includes(wanted) && !existsSync(`${folder}node_modules`)) run("npm", ["ci"]);
 for (const name of wanted === undefined ? names : [wanted]) run(process.execPath, [`${name}.ts`]);
 

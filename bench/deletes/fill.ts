@@ -16,7 +16,7 @@ const uploadsAtOnce = 8;
 /** Background folds and merges after the last write are not measured. */
 const settleMs = 10_000;
 
-const repository = "kb";
+export const repository = "kb";
 export const collectionPath = (collection: string): string =>
   `/v1/repositories/${repository}/collections/${collection}`;
 
@@ -59,7 +59,7 @@ interface Made {
   readonly chunks: number;
 }
 
-async function makeCollection(server: DeletesServer, id: string, chunks: number): Promise<Made> {
+export async function makeCollection(server: DeletesServer, id: string, chunks: number): Promise<Made> {
   await server.call("POST", `/v1/repositories/${repository}/collections`, {
     collection_id: id,
     name: id,

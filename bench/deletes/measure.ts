@@ -92,7 +92,7 @@ function endRows(engine: Engine, filled: Filled, { operation, ms, held, left }: 
   ];
 }
 
-function readRows(engine: Engine, quiet: Times, during: Times): readonly Row[] {
+export function readRows(engine: Engine, quiet: Times, during: Times): readonly Row[] {
   return readKinds.flatMap((kind) =>
     [0.5, 0.95].map((share): Row => {
       const [a, b] = [quantile(quiet[kind], share), quantile(during[kind], share)];
@@ -107,7 +107,7 @@ function readRows(engine: Engine, quiet: Times, during: Times): readonly Row[] {
   );
 }
 
-function count(times: Times): number {
+export function count(times: Times): number {
   return readKinds.reduce((total, kind) => total + times[kind].length, 0);
 }
 

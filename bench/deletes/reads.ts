@@ -20,9 +20,9 @@ const questions = 100;
 
 export class Reads {
   readonly #server: DeletesServer;
-  readonly #filled: Filled;
+  readonly #filled: Pick<Filled, "otherDocuments">;
 
-  constructor(server: DeletesServer, filled: Filled) {
+  constructor(server: DeletesServer, filled: Pick<Filled, "otherDocuments">) {
     this.#server = server;
     this.#filled = filled;
   }

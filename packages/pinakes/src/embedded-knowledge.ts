@@ -16,8 +16,7 @@ import type { Caller } from "./domain/caller.ts";
 import { PinakesError } from "./domain/errors.ts";
 import type { Filter } from "./domain/filter.ts";
 import { termOf } from "./domain/rdf.ts";
-import { embeddedGovernance } from "./embedded-governance.ts";
-import { AuditApi } from "./governance/index.ts";
+import { AuditApi, governanceApi } from "./governance/index.ts";
 import type { Authenticated } from "./identity/index.ts";
 import {
   type AskInput,
@@ -86,7 +85,7 @@ export function embeddedKnowledge(
       consistency: (from, options) => audit.consistency(auth, { from, ...options }),
       export: async (options) => ReadableStream.from(bytesOf(audit.export(auth, options))),
     },
-    ...embeddedGovernance(pinakes, caller, auth),
+    ...governanceApi(pinakes.governance, caller, auth),
     server: {
       info: async () => {
         const { name, version, database } = pinakes.info();

@@ -60,8 +60,8 @@ export function httpKnowledge(options: HttpOptions): KnowledgeApi {
     ...httpGovernance(http),
     server: { info: () => http.json("GET", "/v1/info"), me: () => http.json("GET", "/v1/me") },
     events: {
-      follow: async function* (options) {
-        for await (const { data } of follow(http, "/v1/events", options)) yield JSON.parse(data) as KnowledgeEvent;
+      follow: async function* (following) {
+        for await (const { data } of follow(http, "/v1/events", following)) yield JSON.parse(data) as KnowledgeEvent;
       },
     },
   };

@@ -39,11 +39,11 @@ const rootToken = "root-token-of-these-tests-0123456789";
 /** No test shall meet a limit that it is not about. */
 const wide = { perSecond: 1e6, burst: 1e6 };
 
-export async function openWorld(engine: Engine, via: Via, options: OpenOptions = {}): Promise<World> {
+export async function openWorld(engine: Engine, via: Via, more: OpenOptions = {}): Promise<World> {
   await using undo = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), "pinakes-client-"));
   undo.defer(() => rm(dir, { recursive: true, force: true }));
-  const pinakes = undo.use(await open({ dir, ...(await storesOf(engine, dir, undo)), rootToken, ...options }));
+  const pinakes = undo.use(await open({ dir, ...(await storesOf(engine, dir, undo)), rootToken, ...more }));
   let url = "";
   if (via === "http") {
     const closing = new AbortController();

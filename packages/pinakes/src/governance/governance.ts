@@ -8,7 +8,7 @@ import { SubjectExports, type SubjectExportsDependencies } from "./exports/subje
 
 export interface GovernanceDependencies
   extends
-    Omit<ErasuresDependencies, "holds">,
+    Omit<ErasuresDependencies, "holds" | "removeArchives">,
     Pick<SubjectExportsDependencies, "objects" | "subjectObjects" | "partBytesMax">,
     Pick<RetentionDependencies, "containers" | "store" | "trash" | "settings"> {}
 
@@ -34,8 +34,9 @@ export async function openGovernance(deps: GovernanceDependencies): Promise<Gove
   const seenMs = fenceMs === 0 ? governanceLimits.fenceMsDefault : fenceMs;
   const holds = await new Holds({ items, system, clock, newId, seenMs, containers }).open();
   items.erasure.beforePurge((tenant, container, rows) => holds.keepExpired(tenant, container, rows));
-  const erasures = await new Erasures({ ...deps, holds }).open();
   const subjectExports = await new SubjectExports(deps).open();
+  const removeArchives = (signal: AbortSignal): Promise<number> => subjectExports.sweep(signal);
+  const erasures = await new Erasures({ ...deps, holds, removeArchives }).open();
   const retention = new Retention({ ...deps, holds });
   return new Governance({ erasures, holds, subjectExports, retention, seenMs });
 }

@@ -83,4 +83,3 @@ export async function openGuide(dir: string) {
     },
   };
 }
-export type Guide = Awaited<ReturnType<typeof openGuide>>;

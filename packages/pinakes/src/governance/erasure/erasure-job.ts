@@ -35,6 +35,8 @@ export interface ErasuresDependencies {
   readonly knowledge: KnowledgeErasure;
   readonly state: StateErasure;
   readonly fences: Fences;
+  /** Archives of subject exports whose record is gone. */
+  readonly removeArchives: (signal: AbortSignal) => Promise<unknown>;
   readonly holds: Holds;
   /** How late other processes see a fence. */
   readonly fenceMs: number;
@@ -142,6 +144,7 @@ export class ErasureJobs {
       await this.#deps.forgetInLog?.(workspace, subject);
       runs.push(run);
     }
+    await this.#deps.removeArchives(signal);
     await this.#update(home, id, { state: "verifying" });
     let remaining = 0;
     for (const run of runs) remaining += await run.verify();

@@ -6,7 +6,6 @@
  */
 import { appendFileSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { JsonObject } from "../../../src/domain/json.ts";
 import { hasCode } from "../../../src/domain/errors.ts";
 import { open, type Pinakes } from "../../../src/open.ts";
 import type { Acknowledged, ErasingSettings, Fatal, Line } from "./killed-erasure.ts";
@@ -22,7 +21,7 @@ const pinakes = await open({
   log: (line) => appendFileSync(settings.log, `${line}\n`),
 });
 const admin = pinakes.as({ tenant: "acme", userId: "root", role: "admin" });
-const { erasures, subjectExports } = pinakes.governance;
+const { erasures } = pinakes.governance;
 if (fatal !== undefined) dieAt(pinakes, fatal);
 
 const stop = new AbortController();
@@ -37,8 +36,6 @@ const ended = await erasures.wait(admin, erasureId);
 await own;
 stop.abort();
 await Promise.all(others);
-// The background does the same within a minute.
-await subjectExports.sweep(new AbortController().signal);
 await pinakes.close();
 say({ ended: ended.state, error: ended.error });
 process.exit(0);
@@ -132,12 +129,12 @@ async function writeForOthers(writer: number): Promise<void> {
     },
     async (text) => {
       const { id } = await api.containers.create(orders, { id: text, customer: userId, user_id: userId, text });
-      return { kind: "order", writer, at: userId, id: id as string, text };
+      return { kind: "order", writer, at: userId, id, text };
     },
     async (text) => {
       const flow = { type: "sequential", name: text, total_steps: 1, metadata: { created_by: userId } } as never;
       const { workflow_id } = await api.workflows.create(flow);
-      await api.workflows.checkpoint(workflow_id, { step: 1, state: { text } as JsonObject });
+      await api.workflows.checkpoint(workflow_id, { step: 1, state: { text } });
       return { kind: "workflow", writer, at: "", id: workflow_id, text };
     },
     async (text) => {

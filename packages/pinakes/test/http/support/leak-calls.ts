@@ -2,6 +2,7 @@
  * How each operation of the OpenAPI document is called against somebody else's things. The walk fails for an operation that is not
  * here, so a new route cannot be forgotten.
  */
+import { howToCallGovernance } from "./leak-calls-governance.ts";
 import { howToCallLisa } from "./leak-calls-lisa.ts";
 import type { Json } from "./server.ts";
 
@@ -291,40 +292,9 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   cutOverMigration: [{ ...thing, adminsOnly: true }],
   finishMigration: [{ ...thing, adminsOnly: true }],
   rollBackMigration: [{ ...thing, adminsOnly: true }],
-  createErasure: [
-    { kind: "admin", body: () => ({ subject: { type: "user", id: "nobody-at-all" }, dry_run: true }) },
-    { kind: "admin", body: () => ({ subject: { type: "workspace", id: "w1" } }) },
-  ],
-  listErasures: [{ kind: "admin" }],
-  getErasure: [{ ...thing, adminsOnly: true }],
-  getErasureReceipt: [{ ...thing, adminsOnly: true }],
-  verifyErasure: [withBody(() => ({ subject: { type: "user", id: "ada" } }), { adminsOnly: true, changes: false })],
-  listErasureReceipts: [{ kind: "admin" }],
-  getErasureReceiptKey: [{ kind: "admin" }],
-  createSubjectExport: [
-    { kind: "admin", body: () => ({ subject: { type: "user", id: "nobody-at-all" } }) },
-    { kind: "admin", body: () => ({ subject: { type: "workspace", id: "w1" } }) },
-  ],
-  listSubjectExports: [{ kind: "admin" }],
-  getSubjectExport: [{ ...thing, adminsOnly: true }],
-  deleteSubjectExport: [{ ...thing, adminsOnly: true }],
-  getSubjectExportPart: [{ ...thing, adminsOnly: true }],
-  createLegalHold: [{ kind: "admin", body: () => ({ scope: { type: "workspace" }, reason: "probe" }) }],
-  listLegalHolds: [{ kind: "admin" }],
-  getLegalHold: [{ ...thing, adminsOnly: true }],
-  releaseLegalHold: [{ ...thing, adminsOnly: true }],
-  listRetention: [{ kind: "same", workspaceWide: true }],
-  getRetention: [{ ...thing, workspaceWide: true }],
-  setRetention: [{ ...thing, adminsOnly: true, body: () => ({ seconds: 5 }) }],
-  previewRetention: [{ ...thing, adminsOnly: true, changes: false, body: ({ c }) => ({ name: c, seconds: 5 }) }],
   listQueues: [{ kind: "admin" }],
   getDeletionLag: [{ kind: "admin" }],
   listAlarms: [{ kind: "admin" }],
-  listAudit: [{ kind: "admin" }, { kind: "admin", query: ({ rid, cid }) => `resource=${rid}%2F${cid}` }],
-  getAuditCheckpoint: [{ kind: "admin" }],
-  proveAuditInclusion: [{ kind: "admin", query: () => "index=0" }],
-  proveAuditConsistency: [{ kind: "admin", query: () => "from=0" }],
-  exportAudit: [{ kind: "admin" }, { kind: "admin", query: () => "format=csv" }],
   listDeadLetters: [{ kind: "admin" }],
   redriveDeadLetter: [{ ...thing, adminsOnly: true }],
   discardDeadLetter: [{ ...thing, adminsOnly: true }],
@@ -476,6 +446,7 @@ export const howToCall: Readonly<Record<string, readonly HowToCall[]>> = {
   listConversationItems: [thing],
   getConversationItem: [thing],
   deleteConversationItem: [thing],
+  ...howToCallGovernance,
   ...howToCallLisa,
   health: [free],
   ready: [free],

@@ -1,11 +1,11 @@
-/** The governance part of the client without a server, for one caller. */
+/** The client's interface to governance, for one caller. */
 import type { GovernanceApi } from "@pinakes/client";
-import type { Caller } from "./domain/caller.ts";
-import { invalid } from "./domain/errors.ts";
-import type { Authenticated } from "./identity/index.ts";
-import type { Pinakes } from "./open.ts";
+import type { Caller } from "../domain/caller.ts";
+import { invalid } from "../domain/errors.ts";
+import type { Authenticated } from "../identity/index.ts";
+import type { Governance } from "./governance.ts";
 
-export function embeddedGovernance({ governance }: Pinakes, caller: Caller, { via }: Authenticated): GovernanceApi {
+export function governanceApi(governance: Governance, caller: Caller, { via }: Authenticated): GovernanceApi {
   const { erasures, holds, subjectExports, retention } = governance;
   return {
     erasures: {
