@@ -10,17 +10,21 @@ import { promisify } from "node:util";
 import type { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startPostgres } from "../../src/drivers/postgres/test-server.ts";
 import type { Json } from "../http/support/server.ts";
 import { tools } from "../../src/mcp/tools/index.ts";
+import { forAllTests } from "../support/for-tests.ts";
 import { until } from "../support/until.ts";
 import {
   base64,
   call,
-  McpWorld,
+  engines,
   metadataOf,
   newClient,
   revisions,
   succeed,
+  useWorld,
+  type Engine,
   type Revision,
 } from "./support/mcp-world.ts";
 
@@ -96,11 +100,24 @@ async function expectSubscriptions({ client, stderr }: Spawned, revision: Revisi
   expect(stderr()).toBe("");
 }
 
-describe("on the stores of this machine", () => {
+const postgres = forAllTests(() => startPostgres());
+
+/** Stores of a test: a folder, on PostgreSQL for the objects alone. */
+function storesOn(engine: Engine, name: string): Readonly<Record<string, string>> {
+  const data = join(folder, `${engine}-${name}`);
+  const items = {
+    PINAKES_ITEMS: postgres.url,
+    PINAKES_DATABASE: name,
+    PINAKES_OBJECTS: `file:${join(data, "objects")}`,
+  };
+  return { PINAKES_DATA: data, ...(engine === "PostgreSQL" ? items : {}) };
+}
+
+describe.each(engines)("on the stores of this machine, on %s", (engine) => {
   it.each(revisions)(
     "R-KB-42 at %s: every tool and resource; what was selected ends with the process",
     async (revision) => {
-      const env = { PINAKES_DATA: join(folder, `own-${revision}`) };
+      const env = storesOn(engine, `own-${revision}`);
       let catalog_id = "";
       {
         await using one = await connect(revision, env);
@@ -127,7 +144,7 @@ describe("on the stores of this machine", () => {
   );
 
   it("asks the client's user before it deletes", async () => {
-    const env = { PINAKES_DATA: join(folder, "asking") };
+    const env = storesOn(engine, "asking");
     for (const revision of revisions) {
       const asked: string[] = [];
       const client = newClient(revision, (message) => {
@@ -143,10 +160,12 @@ describe("on the stores of this machine", () => {
   });
 
   it.each(revisions)("at %s tells of what changes, once it is subscribed to", async (revision) => {
-    await using spawned = await connect(revision, { PINAKES_DATA: join(folder, `told-${revision}`) });
+    await using spawned = await connect(revision, storesOn(engine, `told-${revision}`));
     await expectSubscriptions(spawned, revision);
   });
+});
 
+describe("stdin and stdout", () => {
   it("answers many calls at once without a word on stderr", async () => {
     await using spawned = await connect("2025-11-25", { PINAKES_DATA: join(folder, "many") });
     const { client, stderr } = spawned;
@@ -210,7 +229,7 @@ describe("on the stores of this machine", () => {
   });
 });
 
-describe("through a server", () => {
+describe("beside a server", () => {
   it("beside a running server on the same folder it goes through that server", async () => {
     const env = { PINAKES_DATA: join(folder, "shared") };
     const server = spawn(process.execPath, [startScript], {
@@ -234,9 +253,13 @@ describe("through a server", () => {
     await using alone = await connect("2026-07-28", env);
     expect(metadataOf(await succeed(alone.client, "list_catalogs"))["catalog_count"]).toBe(2);
   });
+});
+
+describe.each(engines)("through a server on %s", (engine) => {
+  const opened = useWorld(engine);
 
   it("with --url and --key it acts for the key, whose rights and errors count", async () => {
-    await using world = await McpWorld.open();
+    const world = opened();
     const key = await world.key("w1", "ann");
     const address = ["--url", world.url];
     for (const revision of revisions) {
