@@ -82,7 +82,9 @@ consoleSuite("keys and access", { seed }, ({ server, open }) => {
     await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "plans", name: "Plans" });
     const at = "/v1/repositories/kb/collections/plans";
     await addDocuments(server, at, [{ name: "a.txt", text: "The plan is to restart the queue." }]);
-    const [document] = (await server.api<{ readonly items: readonly { readonly document_id: string }[] }>("GET", `${at}/documents`)).items;
+    const [document] = (
+      await server.api<{ readonly items: readonly { readonly document_id: string }[] }>("GET", `${at}/documents`)
+    ).items;
     const did = document?.document_id as string;
     const { page, close } = await open(`/collections/kb/plans/documents/${did}?tab=metadata`);
     await page.getByText("Everyone who may use the collection").first().waitFor();
