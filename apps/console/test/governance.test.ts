@@ -117,6 +117,27 @@ consoleSuite("governance", {}, ({ server, open }) => {
     await close();
   });
 
+  it("R-AGT-63 a shorter lifetime is previewed, then applied; the table has it", async () => {
+    await remember(server, "olga", "s-olga");
+    const { page, close } = await open("/governance?tab=retention");
+    const rules = page.getByRole("table", { name: "How long this workspace keeps what" });
+    await rules.getByRole("row").filter({ hasText: "agent-memories" }).getByText("90 days").first().waitFor();
+    await expectAccessible(page);
+    await screenshot(page, "governance-retention");
+    await page.getByRole("button", { name: "Change the lifetime of agent-memories" }).click();
+    const form = page.getByRole("dialog", { name: "Lifetime of agent-memories" });
+    await form.getByLabel("Days").fill("a week");
+    await form.getByText("Enter a whole number of days.").waitFor();
+    await form.getByLabel("Days").fill("30");
+    await form.getByRole("button", { name: "Preview" }).click();
+    await form.getByText("No document expires at once.").waitFor();
+    await expectAccessible(page);
+    await form.getByRole("button", { name: "Apply" }).click();
+    await rules.getByRole("row").filter({ hasText: "agent-memories" }).getByText("30 days").waitFor();
+    expect(await server.api("GET", "/v1/retention/agent-memories")).toMatchObject({ seconds: 30 * 86_400 });
+    await close();
+  });
+
   it("R-AGT-71 an export of a subject is started, downloaded and deleted; on a phone", async () => {
     await remember(server, "hugo", "s-hugo");
     const { page, close } = await open("/governance?tab=exports", { ...phone, colorScheme: "dark" });

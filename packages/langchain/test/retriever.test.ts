@@ -145,7 +145,7 @@ describe.each(ways)("documents on %s, %s", (engine, via) => {
     await uploadDocuments(knowledge, documents, options);
     expect(await namesIn(at)).toEqual(["page 0.md", "page 1.md", "page 2.md"]);
     const twice = uploadDocuments(knowledge, documents, { ...options, name: () => "Same.md" });
-    await expect(twice).rejects.toThrow("documents[1]: is there twice");
+    await expect(twice).rejects.toThrow("documents[1]: is a duplicate");
     const taken = uploadDocuments(knowledge, documents, { in: at, metadata: () => ({ page: 1 }) });
     await expect(taken).rejects.toThrow("metadata.page: is reserved");
     const absent = uploadDocuments(knowledge, documents, { in: "me/none" });

@@ -103,8 +103,8 @@ describe.each(ways)("the vector store on %s, %s", (engine, via) => {
   it("what is no filter here is refused, and never finds more than was meant", async () => {
     const store = await filled();
     const refused: readonly (readonly [unknown, string])[] = [
-      [() => true, "functions and texts are no filters"],
-      ["n = 1", "functions and texts are no filters"],
+      [() => true, "functions and strings are not supported as filters"],
+      ["n = 1", "functions and strings are not supported as filters"],
       [{ n: { $regex: "1" } }, 'there is no operator "$regex"'],
       [{ $nor: [{ n: 1 }] }, "there is no such operator"],
       [{ $and: { n: 1 } }, "must be a list of filters"],

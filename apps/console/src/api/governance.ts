@@ -8,6 +8,8 @@ import type {
   NewErasure,
   NewLegalHold,
   NewSubjectExport,
+  RetentionPreview,
+  RetentionRule,
   SubjectExport,
 } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
@@ -85,4 +87,19 @@ export async function deleteSubjectExport(id: string): Promise<void> {
 /** Downloaded by the browser, which continues after an interruption. */
 export function exportPartAddress(id: string, part: number): string {
   return path`/v1/subject-exports/${id}/parts/${String(part)}`;
+}
+
+export const retentionKey = ["retention"] as const;
+export const retentionOptions = queryOptions({
+  queryKey: retentionKey,
+  queryFn: async ({ signal }) =>
+    (await get<{ readonly items: readonly RetentionRule[] }>("/v1/retention", { signal })).items,
+});
+
+export function previewRetention(name: string, seconds: number | null): Promise<RetentionPreview> {
+  return post<RetentionPreview>("/v1/retention:preview", { name, seconds });
+}
+
+export async function applyRetention({ name, seconds, confirmation }: RetentionPreview): Promise<void> {
+  await request("PUT", path`/v1/retention/${name}`, { body: { seconds, confirmation } });
 }

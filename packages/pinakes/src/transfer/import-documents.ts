@@ -17,6 +17,7 @@ import { knowledgeLimits } from "../knowledge/limits.ts";
 import { sourceKey } from "../knowledge/records/ids.ts";
 import type { Stored } from "../knowledge/records/catalog-records.ts";
 import { itemIds, type DocumentRecord } from "../knowledge/records/records.ts";
+import { openRestricted, restrictedOperations } from "../knowledge/records/restricted-rows.ts";
 import { requireStillTaking, requireTaking } from "../knowledge/records/taking.ts";
 import type { KnowledgeDependencies } from "../knowledge/dependencies.ts";
 import { importedOf } from "./give-back.ts";
@@ -25,7 +26,7 @@ import { importPrefix } from "./lisa-documents.ts";
 
 export interface DocumentDraft extends Pick<
   DocumentRecord,
-  "document_id" | "name" | "metadata" | "source" | "chunking_override" | "uploaded_at" | "uploaded_by"
+  "document_id" | "name" | "metadata" | "source" | "chunking_override" | "uploaded_at" | "uploaded_by" | "access"
 > {
   readonly file_type: FileType;
   readonly imported: JsonObject;
@@ -72,6 +73,7 @@ export class DocumentImport {
     if (!missing || (known !== undefined && body === undefined)) return { outcome: "skipped", withoutBytes: false };
     if (this.#dryRun) return { outcome: "created", withoutBytes: body === undefined };
     await partition.ensure();
+    if (draft.access !== undefined) await openRestricted(this.#deps.items, partition, target.collection);
     await noteUse(this.#deps, this.#scope, target.collection);
     await this.#queue.watch(partition);
     const started = known === undefined ? await this.#create(partition, input) : await this.#again(partition, known);
@@ -135,6 +137,7 @@ export class DocumentImport {
       },
       { op: "create", document: partition.document(itemIds.document(record.document_id), record) },
       partition.move({ to: status, countMax }),
+      ...restrictedOperations(partition, undefined, record),
     ];
     try {
       const { results } = await partition.write(operations);
@@ -235,6 +238,7 @@ export class DocumentImport {
             { op: "delete", id, ifMatch: etag },
             { op: "delete", id: itemIds.source(record.source_key) },
             partition.move({ from: "uploading" }),
+            ...restrictedOperations(partition, record, undefined),
           ]
         : [
             { op: "replace", document: partition.document(id, failed), ifMatch: etag },

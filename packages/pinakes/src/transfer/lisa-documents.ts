@@ -8,8 +8,9 @@ import { hasCode, invalid, show } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { checkDocumentMetadata } from "../knowledge/documents/document-metadata.ts";
 import { uploadUri } from "../knowledge/records/ids.ts";
-import { checkFileName } from "../knowledge/records/names.ts";
-import type { DocumentRecord, DocumentSource } from "../knowledge/records/records.ts";
+import { changedAccess, withAccess } from "../knowledge/access/document-access.ts";
+import { checkFileName, checkGroups, checkLabels, checkUsers } from "../knowledge/records/names.ts";
+import type { DocumentAccess, DocumentRecord, DocumentSource } from "../knowledge/records/records.ts";
 import { epochAttribute, keyPart, oneOf, optionalMap, optionalText, text } from "./attributes.ts";
 import { compact, giveBack, importedOf } from "./give-back.ts";
 import { chunkingToItem, itemToChunking } from "./lisa-settings.ts";
@@ -64,6 +65,7 @@ type ItemParts = Pick<
   | "uploaded_by"
   | "chunking_override"
   | "metadata"
+  | "access"
 >;
 
 /** `chunking`: the collection's, for documents without their own. */
@@ -88,13 +90,22 @@ export function documentToItem(
     username: record.uploaded_by,
     ingestion_type: source.type,
     metadata: Object.keys(record.metadata).length === 0 ? undefined : record.metadata,
-    pinakes: bySource || uploaded ? undefined : { source: { ...source } },
+    pinakes: ownOf({ source: bySource || uploaded ? undefined : source, access: record.access }),
   });
+}
+
+/** What the layout has no attribute for. */
+function ownOf({ source, access }: { source: DocumentSource | undefined; access: DocumentAccess | undefined }) {
+  if (source === undefined && access === undefined) return undefined;
+  return {
+    ...(source === undefined ? {} : { source: { ...source } }),
+    ...(access === undefined ? {} : { access: { ...access } }),
+  };
 }
 
 export type DocumentFields = Pick<
   DocumentRecord,
-  "name" | "source" | "uploaded_at" | "uploaded_by" | "chunking_override" | "metadata"
+  "name" | "source" | "uploaded_at" | "uploaded_by" | "chunking_override" | "metadata" | "access"
 >;
 
 /** URI prefix of a document whose source another document already has: an import loses nothing to a name conflict. */
@@ -115,6 +126,7 @@ export function itemToDocument(
     "document_name",
   );
   const own = ownChunking(item);
+  const access = accessOf(item);
   return {
     name,
     source: sourceOf(item, uri, name, keys),
@@ -122,7 +134,19 @@ export function itemToDocument(
     uploaded_by: optionalText(item, "username") || by,
     chunking_override: own === null || isDeepStrictEqual(own, chunking) ? null : own,
     metadata: checkDocumentMetadata(optionalMap(item, "metadata") ?? {}),
+    ...(access === undefined ? {} : { access }),
   };
+}
+
+/** Without it everybody who may use the collection would see the imported document. */
+function accessOf(item: JsonObject): DocumentAccess | undefined {
+  const own = optionalMap(optionalMap(item, "pinakes") ?? {}, "access");
+  if (own === undefined) return undefined;
+  return changedAccess(undefined, {
+    allowed_groups: checkGroups(own["allowed_groups"] ?? null, "pinakes.access.allowed_groups"),
+    allowed_users: checkUsers(own["allowed_users"] ?? null, "pinakes.access.allowed_users"),
+    sensitivity: checkLabels(own["sensitivity"] ?? null, "pinakes.access.sensitivity"),
+  });
 }
 
 export function exportedDocument(
@@ -136,7 +160,11 @@ export function exportedDocument(
   const fields = itemToDocument(imported.item, { keys, by: imported.by, at: imported.at, chunking: settings.chunking });
   // A renamed source is no change of the document.
   const source = record.source.uri.startsWith(importPrefix) ? { source: record.source } : {};
-  return giveBack(imported.item, documentToItem({ ...record, ...fields, ...source }, settings), fresh);
+  return giveBack(
+    imported.item,
+    documentToItem(withAccess({ ...record, ...fields, ...source }, fields.access), settings),
+    fresh,
+  );
 }
 
 /** The document's chunking. Unsupported strategies (of other systems) stay in the item, and the collection's is used. */

@@ -2,6 +2,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { makeCaller, type Caller } from "../../src/domain/caller.ts";
 import { itemIds } from "../../src/knowledge/records/records.ts";
+import { plant } from "./support/planted-collection.ts";
 import { World } from "./support/world.ts";
 import { forAllTests } from "../support/for-tests.ts";
 
@@ -158,4 +159,30 @@ it("R-TG-63 changed groups of a repository are found between copy and switch, an
   expect(await process.knowledge.collections.get(world.admin, "open", "memo")).toMatchObject({
     allowed_groups: ["board"],
   });
+});
+
+it("documents with an access of their own keep it, with their triples, at the new place", async () => {
+  await plant(world, process, "vault");
+  for (const id of ["vault-one", "vault-two"])
+    await process.knowledge.documents.setAccess(world.admin, "kb", "vault", id, { allowed_users: ["vera"] });
+  await moved("kb", "vault", "open");
+  const learned = async (who: Caller) => {
+    const { items } = await process.knowledge.documents.list(who, "open", "vault", {});
+    const triples = await process.knowledge.graph.matchTriples(who, "open", "vault", {});
+    const { document_count } = await process.knowledge.collections.get(who, "open", "vault");
+    return {
+      documents: items.map(({ document_id }) => document_id).toSorted(),
+      triples: triples.items.length,
+      document_count,
+    };
+  };
+  expect(await learned(user("sue"))).toEqual({ documents: [], triples: 2, document_count: 0 });
+  expect(await learned(user("vera"))).toEqual({
+    documents: ["vault-one", "vault-two"],
+    triples: 3,
+    document_count: 2,
+  });
+  await process.knowledge.documents.setAccess(world.admin, "open", "vault", "vault-one", { allowed_users: ["sue"] });
+  expect(await learned(user("sue"))).toEqual({ documents: ["vault-one"], triples: 3, document_count: 1 });
+  expect(await learned(user("vera"))).toEqual({ documents: ["vault-two"], triples: 3, document_count: 1 });
 });

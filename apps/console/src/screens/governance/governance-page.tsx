@@ -5,6 +5,7 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { ErasuresTab } from "./erasures-tab.tsx";
 import { ExportsTab } from "./exports-tab.tsx";
 import { HoldsTab } from "./holds-tab.tsx";
+import { RetentionTab } from "./retention-tab.tsx";
 import type { GovernanceTab } from "./routes.ts";
 
 const route = getRouteApi("/shell/governance");
@@ -21,6 +22,7 @@ export function GovernancePage() {
         tabs={[
           { value: "erasures", label: s.tabs.erasures, content: tab === "erasures" && <ErasuresTab /> },
           { value: "holds", label: s.tabs.holds, content: tab === "holds" && <HoldsTab /> },
+          { value: "retention", label: s.tabs.retention, content: tab === "retention" && <RetentionTab /> },
           { value: "exports", label: s.tabs.exports, content: tab === "exports" && <ExportsTab /> },
         ]}
       />

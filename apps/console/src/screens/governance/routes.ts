@@ -3,7 +3,7 @@ import { shellRoute } from "../../app/root-route.tsx";
 import { oneOfParam, textParam } from "../../lib/search-params.ts";
 import { lazyPage } from "../../ui/lazy-page.tsx";
 
-const governanceTabs = ["erasures", "holds", "exports"] as const;
+const governanceTabs = ["erasures", "holds", "retention", "exports"] as const;
 export type GovernanceTab = (typeof governanceTabs)[number];
 
 export interface GovernanceSearch {

@@ -122,7 +122,8 @@ const document: Decide = (row, { naming }) => {
       document_ids.includes(row.document["document_id"] as string);
     return isOne ? { do: "document" } : undefined;
   }
-  if (!naming.names(row.document)) return kind === "document" ? redacted(row, naming) : undefined;
+  if (!naming.names(row.document))
+    return kind === "document" || kind === "restricted" ? redacted(row, naming) : undefined;
   if (kind === "document") return { do: "document" };
   return kind === "attachment" ? remove : undefined;
 };
@@ -246,7 +247,10 @@ export const stores: readonly StoreRow[] = [
   otherContainers,
   container(
     "documents",
-    ["uploader, metadata, ids", "deleted with chunks, files, triples; uploader of versions redacted"],
+    [
+      "uploader, metadata, ids, allowed users",
+      "deleted with chunks, files, triples; uploader of versions, allowed users redacted",
+    ],
     document,
   ),
   container("collections", ["creator", "private ones purged; creator redacted in others"], catalog),
