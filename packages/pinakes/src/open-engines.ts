@@ -292,6 +292,7 @@ export async function openModels(given: unknown): Promise<OpenedModels> {
           throw new PinakesError(
             "NOT_FOUND",
             `The embedding model "${id}" is not configured; there are ${settings.map((one) => one.id).join(", ")}.`,
+            { reason: "model_not_found" },
           );
         const known = opened.get(id) ?? openEmbedder(found).then((embedder) => cachedEmbedder(embedder));
         opened.set(id, known);

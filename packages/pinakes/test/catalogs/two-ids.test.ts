@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, it } from "vitest";
 import { catalogUser } from "./support/catalog-world.ts";
-import { openTestPinakes } from "../knowledge/support/test-pinakes.ts";
+import { knowledgeEngines } from "../knowledge/support/knowledge-engines.ts";
 import { embeddedKnowledge } from "../../src/embedded-knowledge.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { writeSidecar, type Sidecar } from "../../src/transfer/sidecar.ts";
@@ -56,10 +56,12 @@ function object(id: string, said: Partial<Sidecar> = {}, name = "ada.txt", conte
   return { [path]: content, [`${path}.metadata.json`]: writeSidecar(sidecar) };
 }
 
-describe("catalogs with two ids of a document", () => {
+const engines = knowledgeEngines().filter(([name]) => name !== "DynamoDB");
+
+describe.each(engines)("catalogs with two ids of a document on %s", (_name, openOn) => {
   let tenant = "";
   let tests = 0;
-  const test = forAllTests(() => openTestPinakes("memory"));
+  const test = forAllTests(() => openOn());
   beforeEach(() => {
     tests += 1;
     tenant = `workspace-${tests}`;

@@ -123,11 +123,15 @@ describe.each([
     const theirs = await server.call("GET", `${path}/diary`, { key: bob, headers });
     const never = await server.call("GET", `${path}/diary`, { key: await server.key("w5", "bob"), headers });
     expect([theirs.status, theirs.text]).toEqual([404, never.text]);
-    const tool = await server.call("DELETE", "/catalogs/diary", { key: bob, headers });
-    expect(tool.status).toBe(404);
+    const tool = await server.call("DELETE", "/catalogs/diary?confirm=true", { key: bob, headers });
+    const none = await server.call("DELETE", "/catalogs/nothing?confirm=true", { key: bob, headers });
+    expect([tool.status, tool.text]).toEqual([404, none.text.replaceAll("nothing", "diary")]);
     const attempts = await entries(server, auditor, "actor=bob&outcome=not_found");
-    expect(attempts.length).toBeGreaterThanOrEqual(1);
-    expect(attempts.at(-1)).toMatchObject({ action: "getCollection", ids: { collection: "me:bob/diary" } });
+    expect(attempts.toReversed()).toMatchObject([
+      { action: "getCollection", face: "http", ids: { collection: "me:bob/diary" } },
+      { action: "deleteCatalog", verb: "delete", face: "catalogs", ids: { collection: "me:bob/diary" } },
+      { action: "deleteCatalog", verb: "delete", face: "catalogs", ids: { collection: "me:bob/nothing" } },
+    ]);
   });
 
   it("sign-ins that fail are the operator's to see; those that succeed are in the workspace, as is acting for others", async () => {

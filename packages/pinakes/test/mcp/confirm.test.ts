@@ -5,6 +5,7 @@ import type { Json } from "../http/support/server.ts";
 import {
   base64,
   call,
+  engines,
   metadataOf,
   newClient,
   revisions,
@@ -22,8 +23,8 @@ interface Files {
   readonly document_id: string;
 }
 
-describe("confirmation of deletes", () => {
-  const world = useWorld("SQLite");
+describe.each(engines)("confirmation of deletes on %s", (engine) => {
+  const world = useWorld(engine);
   let users = 0;
 
   /** A user's catalog with one file. */

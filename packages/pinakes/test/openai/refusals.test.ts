@@ -241,8 +241,13 @@ describe("bad input", () => {
     await bad(ann.embeddings.create({ model, input: [[1, 2, 3]] }), "input");
     await bad(ann.embeddings.create({ model, input: "" }), "input");
     await bad(ann.embeddings.create({ model, input: "x", dimensions: 7 }), "dimensions");
-    expect(await refusal(ann.embeddings.create({ model: "nothing", input: "x" }))).toBeInstanceOf(OpenAI.NotFoundError);
-    expect(await refusal(ann.models.retrieve("nothing/at all"))).toBeInstanceOf(OpenAI.NotFoundError);
+    const unknown = await refusal(ann.embeddings.create({ model: "nothing", input: "x" }));
+    expect(unknown).toBeInstanceOf(OpenAI.NotFoundError);
+    expect(unknown).toMatchObject({ status: 404, code: "model_not_found", type: "invalid_request_error" });
+    expect(unknown.message).toContain('"nothing"');
+    const retrieved = await refusal(ann.models.retrieve("nothing/at all"));
+    expect(retrieved).toBeInstanceOf(OpenAI.NotFoundError);
+    expect(retrieved).toMatchObject({ status: 404, code: "model_not_found" });
   });
 
   it("conversations: items and their number, roles, types, include", async () => {

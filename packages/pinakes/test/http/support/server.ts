@@ -64,7 +64,9 @@ export async function openTestServer(
   const dir = await mkdtemp(join(tmpdir(), "pinakes-http-"));
   let offsetMs = 0;
   const clock = { now: () => Date.now() + offsetMs };
-  const stores = engine === "memory" ? { items: "memory:", objects: "memory:" } : {};
+  // Items elsewhere: the objects are in the folder all the same.
+  const local = options.items === undefined ? {} : { objects: `file:${join(dir, "objects")}` };
+  const stores = engine === "memory" ? { items: "memory:", objects: "memory:" } : local;
   const pinakes = await open({ dir, ...stores, clock, rootToken, pipelineFolders: [dir], ...options });
   const limiter = new RateLimiter({ caller: wide, authFailures: wide });
   const app = await createApp(pinakes, { checkAnswers: true, limiter, ...more });

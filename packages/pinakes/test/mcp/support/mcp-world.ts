@@ -161,12 +161,16 @@ export function newClient(revision: Revision, elicit?: ClientWishes["elicit"]): 
   return client;
 }
 
-/** The tests of a describe share one world of its engine. */
-export function useWorld(engine: Engine, fill: (world: McpWorld) => Promise<void> = async () => {}): () => McpWorld {
+/** The tests of a describe share one world of its engine. The options are read when it opens. */
+export function useWorld(
+  engine: Engine,
+  fill: (world: McpWorld) => Promise<void> = async () => {},
+  options: () => OpenOptions = () => ({}),
+): () => McpWorld {
   let world: McpWorld;
   const undo = new AsyncDisposableStack();
   beforeAll(async () => {
-    const stores: OpenOptions = {};
+    const stores: OpenOptions = { ...options() };
     if (engine === "PostgreSQL") {
       const server = await startPostgres();
       undo.defer(() => server.stop());
