@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { expectAccessible, expectNoSidewaysScroll, phone, screenshot, signedIn } from "./support/browser.ts";
 import type { ConsoleServer } from "./support/server.ts";
+import { addDocuments } from "./support/documents.ts";
 import { consoleSuite } from "./support/console-suite.ts";
 
 const hostile = "CI <script>alert(1)</script>";
@@ -74,6 +75,36 @@ consoleSuite("keys and access", { seed }, ({ server, open }) => {
     await page.getByText("No access: for ben").waitFor();
     await page.getByRole("tab", { name: "Groups" }).click();
     await page.getByRole("row").filter({ hasText: "people" }).getByText("HR").waitFor();
+    await close();
+  });
+
+  it("a document is narrowed to a group on its page; the tester says for whom it does not exist, and why", async () => {
+    await server.api("POST", "/v1/repositories/kb/collections", { collection_id: "plans", name: "Plans" });
+    const at = "/v1/repositories/kb/collections/plans";
+    await addDocuments(server, at, [{ name: "a.txt", text: "The plan is to restart the queue." }]);
+    const [document] = (
+      await server.api<{ readonly items: readonly { readonly document_id: string }[] }>("GET", `${at}/documents`)
+    ).items;
+    const did = document?.document_id as string;
+    const { page, close } = await open(`/collections/kb/plans/documents/${did}?tab=metadata`);
+    await page.getByText("Everyone who may use the collection").first().waitFor();
+    await page.getByRole("button", { name: "Change access" }).click();
+    const form = page.getByRole("dialog", { name: "Change access" });
+    await form.getByLabel("Groups").fill("chiefs");
+    await form.getByLabel("Sensitivity labels").fill("secret");
+    await expectAccessible(page);
+    await form.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Access changed").waitFor();
+    await page.getByText("chiefs", { exact: true }).waitFor();
+    await screenshot(page, "access-document");
+    await page.getByRole("link", { name: "Test access" }).click();
+    await page.getByLabel("User id").fill("ben");
+    await page.getByRole("button", { name: "Check access" }).click();
+    await page.getByText("No access: for ben").waitFor();
+    await page.getByLabel("Groups of the user").fill("chiefs, sensitivity:secret");
+    await page.getByRole("button", { name: "Check access" }).click();
+    await page.getByText("Narrowed to chiefs.").waitFor();
+    await page.getByText("Requires a group for each label: secret.").waitFor();
     await close();
   });
 

@@ -1,8 +1,8 @@
-import type { Document } from "@pinakes/client";
+import type { Document, DocumentAccess } from "@pinakes/client";
 import { queryOptions } from "@tanstack/react-query";
 import { collectionPath, type CollectionId } from "./collections.ts";
 import { pagedOptions } from "./page.ts";
-import { get } from "./request.ts";
+import { get, request } from "./request.ts";
 
 export interface DocumentId extends CollectionId {
   readonly did: string;
@@ -19,6 +19,10 @@ export function documentsOptions(id: CollectionId, query: Readonly<Record<string
     query,
     ({ document_id }) => document_id,
   );
+}
+
+export async function changeDocumentAccess(id: DocumentId, access: DocumentAccess, ifMatch: string): Promise<Document> {
+  return (await request<Document>("PATCH", documentPath(id), { body: access, ifMatch })).body;
 }
 
 export function documentOptions(id: DocumentId) {

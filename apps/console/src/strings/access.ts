@@ -98,7 +98,9 @@ export const accessStrings = {
     documentState: (status: string, by: string) => `${status}, uploaded by ${by}`,
     searchable: "Searchable.",
     notSearchable: "Not searchable: not indexed yet.",
-    documentAbout: "A document has the access rules of its collection.",
+    documentAbout: "It has the access rules of its collection.",
+    documentNarrowed: (whom: string) => `Narrowed to ${whom}.`,
+    documentLabels: (labels: string) => `Requires a group for each label: ${labels}.`,
     caller: "the caller",
   },
 } as const;

@@ -115,6 +115,25 @@ export const documentStrings = {
     chunkingOf: (type: string, size: number, overlap: number, unit: string) =>
       `${type}, ${size} ${unit}s, overlap ${overlap}`,
   },
+  access: {
+    title: "Access",
+    about: "Narrows the access to the collection, for this document with its chunks, citations and versions.",
+    groups: "Groups",
+    groupsHint:
+      "One per line, each one of the collection's. Leave both lists blank for everyone who may use the collection.",
+    users: "Users",
+    usersHint: "User ids, one per line.",
+    labels: "Sensitivity labels",
+    labelsHint: "One per line. A reader must also be in the group sensitivity:<label>.",
+    everyone: "Everyone who may use the collection",
+    none: "None",
+    change: "Change access",
+    test: "Test access",
+    save: "Save",
+    saving: "Saving …",
+    cancel: "Cancel",
+    saved: "Access changed",
+  },
   list: {
     label: "Documents",
     name: "Name",

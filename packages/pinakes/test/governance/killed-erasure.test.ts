@@ -68,6 +68,7 @@ describe.each(["SQLite", "PostgreSQL"])(
       writeFileSync(log, test.lines.join("\n"));
       const containers = (await test.pinakes.items.erasure.containers()).length;
       await test.pinakes.close();
+      await server?.analyze();
       planted = new Set((await search(canaries)).map((line) => line.split(": ").at(-1)));
       before = new Set((await search(otto.canaries)).map((line) => line.split(": ").at(-1)));
       run = await killed(containers);
@@ -209,19 +210,25 @@ function usePostgres() {
     server = await startPostgres();
   });
   afterAll(() => server.stop());
+  const connected = async <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => {
+    const client = new pg.Client(server.url);
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  };
   return {
     url: () => server.url,
+    /** As the server does by itself now and then: its statistics hold samples of values. */
+    analyze: () => connected((client) => client.query("ANALYZE")),
     /** With everything that is in its memory written out. */
-    files: async (): Promise<string> => {
-      const client = new pg.Client(server.url);
-      await client.connect();
-      try {
+    files: () =>
+      connected(async (client) => {
         await client.query("CHECKPOINT");
         const { rows } = await client.query<{ data_directory: string }>("SHOW data_directory");
         return join(rows[0]?.data_directory as string, "base");
-      } finally {
-        await client.end();
-      }
-    },
+      }),
   };
 }

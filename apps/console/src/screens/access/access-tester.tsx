@@ -162,14 +162,16 @@ function AccessAnswer({ decision, user }: { readonly decision: AccessDecision; r
 }
 
 function DocumentWords({
-  of: { status, uploaded_by, searchable },
+  of: { status, uploaded_by, searchable, allowed_groups, allowed_users, sensitivity },
 }: {
   readonly of: NonNullable<AccessDecision["document"]>;
 }) {
+  const whom = [...(allowed_groups ?? []), ...(allowed_users ?? [])];
   return (
     <>
       <p>{s.documentState(status, uploaded_by)}</p>
-      <p>{s.documentAbout}</p>
+      <p>{allowed_groups === null && allowed_users === null ? s.documentAbout : s.documentNarrowed(whom.join(", "))}</p>
+      {sensitivity.length > 0 && <p>{s.documentLabels(sensitivity.join(", "))}</p>}
       <p>{searchable ? s.searchable : s.notSearchable}</p>
     </>
   );

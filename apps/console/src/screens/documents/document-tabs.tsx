@@ -57,7 +57,7 @@ export function DocumentTabs({ id, document }: DocumentTabsProps) {
         },
         { value: "triples", label: s.triples, content: live ? <TriplesTab id={id} document={document} /> : none },
         { value: "versions", label: s.versions, content: <VersionsTab id={id} document={document} /> },
-        { value: "metadata", label: s.metadata, content: <MetadataTab document={document} /> },
+        { value: "metadata", label: s.metadata, content: <MetadataTab id={id} document={document} /> },
       ]}
     />
   );

@@ -1,12 +1,19 @@
 import type { Document } from "@pinakes/client";
+import type { DocumentId } from "../../api/documents.ts";
 import { formatDateTime, formatNumber } from "../../lib/format.ts";
 import { documentStrings } from "../../strings/documents.ts";
 import { CodeEditor } from "../../ui/code-editor.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
+import { AccessPanel } from "./access-panel.tsx";
 
 const s = documentStrings.metadata;
 
-export function MetadataTab({ document }: { readonly document: Document }) {
+interface MetadataTabProps {
+  readonly id: DocumentId;
+  readonly document: Document;
+}
+
+export function MetadataTab({ id, document }: MetadataTabProps) {
   const { metadata, chunking_strategy: cut, source, indexed_at, graph } = document;
   return (
     <div className="grid min-w-0 gap-4 lg:grid-cols-2">
@@ -29,6 +36,7 @@ export function MetadataTab({ document }: { readonly document: Document }) {
           ]}
         />
       </Panel>
+      <AccessPanel id={id} document={document} />
       <Panel title={s.custom}>
         {Object.keys(metadata).length === 0 ? (
           <p className="text-sm text-soft">{s.none}</p>

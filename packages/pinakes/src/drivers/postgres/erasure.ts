@@ -44,13 +44,18 @@ export async function forgetFeed(
   return row?.[0] ?? 0;
 }
 
-/** Each table is locked while it is copied. What the server's own log and backups hold is the operator's. */
+/**
+ * Each table is locked while it is copied. The planner's statistics hold samples of values: they are made anew first, so that the old ones
+ * can be removed last, when the transactions that may still see them have ended. Whoever does not own the database cannot rewrite them:
+ * PostgreSQL then leaves them to its own vacuum. What the server's own log and backups hold is the operator's. */
 export async function scrubTables(database: Database, names: Names, of: "items" | "triples"): Promise<ScrubReport> {
   const ours = `c.relkind = 'r' AND n.nspname = ${names.schemaText} AND c.relname ${of === "items" ? "!~" : "~"} '^pinakes_(triple|quads)'`;
   const from = `FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE ${ours}`;
   await using session = await database.session();
   const tables = await session.query<[string]>(`SELECT format('%I.%I', n.nspname, c.relname) ${from} ORDER BY 1`);
+  for (const [table] of tables) await session.run(`ANALYZE ${table}`);
   for (const [table] of tables) await session.run(`VACUUM (FULL) ${table}`);
+  await session.run("VACUUM (FULL) pg_catalog.pg_statistic");
   const [size] = await session.query<[number]>(
     `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint ${from}`,
   );

@@ -134,7 +134,39 @@ async function sparqlText(world: World, caller: Caller, query: string): Promise<
   throw new Error(`a query answered ${answer.kind}`);
 }
 
+/** The triple that states where an animal is. */
+async function placeTriple(world: World, where: string) {
+  const { knowledge, caller } = world.place;
+  const { items } = await knowledge.graph.matchTriples(caller, ...at(world), { o: JSON.stringify(where) });
+  const [triple] = items;
+  if (triple === undefined) throw new Error(`no triple states ${where}`);
+  return triple;
+}
+
 export const graphFaces: Readonly<Record<string, Face>> = {
+  provenance: async (world, caller) => {
+    const found: string[] = [];
+    for (const { name } of world.papers) {
+      const triple = await placeTriple(world, `meadow ${name}`);
+      try {
+        const { sources } = await world.place.knowledge.search.provenance(caller, ...at(world), triple);
+        found.push(...sources.map(({ filename }) => filename));
+      } catch (error) {
+        if (!hasCode(error, "NOT_FOUND")) throw error;
+      }
+    }
+    return names(found);
+  },
+  "provenance of what all of them state": async (world, caller) => {
+    const triple = await placeTriple(world, "everywhere");
+    const { sources } = await world.place.knowledge.search
+      .provenance(caller, ...at(world), triple)
+      .catch((error: unknown) => {
+        if (hasCode(error, "NOT_FOUND")) return { sources: [] };
+        throw error;
+      });
+    return names(sources.map(({ filename }) => filename));
+  },
   triples: async (world, caller) =>
     namesIn(
       JSON.stringify(

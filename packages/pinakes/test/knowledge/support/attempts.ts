@@ -70,6 +70,9 @@ export const onCollection: Readonly<Record<string, Attempt>> = {
   "files.cancelBatch": (k, caller, t) => k.files.cancelBatch(caller, t.repository, t.collection, t.job),
   "files.batchFiles": (k, caller, t) =>
     k.files.batchFiles(caller, t.repository, t.collection, t.job, { order: "asc", limit: 10 }),
+  "documents.setAccess": (k, caller, t) =>
+    k.documents.setAccess(caller, t.repository, t.collection, t.document, { allowed_users: ["mallory"] }),
+  "access.explainDocument": (k, caller, t) => k.access.explainDocument(caller, t.repository, t.collection, t.document),
   "documents.get": (k, caller, t) => k.documents.get(caller, t.repository, t.collection, t.document),
   "documents.list": (k, caller, t) => k.documents.list(caller, t.repository, t.collection),
   "documents.deleteAll": (k, caller, t) => k.documents.deleteAll(caller, t.repository, t.collection, t.collection),
@@ -246,6 +249,8 @@ export const onQuarantine: Readonly<Record<string, Attempt>> = {
 export const harmless: readonly string[] = [
   "models",
   "trashDays",
+  "trashDaysOf",
+  "latestEventId",
   "repositories.create",
   "repositories.ensureShared",
   "files.create",

@@ -92,6 +92,7 @@ export const onThings: Readonly<Record<string, Attempt>> = {
   "containers.changes": (s, who, t) => s.containers.changes(who, t.c, { mode: "all" }),
   "containers.write": (s, who, t) => s.containers.write(who, t.c, t.pk, { op: "read", id: t.id }),
   "containers.querySql": (s, who, t) => s.containers.querySql(who, t.c, question),
+  "containers.storedName": (s, who, t) => s.containers.storedName(who, t.c),
   "containers.setDefaultTtl": (s, who, t) => s.containers.setDefaultTtl(who, t.c, 5),
   "databases.get": (s, who, t) => s.databases.get(who, t.base),
   "databases.delete": (s, who, t) => s.databases.delete(who, t.base),
@@ -102,6 +103,8 @@ export const onThings: Readonly<Record<string, Attempt>> = {
   "databases.container of the default one": (s, who, t) => s.databases.container(who, t.home, t.c),
   "databases.replaceContainer": async (s, who, t) =>
     s.databases.replaceContainer(who, await s.databases.container(who, t.base, t.kept), { partition_key: "/p" }, {}),
+  "databases.setDefaultTtl": async (s, who, t) =>
+    s.databases.setDefaultTtl(who, await s.databases.container(who, t.base, t.kept), 5),
   "databases.deleteContainer": async (s, who, t) =>
     s.databases.deleteContainer(who, await s.databases.container(who, t.base, t.kept)),
   "databases.setThroughput": async (s, who, t) =>
