@@ -167,6 +167,7 @@ const layers: Readonly<Record<string, Layer>> = {
       "open-background.ts",
       "open-binding.ts",
       "open-keys.ts",
+      "open-retention.ts",
       "encryption",
       "open-pinakes.ts",
       "config.ts",
@@ -179,6 +180,7 @@ const layers: Readonly<Record<string, Layer>> = {
     builtins: [],
     packages: [],
   },
+  "open-retention.ts": { imports: ["domain", "open-options.ts", ...features], builtins: [], packages: [] },
   "open-background.ts": { imports: ["domain", "ports", "runtime", "items", "open-options.ts", ...features] },
   "open-binding.ts": {
     imports: ["domain", "ports", "runtime", "config.ts", "config-stores.ts"],

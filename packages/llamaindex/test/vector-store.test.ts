@@ -179,7 +179,7 @@ describe.each(ways)("the vector store on %s, %s", (engine, via) => {
       [{ key: "tags", operator: "all", value: [] }, "must be a list that is not empty"],
       [{ key: "note", operator: "text_match", value: 3 }, "text_match requires a string"],
       [{ key: "colour", operator: "==", value: "red" }, 'no row has a field "colour"'],
-      [{ key: "n", operator: "==", value: "1" }, 'field "n" only ever holds numbers'],
+      [{ key: "n", operator: "==", value: "1" }, 'field "n" only contains numbers'],
       // Pinakes finds a part of a text; LlamaIndex' operators on lists do not.
       [{ key: "note", operator: "contains", value: "rail" }, 'the field "note" of node n1 holds a text'],
       [{ key: "note", operator: "any", value: ["air", "sea"] }, 'the field "note" of node n3 holds a text'],

@@ -1,9 +1,8 @@
 /** How long stores keep what by the operator's settings. */
 import type { GovernedLifetime, RetentionDependencies } from "./governance/index.ts";
-import { quarantineLimits } from "./audit/quarantine/limits.ts";
-import { trashMs } from "./knowledge/limits.ts";
+import { quarantineLimits, trashMs } from "./knowledge/index.ts";
 import { quarantineMsOf, trashMsOf, type OpenOptions } from "./open-options.ts";
-import { defaultPolicy } from "./vectors/store/dependencies.ts";
+import { defaultPolicy } from "./vectors/index.ts";
 
 type Settings = Pick<OpenOptions, "trashDays" | "quarantineDays" | "vectors">;
 

@@ -50,7 +50,7 @@ export const auditLogStrings = {
     open: "Checkpoint",
     title: "Signed checkpoint",
     about:
-      'Keep a copy elsewhere. The command \"pinakes audit verify\" checks an export against it and detects any entry that was changed, removed or reordered since.',
+      'Keep a copy elsewhere. The command "pinakes audit verify" checks an export against it and detects any entry that was changed, removed or reordered since.',
     size: "Entries",
     root: "Root hash",
     keys: "Public keys",

@@ -96,7 +96,7 @@ export const governanceStrings = {
       remaining: "Remaining",
     },
     receipt: "Receipt",
-    receiptAbout: 'Signed with Ed25519. The command \"pinakes receipts verify\" checks it without the server.',
+    receiptAbout: 'Signed with Ed25519. The command "pinakes receipts verify" checks it without the server.',
     jws: "Receipt (JWS)",
     copy: "Copy receipt",
     copyKey: "Copy public key",

@@ -263,7 +263,7 @@ export interface DocumentSource {
 /** The graph data extracted from a document. */
 export interface DocumentGraph {
   readonly triples: number;
-  /** Warnings for the user: for example that triples were truncated, or which passages a model could not process. */
+  /** Warnings for the user: for example that triples were truncated, or which chunks a model could not process */
   readonly warnings?: readonly string[];
   readonly failed_chunks?: readonly { readonly chunk: number; readonly error: string }[];
 }

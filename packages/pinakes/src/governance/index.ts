@@ -5,7 +5,7 @@ export { stores as erasureStores } from "./erasure/stores.ts";
 export { Governance, openGovernance } from "./governance.ts";
 export { governanceApi } from "./governance-api.ts";
 export type { GovernedLifetime, RetentionDependencies } from "./retention/retention.ts";
-export { RetentionStore, retentionContainer } from "./retention/retention-store.ts";
+export { RetentionStore } from "./retention/retention-store.ts";
 export { governanceLimits } from "./limits.ts";
 export { checkReceipt } from "./receipts/jws.ts";
 export { verifyReceipts, type ReceiptsCheck } from "./receipts/verify-chain.ts";

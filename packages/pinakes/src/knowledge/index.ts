@@ -19,7 +19,7 @@ export { ownerOf } from "./files/file-records.ts";
 export { Knowledge } from "./api/knowledge.ts";
 export type { DeleteOptions } from "./api/begin-work.ts";
 export type { ListPage } from "./records/paging.ts";
-export { knowledgeLimits, openSlots, quotaDefaults, readQuotas, type Quotas } from "./limits.ts";
+export { knowledgeLimits, openSlots, quotaDefaults, readQuotas, trashMs, type Quotas } from "./limits.ts";
 export type { Embedders, KnowledgeDependencies } from "./dependencies.ts";
 export {
   CollectionSchema,

@@ -40,12 +40,12 @@ export async function followResources(
 ): Promise<Following> {
   const stop = new AbortController();
   const until = AbortSignal.any([signal, stop.signal]);
-  const { changes } = state.containers;
+  const { containers } = state;
   const follow = async (container: string, uriOf: (document: Readonly<Record<string, unknown>>) => string) => {
-    let { cursor } = await changes(container, { from: "now", limit: 1 });
+    let { cursor } = await containers.changes(container, { from: "now", limit: 1 });
     return async (): Promise<void> => {
       while (!until.aborted) {
-        const page = await changes(container, { cursor });
+        const page = await containers.changes(container, { cursor });
         for (const { document } of page.items) if (document !== undefined) await changed(uriOf(document));
         ({ cursor } = page);
         if (!page.more) await sleep(pollMs, undefined, { signal: until }).catch(() => {});

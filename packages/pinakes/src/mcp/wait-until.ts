@@ -16,10 +16,10 @@ export const timeoutSeconds = (whenAbsent: number) =>
     .describe(`How long to wait for its end; default ${whenAbsent}; 0: do not wait.`);
 
 export interface Watched<State> {
-  read(): Promise<State>;
-  isOver(state: State): boolean;
+  readonly read: () => Promise<State>;
+  readonly isOver: (state: State) => boolean;
   /** What a progress notification says of it. */
-  report(state: State): {
+  readonly report: (state: State) => {
     readonly done: number;
     readonly total: number | undefined;
     readonly message: string;

@@ -118,7 +118,7 @@ async function fetchFile(
 ): Promise<Outcome> {
   const { uploads, caller, opened, reader, pipeline, jobId, signal } = deps;
   return trying(uri, signal, async () => {
-    const access = await readAccessSidecar(reader, { ...(sidecar === undefined ? {} : { sidecar }) }, signal);
+    const access = await readAccessSidecar(reader, sidecar === undefined ? {} : { sidecar }, signal);
     const { unchanged } = await uploads.upload(caller, opened, {
       ...access,
       name,

@@ -2,6 +2,7 @@ export { openVectors, type OpenedVectors, type OpenVectorsOptions } from "./open
 export { vectorLimits } from "./limits.ts";
 export * from "./import/index.ts";
 export type { Vectors, VectorRow, VersionSummary } from "./vectors.ts";
+export { defaultPolicy } from "./store/dependencies.ts";
 export type { AppendInput, AppendResult } from "./log/append.ts";
 export type { NewCollection as NewVectorCollection } from "./log/create.ts";
 export type { PatchRow, UpsertRow } from "./log/rows.ts";

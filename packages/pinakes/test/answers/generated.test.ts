@@ -133,7 +133,7 @@ describe.each(["sqlite", "postgres"] as const)("generated answers on %s", (engin
     expect(await ask(script, { model: "writer" })).toMatchObject({ model: "writer" });
     await expect(ask(script, { model: "other" })).rejects.toMatchObject({
       code: "INVALID",
-      detail: expect.stringContaining("there are writer"),
+      detail: expect.stringContaining("configured models: writer"),
     });
   });
 });

@@ -238,7 +238,7 @@ const cases: Readonly<Record<string, Of>> = {
 };
 
 it("R-AGT-58 every function of the language is compared with plain JavaScript", () => {
-  const called = new Set(Object.keys(cases).flatMap((text) => text.toUpperCase().match(/\w+(?=\()/g) ?? []));
+  const called = new Set(Object.keys(cases).flatMap((call) => call.toUpperCase().match(/\w+(?=\()/g) ?? []));
   expect(functionNames.filter((name) => !called.has(name))).toEqual([]);
 });
 

@@ -95,7 +95,7 @@ function shown({ name, current_seconds, seconds, would_expire, held, would_stay,
   return {
     name,
     now: lifetimeText(current_seconds),
-    then: lifetimeText(seconds),
+    wanted: lifetimeText(seconds),
     "would expire": would_expire,
     held,
     "would stay": would_stay,

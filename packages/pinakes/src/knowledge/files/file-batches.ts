@@ -238,12 +238,7 @@ export class FileBatches {
       metadata,
       ...(chunking_strategy === null ? {} : { chunking_strategy: chunking_strategy as unknown as JsonObject }),
     };
-    let failure: unknown;
-    try {
-      await this.#of.attachments.attach(caller, opened, input);
-    } catch (error) {
-      failure = error;
-    }
+    const failure = await this.#of.attachments.attach(caller, opened, input).then(() => undefined, asError);
     // Cancelled meanwhile: the cancel may have seen the file before it became a document.
     if ((await this.#of.jobs.read(partition.scope, job_id))?.status === "cancelled") {
       const [file] = await this.#of.attachments.findMany(caller, opened, [fileId]);
@@ -288,4 +283,8 @@ function batchStatus({ status }: JobRecord, counts: AttachedCounts): AttachedSta
   if (status === "cancelled") return "cancelled";
   if (status === "failed") return "failed";
   return status === "succeeded" && counts.in_progress === 0 ? "completed" : "in_progress";
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

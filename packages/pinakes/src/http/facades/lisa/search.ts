@@ -83,17 +83,16 @@ export function searchRoutes(knowledge: Knowledge, resolver: Resolver): readonly
           ...(mode === undefined
             ? {}
             : {
-                metadata: {
-                  search_mode: mode,
-                  actual_mode_used: mode_used,
-                  backend: "pinakes",
-                  hybrid_supported: true,
-                },
+                metadata: modeMetadata(mode, mode_used),
               }),
         });
       },
     }),
   ];
+}
+
+function modeMetadata(search_mode: (typeof modes)[number], actual_mode_used: string) {
+  return { search_mode, actual_mode_used, backend: "pinakes", hybrid_supported: true };
 }
 
 function topOf(text: string | undefined): number {
