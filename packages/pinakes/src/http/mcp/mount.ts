@@ -47,6 +47,8 @@ export interface McpOptions {
 const path = "/mcp";
 /** Buffer limit of a stream whose client does not read. */
 const unreadBytesMax = 1_048_576;
+/** How long the source of a full buffer waits for the client to read. */
+const unreadWaitMs = 10_000;
 
 export async function mountMcp(app: Hono<KitEnv>, pinakes: Pinakes, options: McpOptions): Promise<void> {
   const endpoint = new McpEndpoint(pinakes, options, await SessionStore.open(pinakes.items));
@@ -285,7 +287,7 @@ class McpEndpoint {
       onEnd();
       return response;
     }
-    const stream = boundedStream(body, { bytesMax: unreadBytesMax, onEnd });
+    const stream = boundedStream(body, { bytesMax: unreadBytesMax, waitMs: unreadWaitMs, onEnd });
     const held = await this.#options.streams.hold(caller, { status, stream, contentType: "text/event-stream" });
     return new Response(held.stream as ReadableStream<Uint8Array>, { status, headers });
   }
