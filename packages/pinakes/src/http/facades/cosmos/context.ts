@@ -33,7 +33,7 @@ export interface CosmosContextParts {
   readonly method: string;
   readonly segments: readonly string[];
   /** The address of the facade as the client called it. */
-  readonly endpoint: string;
+  readonly endpoint: () => string;
   readonly headers: Headers;
   readonly body: string;
 }
@@ -47,7 +47,7 @@ export class CosmosContext {
   readonly caller: Caller;
   readonly method: string;
   readonly segments: readonly string[];
-  readonly endpoint: string;
+  readonly endpoint: () => string;
   readonly #headers: Headers;
   readonly #body: string;
   /** Of the container that it is about; set when it was found. */

@@ -105,7 +105,7 @@ async function serveRequest(
       caller: auth.caller,
       method: c.req.method,
       segments: path.segments,
-      endpoint: endpointOf(c, path, options.publicUrl),
+      endpoint: () => endpointOf(c, path, options.publicUrl),
       headers: c.req.raw.headers,
       body: await readText(c.req.raw, requestBytesMax),
     });
@@ -173,11 +173,12 @@ function endpointOf(c: Context<KitEnv>, { keyId }: ResourcePath, publicUrl: stri
 
 function respond(context: CosmosContext, made: CosmosAnswer, activityId: string): Response {
   const { status, body, text: ready, charge = 1, headers = {} } = made;
-  const all = new Headers(commonHeaders(context, activityId, charge));
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, value);
+  // A plain object: the server writes it as it is.
+  const all = commonHeaders(context, activityId, charge);
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) all[name.toLowerCase()] = value;
   const empty = status === 204 || status === 304;
   const text = empty ? null : (ready ?? (body === undefined ? null : JSON.stringify(body)));
-  if (text !== null) all.set("content-type", "application/json");
+  if (text !== null) all["content-type"] = "application/json";
   return new Response(text, { status, headers: all });
 }
 

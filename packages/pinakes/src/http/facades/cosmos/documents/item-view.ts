@@ -13,7 +13,18 @@ export interface ItemView {
   readonly item: (item: Pick<Item, "document" | "etag" | "modifiedAt">) => JsonObject;
 }
 
-export function itemView({ database, entry, info }: FoundContainer): ItemView {
+/** Of containers that requests share, which Databases keeps for a few seconds. */
+const views = new WeakMap<FoundContainer, ItemView>();
+
+export function itemView(found: FoundContainer): ItemView {
+  const known = views.get(found);
+  if (known !== undefined) return known;
+  const view = createView(found);
+  views.set(found, view);
+  return view;
+}
+
+function createView({ database, entry, info }: FoundContainer): ItemView {
   const bytes = containerBytes(database, entry);
   const container = bytes.toString("base64").replaceAll("/", "-");
   const parent = `dbs/${databaseRid(database)}/colls/${container}`;

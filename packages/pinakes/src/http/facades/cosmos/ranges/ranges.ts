@@ -15,9 +15,12 @@ const twoRangesRuMax = 20_000;
 const cuts = { 1: ["05C1D0", "05C1E0", "05C1E8"], 2: ["0F", "1F", "2F"] } as const;
 const goneSubstatus = 1002;
 
+const oneRange: readonly KeyRange[] = [{ id: "0", min: "", max: "FF" }];
+
 export function rangesOf(key: KeyDefinition, ru: number): readonly KeyRange[] {
+  if (ru <= oneRangeRuMax) return oneRange;
   const [first, second, third] = cuts[key.version].map((cut) => (key.version === 2 ? cut.padEnd(32, "F") : cut));
-  const chosen = ru <= oneRangeRuMax ? [] : ru <= twoRangesRuMax ? [second] : [first, second, third];
+  const chosen = ru <= twoRangesRuMax ? [second] : [first, second, third];
   const bounds = ["", ...chosen, "FF"] as string[];
   return bounds.slice(0, -1).map((min, i) => ({ id: String(i), min, max: bounds[i + 1] as string }));
 }

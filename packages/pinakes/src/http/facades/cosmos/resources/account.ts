@@ -5,7 +5,7 @@ import { answer } from "../context.ts";
 const location = "Pinakes";
 
 export function readAccount({ endpoint, caller }: CosmosContext): CosmosAnswer {
-  const here = [{ name: location, databaseAccountEndpoint: `${endpoint}/` }];
+  const here = [{ name: location, databaseAccountEndpoint: `${endpoint()}/` }];
   return answer(200, {
     _self: "",
     id: caller.scope.tenant === "localhost" ? "pinakes" : caller.scope.tenant,

@@ -7,7 +7,7 @@ import type { FoundContainer } from "../../../../state/index.ts";
 import type { CosmosContext } from "../context.ts";
 import { badRequest, CosmosError } from "../errors.ts";
 import { effectiveKey } from "../ranges/effective-key.ts";
-import { rangesOf, within } from "../ranges/ranges.ts";
+import { rangesOf, within, type KeyRange } from "../ranges/ranges.ts";
 import { containerRid } from "../rid.ts";
 import type { Budget } from "../throughput/budget.ts";
 import { keyOf } from "./container-body.ts";
@@ -60,10 +60,15 @@ export function requirePartition(context: CosmosContext, found: FoundContainer):
 /** The answer names the range that the partition lies in: clients keep a session token for each range. */
 export function inRangeOf(context: CosmosContext, found: FoundContainer, pk: readonly PartitionKeyValue[]): void {
   const key = keyOf(found);
-  const place = effectiveKey(key, pk);
-  const range = rangesOf(key, throughputOf(found)).find((one) => within(one, place));
+  const ranges = rangesOf(key, throughputOf(found));
+  const [only, another] = ranges;
+  const range = another === undefined ? only : rangeAt(ranges, effectiveKey(key, pk));
   if (context.container !== undefined && range !== undefined)
     context.container = { ...context.container, rangeId: range.id };
+}
+
+function rangeAt(ranges: readonly KeyRange[], place: string): KeyRange | undefined {
+  return ranges.find((one) => within(one, place));
 }
 
 export function wholeKey(found: FoundContainer, values: readonly PartitionKeyValue[]): readonly PartitionKeyValue[] {
