@@ -181,8 +181,8 @@ describe.each(ways)("the vector store on %s, %s", (engine, via) => {
       [{ key: "colour", operator: "==", value: "red" }, 'no row has a field "colour"'],
       [{ key: "n", operator: "==", value: "1" }, 'field "n" only contains numbers'],
       // Pinakes finds a part of a text; LlamaIndex' operators on lists do not.
-      [{ key: "note", operator: "contains", value: "rail" }, 'the field "note" of node n1 holds a text'],
-      [{ key: "note", operator: "any", value: ["air", "sea"] }, 'the field "note" of node n3 holds a text'],
+      [{ key: "note", operator: "contains", value: "rail" }, 'the field "note" of node n1 is a string'],
+      [{ key: "note", operator: "any", value: ["air", "sea"] }, 'the field "note" of node n3 is a string'],
     ];
     for (const [filter, words] of refused) {
       const asked = store.query(query({ filters: { filters: [filter as MetadataFilter] } }));

@@ -131,7 +131,7 @@ describe("beside a running server", () => {
     expect((await call(documents, ["add", "kb/notes", "trips"])).out).toContain("1 file added");
     expect((await failure(call(documents, ["add", "kb/none", "trips"]))).code).toBe("NOT_FOUND");
     const { code, out } = await call(metrics, ["ingest", "m.ndjson"]);
-    expect([code, out.split("\n")[0]]).toEqual([1, "1 line taken, 2 refused."]);
+    expect([code, out.split("\n")[0]]).toEqual([1, "1 line accepted, 2 refused."]);
     expect(out).toContain("m.ndjson:2: is not JSON");
     expect(out).toContain("m.ndjson:3:");
     withServer = await lookAround();

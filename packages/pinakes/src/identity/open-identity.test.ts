@@ -47,7 +47,7 @@ describe("the root token", () => {
     await t.another({ rootToken: "x".repeat(identityLimits.rootTokenCharsAdvised) });
     expect(t.lines).toEqual([]);
     await t.another({ rootToken: "x".repeat(identityLimits.rootTokenCharsAdvised - 1) });
-    expect(t.lines).toEqual([expect.stringContaining("root token has 31 characters")]);
+    expect(t.lines).toEqual([expect.stringContaining("root token has only 31 characters")]);
   });
 });
 

@@ -31,7 +31,7 @@ async function fixture(settings: Partial<OidcSettings> = {}, keys?: readonly Iss
   };
 }
 
-const uniform = "wrong, was revoked or has expired";
+const uniform = "wrong, revoked or expired";
 
 describe("a token", () => {
   it("is its user, groups and workspace, with the role that its groups have", async () => {

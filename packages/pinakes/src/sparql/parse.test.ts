@@ -118,8 +118,8 @@ describe("R-TG-122 R-TG-123 what the text means", () => {
 
   it.each([
     ["a prefix that objects have anyway", "SELECT (toString:x AS ?x) {}", '"toString:" is not declared'],
-    ["half of a pair", String.raw`SELECT ("\uD800" AS ?x) {}`, "no character"],
-    ["beyond Unicode", String.raw`SELECT ("\U00110000" AS ?x) {}`, "no character"],
+    ["half of a pair", String.raw`SELECT ("\uD800" AS ?x) {}`, "not a Unicode character"],
+    ["beyond Unicode", String.raw`SELECT ("\U00110000" AS ?x) {}`, "not a Unicode character"],
   ])("%s is refused", async (_, text, words) => {
     expect(await problem(text)).toContain(words);
   });

@@ -182,7 +182,7 @@ it("R-TG-109 metrics have findings by kind, the age of the last pass, and the la
   pinakes.lifecycle.metrics.unfinished = { running: 1, failed: 0, oldestMs: 61_000 };
   expect(await pinakes.ready()).toMatchObject({
     ready: true,
-    warnings: { deletion_lag: expect.stringContaining("61 s; 60 s are allowed") },
+    warnings: { deletion_lag: expect.stringContaining("61 s; the limit is 60 s") },
   });
   expect(text()).toContain('pinakes_alarm_value{alarm="deletion_lag"} 61');
   expect(text()).toContain('pinakes_alarm_threshold{alarm="deletion_lag"} 60');

@@ -181,8 +181,8 @@ describe("paths, queries and headers", () => {
   it("an etag that is none is 400; one of another time 412", async () => {
     const patch = (etag: string) =>
       server.call("PATCH", site.at, { key, body: { description: "x" }, headers: { "if-match": etag } });
-    expectProblem(await patch('"unfinished'), 400, /If-Match: an etag is sent in quotes/);
-    expectProblem(await patch('"a", "b"'), 400, /If-Match: send one etag/);
+    expectProblem(await patch('"unfinished'), 400, /If-Match: an etag must be quoted/);
+    expectProblem(await patch('"a", "b"'), 400, /If-Match: send a single etag/);
     expectProblem(await patch('"never"'), 412, /./);
   });
 

@@ -323,7 +323,15 @@ describe("why somebody sees something, or not", () => {
       level: null,
       reason: "the caller is in none of the collection's groups",
       groups: [],
-      document: { document_id, status: "indexed", uploaded_by: "ann", searchable: true },
+      document: {
+        document_id,
+        status: "indexed",
+        uploaded_by: "ann",
+        searchable: true,
+        allowed_groups: null,
+        allowed_users: null,
+        sensitivity: [],
+      },
     });
     expect(await explain({ document: "nobody" })).toMatchObject({ status: 404 });
     expect(await explain({ document: document_id, collection: undefined })).toMatchObject({ status: 400 });

@@ -257,7 +257,10 @@ describe("archive-collection", () => {
       expect([refused.status, refused.json["error"]]).toMatchObject([status, { type }]);
     }
     const stray = await send(key, { operation: "archive-collection", collection: "papers", purge: true });
-    expect([stray.status, stray.text]).toEqual([400, expect.stringContaining("purge: is not for archive-collection")]);
+    expect([stray.status, stray.text]).toEqual([
+      400,
+      expect.stringContaining("purge: is not allowed for archive-collection"),
+    ]);
   });
 });
 
@@ -320,13 +323,13 @@ describe("requests", () => {
       /^tagz: is unknown.*titel: is unknown/,
     );
     expect(await message({ operation: "list-collections", repository: "kb" })).toBe(
-      "repository: is not for list-collections. Omit it.",
+      "repository: is not allowed for list-collections. Omit it.",
     );
     expect(
       await message({ operation: "delete-collection", collection: "a", confirm: "a", target_collection: "b" }),
-    ).toContain("target_collection: is not for");
+    ).toContain("target_collection: is not allowed for");
     expect(await message({ operation: "update-collection", collection: "a", confirm: "a", purge: true })).toContain(
-      "purge: is not for update-collection",
+      "purge: is not allowed for update-collection",
     );
     const whole = {
       user: "strict",

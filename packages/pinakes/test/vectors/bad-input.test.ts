@@ -279,10 +279,10 @@ describe("vectors: what a read rejects", () => {
     await vectors.append(scope, "c", { upsert: [{ id: "a", vector: [1, 1], text: "x" }] });
     const refused: Record<string, [query: unknown, says: string]> = {
       "no object": [null, "must be an object"],
-      "neither vector nor text": [{}, "needs a vector, a text, or both"],
+      "neither vector nor text": [{}, "requires a vector, a text, or both"],
       "an unknown mode": [{ vector: [1, 1], mode: "fuzzy" }, "mode"],
-      "a mode without its vector": [{ text: "x", mode: "hybrid" }, "needs a vector"],
-      "a mode without its text": [{ vector: [1, 1], mode: "keyword" }, "needs a text"],
+      "a mode without its vector": [{ text: "x", mode: "hybrid" }, "requires a vector"],
+      "a mode without its text": [{ vector: [1, 1], mode: "keyword" }, "requires a text"],
       "other dimensions": [{ vector: [1] }, "vector: has 1 numbers"],
       NaN: [{ vector: [1, Number.NaN] }, "vector[1]"],
       "text that is none": [{ text: 5 }, "text"],

@@ -82,7 +82,7 @@ function checkMode({ mode, vector, text }: QueryInput): QueryMode {
   if (mode === undefined) return given;
   if (mode !== "vector" && mode !== "keyword" && mode !== "hybrid")
     throw invalid(`mode: must be vector, keyword or hybrid, got ${show(mode)}.`);
-  if (mode !== "keyword" && vector === undefined) throw invalid(`mode: ${mode} needs a vector.`);
+  if (mode !== "keyword" && vector === undefined) throw invalid(`mode: ${mode} requires a vector.`);
   if (mode !== "vector" && text === undefined) throw invalid(`mode: ${mode} requires a text.`);
   return mode;
 }
